@@ -1,0 +1,388 @@
+"""What check cells call: a small vocabulary of statements about an answer, each with a message of its own.
+
+Every statement names the learner's own expression as text first, then takes the value, then what is wanted. It
+returns nothing when the statement holds and raises `CheckFailed` when it does not.
+
+Tolerances: two correct float32 programs that add in another order differ by about 1e-6 on the course's inputs, and
+every known slip by more than 1e-2, so 1e-4 stands well between the two.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from textwrap import shorten
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from autograder.verdict import CheckFailed, NotWritten, from_exception
+
+__all__ = [
+    "CheckFailed",
+    "NotWritten",
+    "buffer",
+    "close",
+    "differs",
+    "dtype",
+    "equal",
+    "exercise",
+    "gradient_reaches",
+    "parameters",
+    "raises",
+    "returns",
+    "shape",
+    "true",
+    "unchanged",
+    "without",
+]
+
+_TOLERANCES = {torch.float64: (1e-7, 1e-8), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
+
+
+def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
+    """Run the decorated check at once, and print one line when it passes.
+
+    The function's name is the rule it proves, `each_row_sums_to_one`. The check runs with its own random state, and
+    what the answer writes to stderr goes to stdout, so that a warning costs nothing.
+
+    Args:
+        name: the exercise, as its heading names it.
+        given: right neighbours that stand in for the learner's own functions while the check runs, so that one
+            mistake is not paid for twice.
+
+    Raises:
+        CheckFailed: what is wrong, in the learner's words.
+        NotWritten: the answer is still its stub.
+    """
+
+    def run(check: Callable[[], None]) -> None:
+        try:
+            with _quiet(), _replaced(check.__globals__, given or {}):
+                check()
+        except CheckFailed as failure:
+            raise failure.with_traceback(None) from None
+        except Exception as error:
+            raise from_exception(error, check.__code__, check.__globals__) from None
+        print(f"✓ {name}: {check.__name__.replace('_', ' ')}.")
+
+    return run
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]), torch.enable_grad(), redirect_stderr(sys.stdout):
+        torch.manual_seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+
+
+@contextmanager
+def _replaced(scope: dict, given: Mapping[str, object]) -> Iterator[None]:
+    before = {name: scope[name] for name in given if name in scope}
+    scope.update(given)
+    try:
+        yield
+    finally:
+        for name in given:
+            scope.pop(name, None)
+        scope.update(before)
+
+
+def returns(call: str, result: object, *names: str) -> tuple[Tensor, ...]:
+    """Hand back the tensors that a call returned, having made sure that there are as many as `names`."""
+    wanted = f"{len(names)} tensors, ({', '.join(names)})"
+    if not isinstance(result, tuple | list) or len(result) != len(names):
+        count = f"a {type(result).__name__} of {len(result)}" if isinstance(result, tuple | list) else _kind(result)
+        raise CheckFailed(f"`{call}` should return {wanted}.", [f"got  {count}"])
+    for name, value in zip(names, result, strict=True):
+        _tensor(name, value)
+    return tuple(result)
+
+
+def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
+    """`got` has the dimensions given by name and size, in this order.
+
+    Args:
+        mistakes: the shape that each known slip would give, by the sentence that completes "… when".
+    """
+    _tensor(name, got)
+    wanted = tuple(dims.values())
+    if tuple(got.shape) == wanted:
+        return
+    lines = _versus(f"{wanted}  ({', '.join(dims)})", tuple(got.shape))
+    slips = [slip for slip, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
+    slip = f"This is the shape you get when {slips[0]}." if len(slips) == 1 else None
+    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
+
+
+def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
+    """`got` holds elements of the type `expected`."""
+    _tensor(name, got)
+    if got.dtype != expected:
+        raise CheckFailed(f"`{name}` has the wrong dtype.", _versus(expected, got.dtype))
+
+
+def close(
+    name: str,
+    got: Tensor,
+    expected: Tensor,
+    *,
+    mistakes: Mapping[str, Tensor] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> None:
+    """`got` equals `expected` up to rounding.
+
+    Args:
+        mistakes: the values that each known slip would give, by the sentence that completes "… when".
+        rtol, atol: tolerances; by default 1e-4 and 1e-5 in float32, 1e-7 and 1e-8 in float64.
+
+    Raises:
+        ValueError: a mistake's values equal the expected ones, so the check could not tell them apart.
+    """
+    default_rtol, default_atol = _TOLERANCES[expected.dtype]
+    rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
+    _distinguishable(expected, mistakes, rtol, atol)
+    _tensor(name, got)
+    _same_place(name, got, expected)
+    slip = _named(got, mistakes, rtol, atol)
+    _same_shape(name, got, expected, slip)
+    got = got.detach()
+    if got.isnan().any() and not expected.isnan().any():
+        raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {_first(got.isnan())}"], slip)
+    wrong = ~torch.isclose(got.to(expected.dtype), expected, rtol=rtol, atol=atol)
+    if wrong.any():
+        distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf, posinf=torch.inf)
+        raise _differs(name, got, expected, _index(distance.argmax(), got), ", where they differ most", slip)
+
+
+def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:
+    """`got` equals `expected` in every entry; a mask of 0 and 1 equals one of False and True.
+
+    Args:
+        mistakes: the values that each known slip would give, by the sentence that completes "… when".
+
+    Raises:
+        ValueError: a mistake's values equal the expected ones, so the check could not tell them apart.
+    """
+    _distinguishable(expected, mistakes, 0.0, 0.0)
+    _tensor(name, got)
+    _same_place(name, got, expected)
+    slip = _named(got, mistakes, 0.0, 0.0)
+    _same_shape(name, got, expected, slip)
+    wrong = got != expected
+    if wrong.any():
+        count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
+        raise _differs(name, got, expected, _first(wrong), count, slip)
+
+
+def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:
+    """`got` and `other` are two values of one expression that must not be the same, since `when` holds."""
+    _tensor(name, got)
+    _same_shape(name, got, other, None)
+    if torch.allclose(got.detach(), other.detach(), rtol=1e-4, atol=1e-5):
+        raise CheckFailed(f"`{name}` stays the same when {when}.")
+
+
+def true(condition: bool | Tensor, verdict: str, slip: str | None = None) -> None:
+    """`condition` holds; otherwise `verdict` says what is so, and `slip` what it comes from where that is proved."""
+    if not condition:
+        raise CheckFailed(verdict, slip=slip)
+
+
+def raises(
+    call: str,
+    expected: type[Exception] | tuple[type[Exception], ...],
+    run: Callable[[], object],
+    *,
+    because: str,
+    mentions: Sequence[object] = (),
+) -> None:
+    """`run()` raises `expected`, and its message holds every one of `mentions`."""
+    wanted = expected[0] if isinstance(expected, tuple) else expected
+    try:
+        run()
+    except NotImplementedError:
+        raise
+    except expected as error:
+        missing = [str(word) for word in mentions if str(word) not in str(error)]
+        if missing:
+            lines = _versus(f"a message that holds {' and '.join(map(str, mentions))}", error)
+            raise CheckFailed(f"The error of `{call}` does not say enough.", lines) from None
+    except Exception as error:
+        lines = _versus(f"{wanted.__name__}, because {because}", f"{type(error).__name__}: {error}")
+        raise CheckFailed(f"`{call}` raises the wrong error.", lines) from None
+    else:
+        raise CheckFailed(f"`{call}` should raise {wanted.__name__}, because {because}.")
+
+
+@contextmanager
+def unchanged(**tensors: Tensor) -> Iterator[None]:
+    """What runs inside leaves these tensors as they were."""
+    before = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+    yield
+    for name, tensor in tensors.items():
+        if not torch.equal(tensor.detach(), before[name]):
+            raise CheckFailed(
+                f"Your code changes `{name}`, which belongs to the caller.",
+                slip="Compute a new tensor instead of writing into this one (`x = x + y`, not `x += y`).",
+            )
+
+
+def gradient_reaches(name: str, source: Tensor, output: Tensor) -> None:
+    """Changing `source` a little changes `output`, as far as autograd knows."""
+    gradient = None
+    if output.requires_grad:
+        weights = torch.linspace(-1.0, 1.0, output.numel(), dtype=output.dtype).reshape(output.shape)
+        (gradient,) = torch.autograd.grad(
+            output, source, weights.to(output.device), allow_unused=True, retain_graph=True
+        )
+    if gradient is None or not gradient.any():
+        raise CheckFailed(
+            f"No gradient flows back to `{name}`, so nothing there could learn.",
+            slip="Something on the way cuts the graph (`detach`, `.data`, `.item()`, NumPy, `torch.no_grad`) "
+            "or leaves it out.",
+        )
+
+
+def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int]]) -> None:
+    """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
+    if not isinstance(module, nn.Module):
+        raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {_kind(module)}"])
+    found = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
+    for key, wanted in expected.items():
+        if key not in found:
+            held = hasattr(module, key.split(".")[0])
+            slip = "It is there, but not as a layer that PyTorch registers." if held else None
+            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", _listing(found), slip)
+        if found[key] != tuple(wanted):
+            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", _versus(tuple(wanted), found[key]))
+    extra = [key for key in found if key not in expected]
+    if extra:
+        raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
+
+
+def buffer(name: str, module: nn.Module, key: str) -> None:
+    """`key` is a buffer of `module`: it moves with it from device to device and is never trained."""
+    if key in dict(module.named_buffers()):
+        return
+    if key in dict(module.named_parameters()):
+        raise CheckFailed(f"`{name}.{key}` is a parameter, so the optimizer would change it; it should be a buffer.")
+    if hasattr(module, key):
+        raise CheckFailed(f"`{name}.{key}` is not registered as a buffer, so `.to(device)` leaves it behind.")
+    raise CheckFailed(f"`{name}` has no `{key}`.")
+
+
+_READY = {
+    "F.scaled_dot_product_attention": (F.scaled_dot_product_attention,),
+    "nn.MultiheadAttention": (F.multi_head_attention_forward, torch._native_multi_head_attention),
+    "nn.LayerNorm": (F.layer_norm, torch.layer_norm, torch.native_layer_norm),
+}
+
+
+class without(TorchFunctionMode):
+    """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
+
+    Args:
+        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm".
+        instead: what to use in their place, as a phrase.
+    """
+
+    def __init__(self, *ready: str, instead: str) -> None:
+        super().__init__()
+        self.names = {function: name for name in ready for function in _READY[name]}
+        self.instead = instead
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in self.names:
+            raise CheckFailed(
+                f"Your answer calls PyTorch's ready `{self.names[function]}`.",
+                slip=f"Here the point is to write it yourself: {self.instead}.",
+            )
+        return function(*args, **(kwargs or {}))
+
+
+def _tensor(name: str, value: object) -> None:
+    if value is None:
+        raise CheckFailed(f"`{name}` is None.", slip="Is there a `return` at the end of your function?")
+    if not isinstance(value, Tensor):
+        raise CheckFailed(f"`{name}` should be a torch.Tensor.", [f"got  {_kind(value)}"])
+
+
+def _same_place(name: str, got: Tensor, expected: Tensor) -> None:
+    if got.device != expected.device:
+        raise CheckFailed(f"`{name}` is on the device {got.device}, its inputs are on {expected.device}.")
+
+
+def _same_shape(name: str, got: Tensor, expected: Tensor, slip: str | None) -> None:
+    if got.shape != expected.shape:
+        lines = _versus(tuple(expected.shape), tuple(got.shape))
+        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
+
+
+def _agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
+    if got.shape != value.shape or got.device != value.device:
+        return False
+    return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol)
+
+
+def _distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
+    for slip, value in (mistakes or {}).items():
+        if _agrees(value, expected, rtol, atol):
+            raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
+
+
+def _named(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
+    """The sentence for the one slip whose values these are; silence when two slips would give the same."""
+    slips = [slip for slip, value in (mistakes or {}).items() if _agrees(got, value, rtol, atol)]
+    return f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
+
+
+def _differs(name: str, got: Tensor, expected: Tensor, index: tuple, where: str, slip: str | None) -> CheckFailed:
+    wanted, found = _numbers(expected[index].item(), got[index].item())
+    place = f"  at index {index}{where}" if index else ""
+    return CheckFailed(f"`{name}` has the wrong values.", _versus(f"{wanted}{place}", found), slip)
+
+
+def _numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
+    """Both numbers with four decimals, or with as many as it takes to see that they differ."""
+    if isinstance(wanted, bool | int):
+        return str(wanted), str(found)
+    texts = f"{wanted:.4f}", f"{found:.4f}"
+    if texts[0] == texts[1] or max(abs(wanted), abs(found)) >= 1e6:
+        texts = f"{wanted:.6g}", f"{found:.6g}"
+    return texts if texts[0] != texts[1] else (repr(wanted), repr(found))
+
+
+def _index(flat: Tensor, like: Tensor) -> tuple[int, ...]:
+    return tuple(int(i) for i in torch.unravel_index(flat, like.shape))
+
+
+def _first(wrong: Tensor) -> tuple[int, ...]:
+    return tuple(int(i) for i in wrong.nonzero()[0])
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Tensor):
+        return f"one tensor of shape {tuple(value.shape)}"
+    return "None" if value is None else f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+
+
+def _versus(expected: object, got: object) -> list[str]:
+    return [f"expected  {_line(expected)}", f"got       {_line(got)}"]
+
+
+def _line(value: object) -> str:
+    """One line of text; two spaces between a shape and its names survive."""
+    text = str(value)
+    return text if len(text) <= 160 and "\n" not in text else shorten(text, 160, placeholder=" …")
+
+
+def _listing(found: Mapping[str, Sequence[int]]) -> list[str]:
+    return [f"got  {', '.join(list(found)[:8]) or 'no parameters'}"]

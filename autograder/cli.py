@@ -1,0 +1,66 @@
+"""The command line of the course: `autograder release` and what else instructors and students run."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_release(commands)
+    arguments = parser.parse_args(argv)
+    return arguments.run(arguments)
+
+
+def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder release`."""
+    command = commands.add_parser("release", help="make notebooks/ from solutions/, and record the lessons for grading")
+    command.add_argument("--check", action="store_true", help="write nothing; say what would change, exit 1 if any")
+    command.add_argument(
+        "--force", action="store_true", help="overwrite notebooks somebody worked in, keeping a copy beside each"
+    )
+    command.set_defaults(run=run_release)
+
+
+def run_release(arguments: argparse.Namespace) -> int:
+    """Release the course around the current folder and say what changed."""
+    try:
+        from autograder import release
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    try:
+        lines = release.release(release.course_root(Path.cwd()), check=arguments.check, force=arguments.force)
+    except (release.ReleaseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(*lines, sep="\n", end="\n" if lines else "")
+    if arguments.check and lines:
+        print("✗ The course is not as released. Run `autograder release`.", file=sys.stderr)
+        return 1
+    print("✓ The lessons are released." if lines else "✓ The lessons are up to date.")
+    return 0
+
+
+def needs_grading(error: ModuleNotFoundError) -> int:
+    """Say how to install the instructor's side, or pass on an error that has another cause."""
+    if (error.name or "").split(".")[0] == "autograder":
+        raise error
+    print(
+        f"This command needs {error.name}, which is not installed. "
+        'Install what instructors need, from the course folder: pip install ".[grading]"',
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Fingerprints: the values that known slips would produce, by the sentence that names the slip.
+
+Each function takes what a check gave to the answer and returns `{slip: values}` for `mistakes=` of `check.close`,
+`check.equal` and `check.shape`; a slip completes "These are the values you get when …". A slip that could not show on
+these inputs is left out.
+"""
+
+from autograder.mistakes.attention import (
+    attention_dropout,
+    attention_output,
+    attention_weights,
+    causal_mask,
+    decoder_mask,
+    one_query,
+    padding_mask,
+)
+from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
+from autograder.mistakes.position import (
+    encoding_angle,
+    positional_encoding,
+    shifted,
+    sinusoidal_encoding,
+    token_embedding,
+)
+
+__all__ = [
+    "attention_dropout",
+    "attention_output",
+    "attention_weights",
+    "causal_mask",
+    "decoder_mask",
+    "encoding_angle",
+    "merge_heads",
+    "multi_head_attention",
+    "one_query",
+    "padding_mask",
+    "positional_encoding",
+    "shifted",
+    "sinusoidal_encoding",
+    "split_heads",
+    "token_embedding",
+]

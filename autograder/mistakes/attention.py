@@ -1,0 +1,171 @@
+"""Slips of lesson 1: attention for one query, scaled dot-product attention, masks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
+    """Outputs for query (d_k,), key (key_len, d_k), value (key_len, d_v)."""
+    products = torch.mv(key, query)
+    weights = products.softmax(dim=0)
+    return {
+        "the scores weight the values without a softmax": products @ value,
+        "the exponentials are not divided by their sum": products.exp() @ value,
+        "the scores are divided by their sum instead of going through a softmax": (products / products.sum()) @ value,
+        "every value counts the same": value.mean(dim=0),
+        "only the best-matching value is taken": value[products.argmax()],
+        "the values are summed without their weights": value.sum(dim=0),
+        "the scores are divided by √d_k, which comes in the next exercise": (
+            (products / math.sqrt(query.numel())).softmax(dim=0) @ value
+        ),
+        "the weights are averaged over the keys once more": weights @ value / len(value),
+    }
+
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Weights for query (…, query_len, d_k), key (…, key_len, d_k) and a boolean mask, True = may attend."""
+    products = torch.einsum("...qd,...kd->...qk", query, key)
+    scaled = _masked(products / math.sqrt(query.size(-1)), mask)
+    return _wrong_weights(query, key, mask) | {
+        "they are the scores: the softmax is missing": scaled,
+        "they are the scores, neither scaled nor through a softmax": _masked(products, mask),
+        "they are log-probabilities (`log_softmax`)": scaled.log_softmax(dim=-1),
+    }
+
+
+def attention_output(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Outputs for query (…, query_len, d_k), key (…, key_len, d_k), value (…, key_len, d_v)."""
+    scaled = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    right = _masked(scaled, mask).softmax(dim=-1)
+    slips = {slip: weights @ value for slip, weights in _wrong_weights(query, key, mask).items()}
+    return slips | {
+        "the weights average the keys instead of the values": right @ key,
+        "the scores weight the values without a softmax": _masked(scaled, mask, fill=0.0) @ value,
+        "every value counts the same": value.mean(dim=-2, keepdim=True).expand_as(right @ value),
+    }
+
+
+def attention_dropout(
+    query: Tensor, key: Tensor, value: Tensor, dropout: Callable[[Tensor], Tensor]
+) -> dict[str, dict[str, Tensor]]:
+    """Slips of `dropout`, for both results: {"weights": {slip: values}, "output": {slip: values}}."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    weights = scores.softmax(dim=-1)
+    early = dropout(scores).softmax(dim=-1)
+    never, before = "dropout is not applied to the weights", "dropout acts on the scores, before the softmax"
+    twice = "dropout is applied twice"
+    return {
+        "weights": {never: weights, before: early, twice: dropout(dropout(weights))},
+        "output": {
+            "the output is made from the weights before dropout": weights @ value,
+            "dropout acts on the output instead of the weights": dropout(weights @ value),
+            before: early @ value,
+            twice: dropout(dropout(weights)) @ value,
+        },
+    }
+
+
+def _wrong_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
+    products = torch.einsum("...qd,...kd->...qk", query, key)
+    scores = products / math.sqrt(query.size(-1))
+    scaled = _masked(scores, mask)
+    slips = {slip: _masked(products * scale, mask).softmax(-1) for slip, scale in _wrong_scales(query, key).items()}
+    slips["the softmax runs over the queries instead of the keys"] = scaled.softmax(dim=-2)
+    slips["the exponentials are not divided by their sum"] = scaled.exp()
+    if query.dim() > 2:
+        slips["the softmax runs over the first dimension, the batch"] = scaled.softmax(dim=0)
+    if query.dim() > 3:
+        slips["the softmax runs over the heads instead of the keys"] = scaled.softmax(dim=1)
+    return slips | (_wrong_masks(scores, mask) if mask is not None else {})
+
+
+def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
+    d_k = query.size(-1)
+    scales = {
+        "the scores are not divided by √d_k": 1.0,
+        "the scores are divided by d_k instead of √d_k": 1 / d_k,
+        "the scores are multiplied by √d_k instead of divided": math.sqrt(d_k),
+        "the scores are divided by √key_len instead of √d_k": 1 / math.sqrt(key.size(-2)),
+        "the scores are divided by √query_len instead of √d_k": 1 / math.sqrt(query.size(-2)),
+    }
+    if query.dim() > 2:
+        scales["the scores are divided by the root of the batch size instead of √d_k"] = 1 / math.sqrt(query.size(0))
+    return {slip: scale for slip, scale in scales.items() if not math.isclose(scale, 1 / math.sqrt(d_k))}
+
+
+def _masked(scores: Tensor, mask: Tensor | None, fill: float = -torch.inf) -> Tensor:
+    return scores if mask is None else torch.where(mask, scores, fill)
+
+
+def _wrong_masks(scaled: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    plain = scaled.softmax(dim=-1)
+    return {
+        "the mask is not used": plain,
+        "the mask is read the wrong way round (True = may attend)": _masked(scaled, ~mask).softmax(dim=-1),
+        "the scores are multiplied by the mask, so that a blocked key still has exp(0)": (scaled * mask).softmax(-1),
+        "the mask is added to the scores as 0 and 1": (scaled + mask.to(scaled)).softmax(dim=-1),
+        "blocked scores get 1e-9 or −1e-9 instead of a large negative number": _masked(scaled, mask, -1e-9).softmax(-1),
+        "blocked scores get −1 instead of a large negative number": _masked(scaled, mask, -1.0).softmax(dim=-1),
+        "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": plain * mask,
+    }
+
+
+def padding_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
+    """Masks for tokens (batch, seq_len) as (batch, 1, 1, seq_len)."""
+    right = torch.ne(tokens, pad_id)[:, None, None, :]
+    slips = {
+        "True marks the padding instead of the real tokens": ~right,
+        "every row uses the mask of the first": right[:1].expand_as(right),
+        "nothing is masked": torch.ones_like(right),
+    }
+    if pad_id != 0:
+        slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :]
+    return _possible(slips, right)
+
+
+def causal_mask(size: int) -> dict[str, Tensor]:
+    """Masks of (size, size)."""
+    everything = torch.ones(size, size, dtype=torch.bool)
+    right = everything.tril()
+    slips = {
+        "True marks the future, which must be blocked (True = may attend)": ~right,
+        "the triangle is upside down: position i sees itself and the future": right.mT,
+        "a position does not see itself": everything.tril(-1),
+        "a position sees one token into the future": everything.tril(1),
+        "a position sees only itself": torch.eye(size, dtype=torch.bool),
+        "nothing is masked": everything,
+    }
+    return _possible(slips, right)
+
+
+def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
+    """Masks for tokens (batch, seq_len) as (batch, 1, seq_len, seq_len).
+
+    Rows of padding queries are free: nobody reads what they attend to.
+    """
+    real = torch.ne(tokens, pad_id)
+    past = torch.ones(tokens.size(1), tokens.size(1), dtype=torch.bool).tril()
+    right = real[:, None, None, :] & past
+    slips = {
+        "either rule is enough (`or`) instead of both (`and`)": real[:, None, None, :] | past,
+        "only the padding is masked": real[:, None, None, :] & torch.ones_like(past),
+        "only the future is masked": past.expand_as(right),
+        "the padding blocks rows (queries) instead of columns (keys)": real[:, None, :, None] & past,
+        "True marks what is blocked (True = may attend)": ~right,
+        "the triangle is upside down: position i sees itself and the future": real[:, None, None, :] & past.mT,
+        "a position does not see itself": real[:, None, None, :] & past.tril(-1),
+        "every row uses the padding of the first": right[:1].expand_as(right),
+    }
+    if pad_id != 0:
+        slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :] & past
+    return _possible(slips, right)
+
+
+def _possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
+    """Only the slips that differ from the right mask on this input."""
+    return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}

@@ -1,0 +1,102 @@
+"""Slips of lesson 2: splitting and merging heads, multi-head attention."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def split_heads(x: Tensor, num_heads: int) -> dict[str, Tensor]:
+    """Heads of x (batch, seq_len, d_model) as (batch, num_heads, seq_len, d_k)."""
+    batch, seq_len, d_model = x.shape
+    d_k = d_model // num_heads
+    return {
+        "the tensor is reshaped straight to (batch, num_heads, seq_len, d_k), which cuts across tokens; "
+        "give the heads their own dimension first, then transpose": x.reshape(batch, num_heads, seq_len, d_k),
+        "head i takes every num_heads-th column instead of a block of d_k neighbours": (
+            x.reshape(batch, seq_len, d_k, num_heads).permute(0, 3, 1, 2)
+        ),
+        "the heads come in reverse order": torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1),
+        "every head gets the first d_k columns": torch.stack([x[..., :d_k]] * num_heads, dim=1),
+    }
+
+
+def merge_heads(x: Tensor) -> dict[str, Tensor]:
+    """Columns put back from x (batch, num_heads, seq_len, d_k) as (batch, seq_len, d_model)."""
+    batch, num_heads, seq_len, d_k = x.shape
+    return {
+        "the tensor is reshaped before the heads are moved back, which mixes tokens; transpose first": (
+            x.reshape(batch, seq_len, num_heads * d_k)
+        ),
+        "the columns of the heads are interleaved instead of side by side": x.permute(0, 2, 3, 1).flatten(2),
+        "the heads come in reverse order": torch.cat(x.unbind(dim=1)[::-1], dim=-1),
+    }
+
+
+def multi_head_attention(
+    module: nn.Module, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> dict[str, Tensor]:
+    """Outputs for query (batch, query_len, d_model), key and value (batch, key_len, d_model).
+
+    Args:
+        module: the learner's module; its layers `w_q, w_k, w_v, w_o` are used as they are.
+    """
+    with torch.no_grad():
+        return _multi_head_attention(module, num_heads, query, key, value, mask)
+
+
+def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[str, Tensor]:
+    def heads(x: Tensor) -> Tensor:
+        return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+    def side_by_side(x: Tensor) -> Tensor:
+        return torch.cat(x.unbind(dim=1), dim=-1)
+
+    def layer(q=None, k=None, v=None, *, mask=mask, scale=None, split=heads, merge=side_by_side) -> Tensor:
+        q, k, v = (split(x if given is None else given) for x, given in zip(projected, (q, k, v), strict=True))
+        return module.w_o(merge(F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)))
+
+    def reshaped(x: Tensor) -> Tensor:
+        return x.reshape(x.size(0), num_heads, x.size(1), -1)
+
+    def stacked(x: Tensor) -> Tensor:
+        return x.reshape(x.size(0), x.size(2), -1)
+
+    projected = module.w_q(query), module.w_k(key), module.w_v(value)
+    d_model = query.size(-1)
+    slips = {
+        "the last layer, `w_o`, is left out": _without_last(module, layer),
+        "the scores are divided by √d_model instead of √d_k": layer(scale=d_model**-0.5),
+        "the scores are not divided by √d_k": layer(scale=1.0),
+        "the heads are merged by a reshape without a transpose": layer(merge=stacked),
+        "the heads are split by a reshape without a transpose": layer(split=reshaped, mask=None),
+        "the heads are split and merged by reshapes without a transpose": layer(
+            split=reshaped, merge=stacked, mask=None
+        ),
+        "there is one head of width d_model": layer(split=lambda x: x.unsqueeze(1)),
+        "the values are not projected by `w_v`": layer(v=value),
+        "query and key are not projected": layer(q=query, k=key),
+        "`w_v` projects the key instead of the value": layer(v=module.w_v(key)),
+        "`w_k` projects the query instead of the key": layer(k=module.w_k(query)) if query.shape == key.shape else None,
+        "`w_q` and `w_k` are swapped": layer(q=module.w_k(query), k=module.w_q(key)),
+        "`w_q` projects the keys too": layer(k=module.w_q(key)),
+    }
+    if mask is not None:
+        slips["the mask is not used"] = layer(mask=None)
+        slips["the mask is read the wrong way round (True = may attend)"] = layer(mask=~mask)
+    right = layer()
+    return {
+        slip: values
+        for slip, values in slips.items()
+        if values is not None and not torch.allclose(values, right, rtol=1e-3, atol=1e-3)
+    }
+
+
+def _without_last(module: nn.Module, layer) -> Tensor:
+    """What reaches `w_o`, caught on its way in."""
+    caught = []
+    hook = module.w_o.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
+    layer()
+    hook.remove()
+    return caught[0]

@@ -1,0 +1,131 @@
+"""Slips of lesson 3: embeddings, the angle, sinusoidal and learned positions, the shift matrix."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def token_embedding(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
+    """Embeddings for the rows that the table gives, `lookup` (batch, seq_len, d_model)."""
+    d_model = lookup.size(-1)
+    return {
+        "the rows are not multiplied by √d_model": lookup,
+        "the rows are divided by √d_model instead of multiplied": lookup / math.sqrt(d_model),
+        "the rows are multiplied by d_model instead of √d_model": lookup * d_model,
+        "the rows are multiplied by √vocab_size instead of √d_model": lookup * math.sqrt(vocab_size),
+        "the rows are multiplied by √seq_len instead of √d_model": lookup * math.sqrt(lookup.size(1)),
+    }
+
+
+def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor]:
+    """Angles (1,) for one position and column."""
+    even = column - column % 2
+
+    def turned(exponent: float) -> Tensor:
+        return torch.tensor([position / 10000.0**exponent])
+
+    slips = {
+        "the exponent is doubled: an even column's number already is the paper's 2i": turned(2 * even / d_model),
+        "the number of the pair stands in the exponent: it should be twice that, 2i": turned(even / 2 / d_model),
+        "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
+        "the exponent is missing its division by d_model": turned(even),
+    }
+    if column % 2:
+        slips["an odd column uses its own number instead of its pair's even one"] = turned(column / d_model)
+    return slips
+
+
+def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
+    """Tables of (max_len, d_model)."""
+    column = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
+    rate = torch.pow(10000.0, -column / d_model)
+    right = _waves(max_len, rate)
+    sine, cosine = right[:, 0::2], right[:, 1::2]
+    return {
+        "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": _waves(max_len, rate**2),
+        "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": _waves(max_len, rate**0.5),
+        "the cosine takes the frequency of the next column instead of its pair's": _interleaved(
+            sine, _waves(max_len, torch.pow(10000.0, -(column + 1) / d_model))[:, 1::2]
+        ),
+        "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
+        "sine and cosine are swapped: sine belongs on the even columns": _interleaved(cosine, sine),
+        "every column is a sine": _interleaved(sine, sine),
+        "every column is a cosine": _interleaved(cosine, cosine),
+        "positions start at 1 instead of 0": _waves(max_len + 1, rate)[1:],
+        "the position is multiplied by 10000^(2i / d_model) instead of divided": _waves(max_len, 1 / rate),
+        "the frequencies run from slow to fast": _waves(max_len, rate.flip(0)),
+        "the base is 1000 instead of 10000": _waves(max_len, torch.pow(1000.0, -column / d_model)),
+        "the base is 100000 instead of 10000": _waves(max_len, torch.pow(100000.0, -column / d_model)),
+        "the angle is divided by 2π": _waves(max_len, rate / (2 * math.pi)),
+        "it is the angle itself: sine and cosine are missing": _interleaved(
+            *[torch.arange(max_len, dtype=torch.float64)[:, None] * rate] * 2
+        ),
+    }
+
+
+def _waves(max_len: int, rate: Tensor) -> Tensor:
+    angle = torch.outer(torch.arange(max_len, dtype=torch.float64), rate)
+    return _interleaved(angle.sin(), angle.cos())
+
+
+def _interleaved(even: Tensor, odd: Tensor) -> Tensor:
+    return torch.stack([even, odd], dim=-1).flatten(1).float()
+
+
+def positional_encoding(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
+    """Sums for x (batch, seq_len, d_model) and the table `encoding` (max_len, d_model)."""
+    batch, seq_len, d_model = x.shape
+    return {
+        "the encoding is not added": x,
+        "the encoding is returned without the input": encoding[:seq_len].expand_as(x),
+        "the encoding is multiplied instead of added": x * encoding[:seq_len],
+        "the input is multiplied by √d_model once more": x * math.sqrt(d_model) + encoding[:seq_len],
+        "the row of the encoding is chosen by the place in the batch, not in the sequence": (
+            x + encoding[:batch].unsqueeze(1)
+        ),
+        "every position gets the row of position 0": x + encoding[0],
+        "every position gets the row of the sequence's length": x + encoding[seq_len],
+        "the rows start at 1 instead of 0": x + encoding[1 : seq_len + 1],
+        "the encoding is subtracted": x - encoding[:seq_len],
+        "the last rows of the table are taken instead of the first": x + encoding[-seq_len:],
+        "the encoding is added twice": x + 2 * encoding[:seq_len],
+    }
+
+
+def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
+    """Where wrong shift matrices take the rows of a sinusoidal `encoding` (max_len, d_model), offset > 0.
+
+    Returns:
+        (max_len − offset, d_model) for each slip, beside `encoding[offset:]` for the right matrix.
+    """
+    start = encoding[: len(encoding) - offset]
+    sine, cosine = start[:, 0::2], start[:, 1::2]
+    speed = torch.pow(10000.0, -torch.arange(0, encoding.size(1), 2) / encoding.size(1))
+    turn = offset * speed
+
+    def turned(angle: Tensor) -> Tensor:
+        return _interleaved(angle.cos() * sine + angle.sin() * cosine, angle.cos() * cosine - angle.sin() * sine)
+
+    return {
+        "the rotation turns the wrong way: the minus sign belongs to the other sine": turned(-turn),
+        "nothing is shifted": start,
+        "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
+        "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": turned(offset * speed**2),
+        "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
+        "both sines have the same sign": _interleaved(
+            turn.cos() * sine + turn.sin() * cosine, turn.cos() * cosine + turn.sin() * sine
+        ),
+        "sine and cosine are swapped in each rotation": _interleaved(
+            turn.sin() * sine + turn.cos() * cosine, turn.sin() * cosine - turn.cos() * sine
+        ),
+        "the rotations stand for halves, but the encoding alternates sine and cosine": start @ _halves(turn).mT,
+    }
+
+
+def _halves(turn: Tensor) -> Tensor:
+    """The rotations of an encoding that had all its sines first and all its cosines after them."""
+    cosine, sine = torch.diag(turn.cos()), torch.diag(turn.sin())
+    return torch.cat([torch.cat([cosine, sine], dim=1), torch.cat([-sine, cosine], dim=1)])

@@ -1,0 +1,92 @@
+"""Verdicts: what a failing check says, and how an exception in an answer becomes one."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from collections.abc import Iterable
+from types import CodeType, TracebackType
+
+MAX_DETAIL_LINES = 3
+MAX_LINE_LENGTH = 160
+
+
+class CheckFailed(AssertionError):
+    """A failing check: a verdict, aligned details and, where the value proves it, the slip behind it.
+
+    Args:
+        verdict: one sentence about the learner's own expression.
+        details: lines that stand indented below it, ready aligned.
+        slip: a full sentence naming the likely cause or the next thing to do.
+    """
+
+    def __init__(self, verdict: str, details: Iterable[str] = (), slip: str | None = None) -> None:
+        self.verdict = verdict
+        self.details = tuple(details)
+        self.slip = slip
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        """The whole text a learner reads, at most eight lines."""
+        parts = [f"✗ {self.verdict}"]
+        if self.details:
+            parts.append("\n".join(f"  {line}" for line in self.details))
+        if self.slip:
+            parts.append(self.slip)
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.message
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a stack trace."""
+        return self.message.splitlines()
+
+
+class NotWritten(CheckFailed, NotImplementedError):
+    """The verdict on an answer that still is the stub it started as."""
+
+
+def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFailed:
+    """Turn an exception that escaped from an answer into a verdict that names the learner's line.
+
+    Args:
+        error: what was raised while the check ran.
+        check: the code of the check function; its own cell is not the learner's.
+        notebook: the globals that the notebook's cells share.
+    """
+    frames = list(_frames(error.__traceback__))
+    own = [(code, line) for code, line, scope in frames if scope is notebook and code.co_filename != check.co_filename]
+    if isinstance(error, NotImplementedError):
+        name = _owner(own[-1][0]) if own else "this answer"
+        return NotWritten(
+            f"`{name}` is not written yet.",
+            slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
+            "then run this one again.",
+        )
+    text = _shorten(str(error) or "It came without a message.")
+    kind = type(error).__name__
+    if not own:
+        line = next((line for code, line, _ in reversed(frames) if code is check), None)
+        return CheckFailed(f"Line {line} of this check raised {kind}.", text)
+    code, line = own[-1]
+    source = linecache.getline(code.co_filename, line).strip()
+    where = f"in line {line} of its cell" + (f":  {source}" if source else "")
+    return CheckFailed(f"`{_owner(code)}` raised {kind}.", [*text, where])
+
+
+def _frames(trace: TracebackType | None) -> Iterable[tuple[CodeType, int, dict]]:
+    while trace is not None:
+        yield trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals
+        trace = trace.tb_next
+
+
+def _owner(code: CodeType) -> str:
+    """The name a learner knows: `MultiHeadAttention.forward`, never `split_heads.<locals>.<lambda>`."""
+    return code.co_qualname.split(".<locals>")[0].removeprefix("<lambda>") or "your lambda"
+
+
+def _shorten(text: str) -> list[str]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return [textwrap.shorten(line, MAX_LINE_LENGTH, placeholder=" …") for line in lines[:MAX_DETAIL_LINES]]

@@ -1,0 +1,38 @@
+"""How nbgrader sees this course; read by every nbgrader command, by formgrader and by `autograder release`."""
+
+import os
+import sysconfig
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
+
+# The course is where this file is, not where the command was started.
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.CourseDirectory.course_id = "transformer"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+
+# To create a gradebook nbgrader calls `alembic` by name; this finds it in an environment that is not activated.
+scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
+if scripts not in path.split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join([scripts, path])
+
+# What students find in place of a solution, and what their checks recognise as not implemented yet.
+c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Your code here.")'}
+
+# Training cells take longer than nbgrader's 30 seconds on a slow machine.
+c.Execute.timeout = 120
+
+# A deleted check is put back; it would otherwise wait for manual grading for ever.
+c.OverwriteCells.add_missing_cells = True
+
+# A warning on stderr would otherwise make a correct answer worth nothing; a failed check is an error, never a warning.
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = "(?s)."
+
+# Feedback shows what a check said, not the hidden tests; a stack trace quotes the one line that failed.
+c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--InteractiveShell.xmode=Plain"]
