@@ -32,6 +32,7 @@ __all__ = [
     "equal",
     "exercise",
     "gradient_reaches",
+    "number",
     "parameters",
     "raises",
     "returns",
@@ -103,6 +104,17 @@ def returns(call: str, result: object, *names: str) -> tuple[Tensor, ...]:
     for name, value in zip(names, result, strict=True):
         _tensor(name, value)
     return tuple(result)
+
+
+def number(name: str, got: object) -> Tensor:
+    """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
+    if isinstance(got, Tensor) and got.numel() != 1:
+        raise CheckFailed(f"`{name}` should be one number.", [f"got  {_kind(got)}"])
+    try:
+        return torch.tensor(float(got))
+    except (TypeError, ValueError):
+        slip = "Is there a `return` at the end of your function?" if got is None else None
+        raise CheckFailed(f"`{name}` should be one number.", [f"got  {_kind(got)}"], slip) from None
 
 
 def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
@@ -354,10 +366,16 @@ def _numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
     """Both numbers with four decimals, or with as many as it takes to see that they differ."""
     if isinstance(wanted, bool | int):
         return str(wanted), str(found)
-    texts = f"{wanted:.4f}", f"{found:.4f}"
-    if texts[0] == texts[1] or max(abs(wanted), abs(found)) >= 1e6:
-        texts = f"{wanted:.6g}", f"{found:.6g}"
-    return texts if texts[0] != texts[1] else (repr(wanted), repr(found))
+    for digits in (4, 6, 8):
+        texts = _decimal(wanted, digits), _decimal(found, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _decimal(number: float, digits: int) -> str:
+    fits = number == 0 or 10.0**-digits <= abs(number) < 1e6
+    return f"{number:.{digits}f}" if fits else f"{number:.{digits}g}"
 
 
 def _index(flat: Tensor, like: Tensor) -> tuple[int, ...]:

@@ -34,12 +34,13 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run_release(arguments: argparse.Namespace) -> int:
     """Release the course around the current folder and say what changed."""
     try:
-        from autograder import release
+        from autograder.course import CourseError, course_root
+        from autograder.release import release
     except ModuleNotFoundError as error:
         return needs_grading(error)
     try:
-        lines = release.release(release.course_root(Path.cwd()), check=arguments.check, force=arguments.force)
-    except (release.ReleaseError, OSError) as error:
+        lines = release(course_root(Path.cwd()), check=arguments.check, force=arguments.force)
+    except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     print(*lines, sep="\n", end="\n" if lines else "")

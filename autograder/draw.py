@@ -106,9 +106,9 @@ def masks(
         first = next(iter(grids.values()))
         figure, all_axes = _panels(len(grids), first.size(0) / first.size(1), keys)
         for axes, (name, grid) in zip(all_axes, grids.items(), strict=True):
-            axes.imshow(grid, cmap=BLOCKED_ALLOWED, vmin=0, vmax=1)
+            axes.imshow(grid.numpy(), cmap=BLOCKED_ALLOWED, vmin=0, vmax=1)
             rows, columns = grid.nonzero(as_tuple=True)
-            axes.plot(columns, rows, "o", color="white", markersize=4)
+            axes.plot(columns.numpy(), rows.numpy(), "o", color="white", markersize=4)
             _gridlines(axes, grid.shape)
             _name_axes(axes, queries, keys, grid.shape)
             axes.set_title(name)
@@ -149,7 +149,7 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
             for head, axes in enumerate(row):
                 origin = layout[head].cpu()
                 axes.imshow(
-                    origin // d_model,
+                    (origin // d_model).numpy(),
                     cmap=ListedColormap(PALETTE[:seq_len]),
                     vmin=-0.5,
                     vmax=seq_len - 0.5,
@@ -176,7 +176,7 @@ def encoding(table: Tensor, *, xlabel: str = "dimension", ylabel: str = "positio
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(table, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+        image = axes.imshow(table.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -194,7 +194,7 @@ def waves(table: Tensor, columns: Sequence[int]) -> Picture:
         figure = Figure(figsize=(_WIDTH, 1.0 * len(columns) + 0.7), layout="constrained")
         all_axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
         for axes, column, colour in zip(all_axes, columns, _cycle(len(columns)), strict=True):
-            axes.plot(table[:, column], color=colour, marker="o", markersize=2.5, linewidth=1)
+            axes.plot(table[:, column].numpy(), color=colour, marker="o", markersize=2.5, linewidth=1)
             axes.set_ylim(-1.2, 1.2)
             axes.set_ylabel(f"dim {column}", rotation=0, ha="right", va="center")
         all_axes[-1].set_xlabel("position")
@@ -216,7 +216,7 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
         all_axes = figure.subplots(1, len(pairs), squeeze=False)[0]
         for axes, (pair, angle) in zip(all_axes, angles.items(), strict=True):
             circle = torch.linspace(0, 2 * math.pi, 100)
-            axes.plot(circle.sin(), circle.cos(), color="#BBBBBB", linewidth=1)
+            axes.plot(circle.sin().numpy(), circle.cos().numpy(), color="#BBBBBB", linewidth=1)
             for position, colour, marker in ((start, PALETTE[0], "o"), (start + offset, PALETTE[5], "s")):
                 sine, cosine = math.sin(position * angle), math.cos(position * angle)
                 axes.plot([0, sine], [0, cosine], color=colour, linewidth=2)
@@ -243,7 +243,7 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
         figure = Figure(figsize=(_WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for i, ((name, (x, y)), colour) in enumerate(zip(curves.items(), _cycle(len(curves)), strict=True)):
-            axes.plot(x, y, color=colour, linestyle=dashes[i % 4], label=name)
+            axes.plot(x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], label=name)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.legend(frameon=False)
@@ -267,7 +267,7 @@ def _panels(count: int, height_to_width: float, keys: Sequence[str] | None) -> t
 
 def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float, width: float):
     """Draw `values`, with their numbers where a panel `width` inches wide leaves room for them."""
-    image = axes.imshow(values, cmap=colours, vmin=low, vmax=high)
+    image = axes.imshow(values.numpy(), cmap=colours, vmin=low, vmax=high)
     room = 0.7 * width / values.size(1)
     if room >= 0.3:
         for (row, column), value in _cells(values):

@@ -29,6 +29,8 @@ def scaled_dot_product_attention(
         weights: (…, query_len, key_len), after `dropout`.
     """
     identity = torch.eye(key.size(-2), dtype=key.dtype, device=key.device).expand(*key.shape[:-2], -1, -1)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-1], key.size(-2))
     weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
     if dropout is not None:
         weights = dropout(weights)

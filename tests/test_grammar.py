@@ -9,6 +9,7 @@ import pytest
 from sample_lesson import cell, code, markdown, sample_lesson
 
 from autograder import grammar
+from autograder.lesson import STUB, Lesson, without_regions
 
 Notebook = dict[str, Any]
 LESSON = "01_doubling"
@@ -245,7 +246,7 @@ def test_second_exercise_counts_on() -> None:
     swap("title", "1 · **Points:** 4", "2 · **Points:** 8")(notebook)
     swap("title", "about 20", "about 30")(notebook)
     assert found(notebook) == []
-    lesson = grammar.Lesson(LESSON, notebook)
+    lesson = Lesson(LESSON, notebook)
     assert [exercise.name for exercise in lesson.exercises] == ["double", "triple"]
     cell(notebook, "check_triple")["metadata"]["nbgrader"]["points"] = 4
     reports = "\n".join(found(notebook))
@@ -255,6 +256,6 @@ def test_second_exercise_counts_on() -> None:
 
 def test_stripping_is_what_nbgrader_does() -> None:
     """A stripped answer keeps its signature and holds the stub at the depth of the solution."""
-    stripped = grammar.without_regions(cell(sample_lesson(), "double")["source"], "SOLUTION", grammar.STUB)
-    assert stripped.splitlines()[-1] == f"    {grammar.STUB}"
+    stripped = without_regions(cell(sample_lesson(), "double")["source"], "SOLUTION", STUB)
+    assert stripped.splitlines()[-1] == f"    {STUB}"
     assert "answer_of_the_teacher" not in stripped

@@ -14,9 +14,10 @@ import pytest
 from nbgrader.api import Gradebook
 from sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
 
-from autograder import cli, grammar
-from autograder import release as releasing
-from autograder.release import ReleaseError, release
+from autograder import cli
+from autograder.course import TABLE_BEGIN, TABLE_END, CourseError, load_config
+from autograder.lesson import STUB
+from autograder.release import KERNEL, release
 
 STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
 SOURCE = "solutions/01_doubling/01_doubling.ipynb"
@@ -98,7 +99,7 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
     for secret in ("answer_of_the_teacher", "hidden_secret", "BEGIN", "END SOLUTION"):
         assert secret not in text
     student = notebook(released / STUDENT)
-    assert grammar.STUB in cell(student, "double")["source"]
+    assert STUB in cell(student, "double")["source"]
     assert cell(student, "check_double")["source"] == 'assert double(2) == 4\nprint("✓ double")'
     assert cell(student, "check_double")["metadata"]["editable"] is False
     assert "answer_of_the_teacher" in (released / SOURCE).read_text(encoding="utf-8")
@@ -144,7 +145,7 @@ def test_missing_address_is_refused(course: Path, text: str | None) -> None:
     (course / "pyproject.toml").unlink()
     if text is not None:
         (course / "pyproject.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(ReleaseError, match=r"pyproject\.toml"):
+    with pytest.raises(CourseError, match=r"pyproject\.toml"):
         release(course)
 
 
@@ -179,7 +180,7 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     release(course, register=False)
     source = notebook(course / SOURCE)
     tried = cell(source, "try_double")
-    assert source["metadata"] == {"kernelspec": releasing.KERNEL, "language_info": {"name": "python"}}
+    assert source["metadata"] == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     assert tried["metadata"] == {"tags": ["try-it"]}
     assert cell(source, "idea")["metadata"] == {"slideshow": {"slide_type": "slide"}}
     assert tried["outputs"][0]["metadata"] == {"image/png": {"width": 300}}
@@ -225,7 +226,7 @@ def test_edited_notebook_is_refused(released: Path) -> None:
     change_lesson(released)
     before = snapshot(released)
     for check in (True, False):
-        with pytest.raises(ReleaseError, match=rf"{STUDENT} .* Move it away, or run `autograder release --force`"):
+        with pytest.raises(CourseError, match=rf"{STUDENT} .* Move it away, or run `autograder release --force`"):
             release(released, check=check)
     assert snapshot(released) == before
 
@@ -237,7 +238,7 @@ def test_force_loses_nothing(released: Path) -> None:
         lines = release(released, force=True, register=False)
         assert any(line.startswith(f"notebooks/01_doubling/{name}: ") for line in lines)
         assert (released / "notebooks/01_doubling" / name).read_text(encoding="utf-8") == f"my work {count}"
-        assert grammar.STUB in cell(notebook(released / STUDENT), "double")["source"]
+        assert STUB in cell(notebook(released / STUDENT), "double")["source"]
     assert release(released, register=False) == []
     assert (released / "notebooks/01_doubling/01_doubling.before-release.ipynb").exists()
 
@@ -246,7 +247,7 @@ def test_foreign_notebook_is_refused(course: Path) -> None:
     """A notebook that stood there before the first release is not overwritten."""
     (course / STUDENT).parent.mkdir(parents=True)
     (course / STUDENT).write_text("mine", encoding="utf-8")
-    with pytest.raises(ReleaseError, match="Move it away"):
+    with pytest.raises(CourseError, match="Move it away"):
         release(course)
     assert (course / STUDENT).read_text(encoding="utf-8") == "mine"
 
@@ -259,7 +260,7 @@ def test_missing_manifest_is_rewritten_when_all_agrees(released: Path) -> None:
     assert snapshot(released) == before
     (released / MANIFEST).unlink()
     change_lesson(released)
-    with pytest.raises(ReleaseError, match=STUDENT):
+    with pytest.raises(CourseError, match=STUDENT):
         release(released)
 
 
@@ -269,7 +270,7 @@ def test_missing_manifest_is_rewritten_when_all_agrees(released: Path) -> None:
 def test_damaged_manifest_is_refused(released: Path, text: str) -> None:
     """A manifest that cannot be trusted stops the release, which says how to go on."""
     (released / MANIFEST).write_text(text, encoding="utf-8")
-    with pytest.raises(ReleaseError, match=r"release\.json is damaged.* Restore it from git, or delete it"):
+    with pytest.raises(CourseError, match=r"release\.json is damaged.* Restore it from git, or delete it"):
         release(released)
 
 
@@ -326,7 +327,7 @@ def test_breaches_of_all_lessons_stop_everything(released: Path) -> None:
     (released / "solutions/04_nothing").mkdir()
     write_lesson(released, sample_lesson(), "05_text").write_text("{", encoding="utf-8")
     before = snapshot(released)
-    with pytest.raises(ReleaseError) as caught:
+    with pytest.raises(CourseError) as caught:
         release(released)
     text = str(caught.value)
     for part in (
@@ -353,7 +354,7 @@ def test_breaches_of_all_lessons_stop_everything(released: Path) -> None:
 def test_malformed_notebook_is_named(course: Path, change: dict[str, Any], words: str) -> None:
     """A file that is no notebook of ours is a breach that names it."""
     write_lesson(course, sample_lesson() | change)
-    with pytest.raises(ReleaseError, match=rf"{SOURCE}: .*{words}"):
+    with pytest.raises(CourseError, match=rf"{SOURCE}: .*{words}"):
         release(course)
 
 
@@ -366,14 +367,14 @@ def test_other_files_beside_a_lesson_are_refused(course: Path) -> None:
     release(course, register=False)
     assert not [path for path in snapshot(course / "notebooks") if "checkpoint" in path or "README" in path]
     (course / "solutions/01_doubling/notes.txt").write_text("the answers", encoding="utf-8")
-    with pytest.raises(ReleaseError, match=rf"{SOURCE}: `notes\.txt` .* Move it out of solutions/"):
+    with pytest.raises(CourseError, match=rf"{SOURCE}: `notes\.txt` .* Move it out of solutions/"):
         release(course)
 
 
 def test_course_without_lessons_is_refused(course: Path) -> None:
     """An empty solutions/ is more likely a mistake than a wish to remove every notebook."""
     shutil.rmtree(course / "solutions")
-    with pytest.raises(ReleaseError, match="holds no lesson"):
+    with pytest.raises(CourseError, match="holds no lesson"):
         release(course)
 
 
@@ -389,12 +390,12 @@ def test_readme_lists_the_lessons(course: Path) -> None:
     assert "| **Total** | | | **8** | **40** | |" in text
 
 
-@pytest.mark.parametrize("keep", [releasing.TABLE_BEGIN, releasing.TABLE_END, "both, the other way round"])
+@pytest.mark.parametrize("keep", [TABLE_BEGIN, TABLE_END, "both, the other way round"])
 def test_half_a_place_for_the_table_is_refused(course: Path, keep: str) -> None:
     """One of the two lines around the table alone, or both in the wrong order, stop the release."""
-    lines = [keep] if "<!--" in keep else [releasing.TABLE_END, releasing.TABLE_BEGIN]
+    lines = [keep] if "<!--" in keep else [TABLE_END, TABLE_BEGIN]
     (course / "README.md").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ReleaseError, match=r"README\.md .* Mend them"):
+    with pytest.raises(CourseError, match=r"README\.md .* Mend them"):
         release(course)
 
 
@@ -410,13 +411,13 @@ def test_readme_without_a_place_is_left_alone(course: Path) -> None:
 def test_config_that_does_not_run_is_named(course: Path) -> None:
     """A mistake in nbgrader_config.py is told in one sentence."""
     (course / "nbgrader_config.py").write_text("1 / 0", encoding="utf-8")
-    with pytest.raises(ReleaseError, match=r"nbgrader_config\.py does not run \(ZeroDivisionError"):
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py does not run \(ZeroDivisionError"):
         release(course)
 
 
 def test_stub_is_the_one_nbgrader_writes() -> None:
     """The stub the grammar tries out is the one in nbgrader's configuration."""
-    assert releasing.load_config(ROOT).ClearSolutions.code_stub == {"python": grammar.STUB}
+    assert load_config(ROOT).ClearSolutions.code_stub == {"python": STUB}
 
 
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
@@ -435,7 +436,7 @@ def test_gradebook_knows_the_lesson_and_guards_it(course: Path, monkeypatch: pyt
     path = course / SOURCE
     path.write_text(path.read_text(encoding="utf-8").replace("double_text", "double_words"), encoding="utf-8")
     before = snapshot(course)
-    with pytest.raises(ReleaseError, match=r"could not record it in the gradebook\. Undo (.|\n)*Cannot add or remove"):
+    with pytest.raises(CourseError, match=r"could not record it in the gradebook\. Undo (.|\n)*Cannot add or remove"):
         release(course)
     assert {**snapshot(course), "gradebook.db": b""} == {**before, "gradebook.db": b""}
 
@@ -444,7 +445,7 @@ def test_nbgrader_failure_is_told(course: Path) -> None:
     """When nbgrader cannot make the student version, its own message is shown."""
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write('c.IncludeHeaderFooter.header = "nowhere.ipynb"\n')
-    with pytest.raises(ReleaseError, match=rf"{SOURCE}: nbgrader could not make .*(.|\n)*nowhere\.ipynb"):
+    with pytest.raises(CourseError, match=rf"{SOURCE}: nbgrader could not make .*(.|\n)*nowhere\.ipynb"):
         release(course)
     assert not (course / "notebooks").exists()
 

@@ -107,9 +107,8 @@ def _wrong_masks(scaled: Tensor, mask: Tensor) -> dict[str, Tensor]:
     return {
         "the mask is not used": plain,
         "the mask is read the wrong way round (True = may attend)": _masked(scaled, ~mask).softmax(dim=-1),
-        "the scores are multiplied by the mask, so that a blocked key still has exp(0)": (scaled * mask).softmax(-1),
+        "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scaled * mask).softmax(dim=-1),
         "the mask is added to the scores as 0 and 1": (scaled + mask.to(scaled)).softmax(dim=-1),
-        "blocked scores get 1e-9 or −1e-9 instead of a large negative number": _masked(scaled, mask, -1e-9).softmax(-1),
         "blocked scores get −1 instead of a large negative number": _masked(scaled, mask, -1.0).softmax(dim=-1),
         "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": plain * mask,
     }
@@ -154,8 +153,9 @@ def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     slips = {
         "either rule is enough (`or`) instead of both (`and`)": real[:, None, None, :] | past,
         "only the padding is masked": real[:, None, None, :] & torch.ones_like(past),
-        "only the future is masked": past.expand_as(right),
-        "the padding blocks rows (queries) instead of columns (keys)": real[:, None, :, None] & past,
+        "only the future is blocked; padding may not be seen either, whether or not it also blocks its own rows": (
+            past.expand_as(right)
+        ),
         "True marks what is blocked (True = may attend)": ~right,
         "the triangle is upside down: position i sees itself and the future": real[:, None, None, :] & past.mT,
         "a position does not see itself": real[:, None, None, :] & past.tril(-1),

@@ -21,11 +21,11 @@ def token_embedding(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
 
 
 def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor]:
-    """Angles (1,) for one position and column."""
+    """Angles () for one position and column."""
     even = column - column % 2
 
     def turned(exponent: float) -> Tensor:
-        return torch.tensor([position / 10000.0**exponent])
+        return torch.tensor(position / 10000.0**exponent)
 
     slips = {
         "the exponent is doubled: an even column's number already is the paper's 2i": turned(2 * even / d_model),
@@ -55,7 +55,10 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
         "every column is a sine": _interleaved(sine, sine),
         "every column is a cosine": _interleaved(cosine, cosine),
         "positions start at 1 instead of 0": _waves(max_len + 1, rate)[1:],
-        "the position is multiplied by 10000^(2i / d_model) instead of divided": _waves(max_len, 1 / rate),
+        # In float32 as an answer would be: these angles are so large that rounding shows.
+        "the position is multiplied by 10000^(2i / d_model) instead of divided": _waves(
+            max_len, 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+        ),
         "the frequencies run from slow to fast": _waves(max_len, rate.flip(0)),
         "the base is 1000 instead of 10000": _waves(max_len, torch.pow(1000.0, -column / d_model)),
         "the base is 100000 instead of 10000": _waves(max_len, torch.pow(100000.0, -column / d_model)),
@@ -67,7 +70,7 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
 
 
 def _waves(max_len: int, rate: Tensor) -> Tensor:
-    angle = torch.outer(torch.arange(max_len, dtype=torch.float64), rate)
+    angle = torch.outer(torch.arange(max_len, dtype=rate.dtype), rate)
     return _interleaved(angle.sin(), angle.cos())
 
 

@@ -1,0 +1,106 @@
+"""The checks are checked: wrong answers fail the check that should catch them, right ones earn all points."""
+
+from __future__ import annotations
+
+import pytest
+from classroom import LESSONS, classroom, message
+from right_answers import RIGHT, Right
+from wrong_answers import WRONG, Wrong
+
+from autograder.check import NotWritten
+
+WRONG_ANSWERS = [(lesson, wrong) for lesson, table in WRONG.items() for wrong in table]
+RIGHT_ANSWERS = [(lesson, right) for lesson, table in RIGHT.items() for right in table]
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
+SLIP = ("These are the values you get when", "This is the shape you get when")
+
+
+def title(answer: object) -> str:
+    """A test's name, from the table."""
+    return f"{answer.exercise}: {answer.what}" if isinstance(answer, Wrong | Right) else str(answer)
+
+
+def source(lesson: str, wrong: Wrong) -> str:
+    """The wrong answer's source; an edit that no longer fits the solution is an error in the table."""
+    text = wrong.source or classroom(lesson).answers[wrong.exercise]
+    for old, new in wrong.edits:
+        assert old in text, f"{old!r} is not in the solution of {wrong.exercise} any more"
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_solutions_earn_all_points_in_silence(lesson: str) -> None:
+    """Every check passes on the solutions, prints one ✓ line for each rule and writes nothing to stderr."""
+    for result in classroom(lesson).grade({}):
+        assert result.passed, f"{result.check}: {result.error}"
+        assert result.stderr == ""
+        assert result.stdout and all(line.startswith("✓ ") for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_a_stub_earns_nothing_and_only_because_it_is_not_written(lesson: str, name: str) -> None:
+    """Every check of an unanswered exercise fails with the verdict that the answer is not written yet."""
+    room = classroom(lesson)
+    results = room.grade({name: room.stubs[name]}, exercise=name)
+    assert results
+    for result in results:
+        assert isinstance(result.error, NotWritten) and isinstance(result.error, NotImplementedError)
+        assert f"`{name}" in str(result.error) and "is not written yet" in str(result.error)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_one_unanswered_exercise_costs_no_other(lesson: str) -> None:
+    """With one stub at a time, every check of every other exercise still passes."""
+    room = classroom(lesson)
+    for name, stub in room.stubs.items():
+        lost = {result.check for result in room.grade({name: stub}) if not result.passed}
+        assert lost == set(room.checks_of(name))
+
+
+@pytest.mark.parametrize(("lesson", "wrong"), WRONG_ANSWERS, ids=title)
+def test_a_wrong_answer_fails_the_right_check_by_name(lesson: str, wrong: Wrong) -> None:
+    """The check that should catch the mistake fails, its message is a verdict, and it names a slip that is proved."""
+    results = classroom(lesson).grade({wrong.exercise: source(lesson, wrong)}, exercise=wrong.exercise)
+    failed = {result.check: result for result in results if not result.passed}
+    check = f"check_{wrong.exercise}" + (f"_{wrong.check}" if wrong.check else "")
+    assert check in failed, f"caught by {sorted(failed) or 'nothing'}"
+    said = message(failed[check])
+    assert wrong.says in said, said
+    assert said.startswith("✗ ") and len(said.splitlines()) <= 8
+    assert "of this check raised" not in said, said
+    for result in failed.values():
+        text = message(result)
+        assert not any(slip in text for slip in SLIP) or wrong.says, f"a slip is named that the table does not: {text}"
+
+
+@pytest.mark.parametrize(("lesson", "wrong"), WRONG_ANSWERS, ids=title)
+def test_what_is_seen_before_submitting(lesson: str, wrong: Wrong) -> None:
+    """The visible checks catch the mistake, except where the table says that only a hidden test can."""
+    answers = {wrong.exercise: source(lesson, wrong)}
+    results = classroom(lesson).grade(answers, exercise=wrong.exercise, hidden=False)
+    assert any(not result.passed for result in results) is not wrong.hidden
+
+
+@pytest.mark.parametrize(("lesson", "right"), RIGHT_ANSWERS, ids=title)
+def test_another_right_answer_earns_all_points(lesson: str, right: Right) -> None:
+    """An answer that differs from the solution and does what the exercise asks passes every check, in silence."""
+    for result in classroom(lesson).grade({right.exercise: right.source}, exercise=right.exercise):
+        assert result.passed, f"{result.check}: {result.error}"
+        assert result.stderr == ""
+
+
+def test_the_tables_cover_every_exercise() -> None:
+    """Every exercise has at least four wrong answers, two other right ones, and every check a mistake of its own."""
+    for lesson, name in EXERCISES:
+        wrong = [answer for answer in WRONG[lesson] if answer.exercise == name]
+        right = [answer for answer in RIGHT[lesson] if answer.exercise == name]
+        assert len(wrong) >= 4 and len(right) >= 2, name
+        aimed = {f"check_{name}" + (f"_{answer.check}" if answer.check else "") for answer in wrong}
+        assert aimed == set(classroom(lesson).checks_of(name))
+
+
+def test_most_mistakes_show_before_submitting() -> None:
+    """At least 85 % of the wrong answers fail a visible check."""
+    hidden = sum(wrong.hidden for _, wrong in WRONG_ANSWERS)
+    assert hidden / len(WRONG_ANSWERS) < 0.15

@@ -1,0 +1,306 @@
+"""The vocabulary of checks: what each statement accepts, what it rejects, and what it says."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from autograder import check
+from autograder.check import CheckFailed, NotWritten
+
+X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
+
+
+def said(statement, *args, **kwargs) -> str:
+    """What a statement says when it fails."""
+    with pytest.raises(CheckFailed) as caught:
+        statement(*args, **kwargs)
+    return str(caught.value)
+
+
+def test_a_message_has_a_verdict_aligned_numbers_and_the_slip() -> None:
+    """A failing comparison reads exactly as the style guide shows it."""
+    assert said(check.close, "x", X + torch.tensor([[0, 0], [1.0, 0]]), X, mistakes={"one is added": X + 1}) == (
+        "✗ `x` has the wrong values.\n\n  expected  2.0000  at index (1, 0), where they differ most\n  got       3.0000"
+    )
+    assert said(check.close, "x", X + 1, X, mistakes={"one is added": X + 1}).endswith(
+        "\n\nThese are the values you get when one is added."
+    )
+
+
+def test_rounding_passes_and_a_slip_ten_times_the_tolerance_does_not() -> None:
+    """Noise of 1e-6 is accepted in float32, an error of 1e-3 is not."""
+    check.close("x", X + 1e-6, X)
+    assert "wrong values" in said(check.close, "x", X + 1e-3, X)
+    check.close("x", X.double() + 1e-9, X.double())
+    assert "wrong values" in said(check.close, "x", X.double() + 1e-6, X.double())
+
+
+def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
+    """Two numbers that differ never read the same, and one that is not zero never reads as zero."""
+    one = torch.tensor(1.0, dtype=torch.float64)
+    assert "expected  1.000000\n  got       1.000010" in said(check.close, "x", one + 1e-5, one)
+    assert "got       3e-08" in said(check.close, "x", torch.tensor(3e-8), torch.tensor(0.03))
+    assert "expected  True\n  got       False" in said(check.equal, "x", torch.tensor(False), torch.tensor(True))
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [
+        (None, "`x` is None.\n\nIs there a `return`"),
+        (X.numpy(), "should be a torch.Tensor.\n\n  got  numpy.ndarray"),
+        ([1.0], "got  list"),
+        (X[0], "wrong shape.\n\n  expected  (2, 2)\n  got       (2,)"),
+        (torch.full((2, 2), torch.nan), "`x` contains NaN.\n\n  first at index (0, 0)"),
+        (X + torch.inf, "wrong values"),
+        (X.to("meta"), "on the device meta, its inputs are on cpu"),
+    ],
+)
+def test_what_is_no_such_tensor_has_a_verdict_of_its_own(got: object, words: str) -> None:
+    """None, other types, shapes, NaN, infinities and devices are told apart."""
+    assert words in said(check.close, "x", got, X)
+
+
+def test_a_slip_is_named_only_when_its_values_prove_it() -> None:
+    """Other wrong values name nothing, and two slips that would give the same values name neither."""
+    slips = {"one is added": X + 1, "it is doubled": 2 * X}
+    assert "when it is doubled." in said(check.close, "x", 2 * X, X, mistakes=slips)
+    assert "when" not in said(check.close, "x", 3 * X, X, mistakes=slips).removesuffix("where they differ most")
+    assert "These are" not in said(check.close, "x", X + 1, X, mistakes=slips | {"the same again": X + 1})
+    assert "when it is flat." in said(check.close, "x", X.flatten(), X, mistakes={"it is flat": X.flatten()})
+
+
+def test_a_slip_that_cannot_be_told_from_the_right_answer_is_the_checks_own_bug() -> None:
+    """A mistake whose values equal the expected ones is refused with a ValueError."""
+    with pytest.raises(ValueError, match="cannot tell the right answer from the mistake 'nothing'"):
+        check.close("x", X, X, mistakes={"nothing": X.clone()})
+    with pytest.raises(ValueError, match="cannot tell"):
+        check.equal("x", X > 0, X > 0, mistakes={"nothing": X > 0})
+
+
+def test_equal_reads_zero_and_one_as_a_mask() -> None:
+    """A mask of integers has the right values, whatever its type; a single wrong entry is found and counted."""
+    mask = torch.tensor([[True, False], [True, True]])
+    check.equal("mask", mask.long(), mask)
+    assert "at index (0, 1)" in said(check.equal, "mask", torch.ones(2, 2).bool(), mask)
+    assert "one of 4 entries that differ" in said(check.equal, "mask", ~mask, mask)
+    assert "mask` has the wrong dtype.\n\n  expected  torch.bool\n  got       torch.int64" in said(
+        check.dtype, "mask", mask.long(), torch.bool
+    )
+
+
+def test_shapes_are_named_by_their_dimensions() -> None:
+    """A wrong shape is shown beside the right one and its names, with the slip that gives it."""
+    check.shape("x", X, rows=2, columns=2)
+    text = said(check.shape, "x", X.flatten(), rows=2, columns=2, mistakes={"it is flattened": (4,)})
+    assert text == (
+        "✗ `x` has the wrong shape.\n\n  expected  (2, 2)  (rows, columns)\n  got       (4,)\n\n"
+        "This is the shape you get when it is flattened."
+    )
+
+
+def test_returns_counts_what_a_call_gives_back() -> None:
+    """A tuple or list of the right number of tensors is handed on; a tensor is never unpacked along its batch."""
+    assert check.returns("f(x)", [X, X], "output", "weights")[1] is X
+    assert "`f(x)` should return 2 tensors, (output, weights)" in said(check.returns, "f(x)", X, "output", "weights")
+    assert "got  one tensor of shape (2, 2)" in said(check.returns, "f(x)", X, "output", "weights")
+    assert "got  a tuple of 3" in said(check.returns, "f(x)", (X, X, X), "output", "weights")
+    assert "`weights` is None" in said(check.returns, "f(x)", (X, None), "output", "weights")
+
+
+def test_number_takes_every_kind_of_number() -> None:
+    """Python, NumPy and torch numbers are one thing; more than one number, or none, is refused."""
+    for value in (0.5, np.float64(0.5), torch.tensor([0.5])):
+        assert check.number("x", value) == 0.5
+    for value in (X, "half", None):
+        assert "should be one number" in said(check.number, "x", value)
+
+
+def test_raises_wants_the_right_error_that_says_enough() -> None:
+    """No error, another error and a message without the numbers are three verdicts; a stub stays a stub."""
+
+    def fail(error: Exception):
+        raise error
+
+    because = {"because": "7 is more than 5", "mentions": (7, 5)}
+    check.raises("f()", ValueError, lambda: fail(ValueError("7 > 5")), **because)
+    assert "should raise ValueError, because 7" in said(check.raises, "f()", ValueError, lambda: None, **because)
+    assert "KeyError: 'x'" in said(check.raises, "f()", ValueError, lambda: fail(KeyError("x")), **because)
+    assert "a message that holds 7 and 5" in said(
+        check.raises, "f()", ValueError, lambda: fail(ValueError()), **because
+    )
+    with pytest.raises(NotImplementedError):
+        check.raises("f()", RuntimeError, lambda: fail(NotImplementedError()), **because)
+
+
+def test_unchanged_notices_a_change_in_place() -> None:
+    """Writing into a tensor is noticed, reading it is not."""
+    x = X.clone()
+    with check.unchanged(x=x):
+        x + 1
+    with pytest.raises(CheckFailed, match="Your code changes `x`"), check.unchanged(x=x):
+        x += 1
+
+
+def test_gradients_are_followed_back() -> None:
+    """A detached, an unused and a zeroed input get no gradient; a used one does, also where outputs sum to one."""
+    x = X.clone().requires_grad_()
+    check.gradient_reaches("x", x, x.softmax(-1))
+    for output in (x.detach() * 2, X.clone().requires_grad_() * 2, x * 0):
+        assert "No gradient flows back to `x`" in said(check.gradient_reaches, "x", x, output)
+
+
+def test_parameters_are_exactly_those_wanted() -> None:
+    """A missing, hidden, misshapen or additional parameter is named; a frozen one does not count."""
+    layer = nn.Linear(3, 2)
+    check.parameters("layer", layer, {"weight": (2, 3), "bias": (2,)})
+    assert "no trainable parameter `w.weight`" in said(check.parameters, "layer", layer, {"w.weight": (2, 3)})
+    assert "parameter `bias` has the wrong shape" in said(check.parameters, "layer", layer, {"bias": (3,)})
+    assert "should not have: `bias`" in said(check.parameters, "layer", layer, {"weight": (2, 3)})
+    holder = nn.Module()
+    holder.layers = [layer]
+    assert "not as a layer that PyTorch registers" in said(check.parameters, "holder", holder, {"layers.0.bias": (2,)})
+    assert "should be an nn.Module" in said(check.parameters, "f", lambda: None, {})
+    layer.bias.requires_grad_(False)
+    check.parameters("layer", layer, {"weight": (2, 3)})
+
+
+def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
+    """Each of the three ways to keep a tensor has its own verdict."""
+    module = nn.Module()
+    module.register_buffer("kept", X)
+    module.trained = nn.Parameter(X.clone())
+    module.plain = X
+    check.buffer("module", module, "kept")
+    assert "is a parameter" in said(check.buffer, "module", module, "trained")
+    assert "not registered as a buffer" in said(check.buffer, "module", module, "plain")
+    assert "`module` has no `other`" in said(check.buffer, "module", module, "other")
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("training", [True, False])
+def test_ready_made_layers_are_noticed_under_any_name(grad: bool, training: bool) -> None:
+    """PyTorch's attention, multi-head attention and layer norm are noticed as functions, aliases and modules."""
+    x = torch.randn(2, 3, 8)
+    alias = torch.nn.functional.scaled_dot_product_attention
+    heads = nn.MultiheadAttention(8, 2, batch_first=True).train(training)
+    calls = {
+        "F.scaled_dot_product_attention": lambda: alias(x, x, x),
+        "nn.MultiheadAttention": lambda: heads(x, x, x),
+        "nn.LayerNorm": lambda: nn.LayerNorm(8)(x),
+    }
+    for name, call in calls.items():
+        with torch.set_grad_enabled(grad):
+            with pytest.raises(CheckFailed, match="ready"), check.without(name, instead="your own"):
+                call()
+            others = [other for other in calls if other != name]
+            with check.without(*others[:1], instead="your own"):
+                x @ x.mT
+
+
+def test_differs_wants_a_change() -> None:
+    """Values that stay the same are named with the reason why they should not."""
+    check.differs("f(x)", X, X + 1, when="x changes")
+    assert "`f(x)` stays the same when x changes." in said(check.differs, "f(x)", X, X + 1e-9, when="x changes")
+
+
+def test_an_exercise_prints_one_line_and_returns_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A passing check prints the exercise and its own name in words, and leaves nothing behind."""
+
+    @check.exercise("1.1 f")
+    def it_adds_up():
+        check.true(True, "never said")
+
+    assert it_adds_up is None
+    assert capsys.readouterr().out == "✓ 1.1 f: it adds up.\n"
+
+
+def test_warnings_and_stderr_of_an_answer_cost_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """What an answer writes to stderr goes to stdout, and its warnings nowhere."""
+
+    @check.exercise("1.1 f")
+    def it_is_noisy():
+        warnings.warn("an answer's warning", stacklevel=1)
+        print("an answer's print", file=sys.stderr)
+
+    out, err = capsys.readouterr()
+    assert out.startswith("an answer's print\n✓") and err == ""
+
+
+def test_a_check_has_its_own_random_state_and_leaves_the_other_alone() -> None:
+    """Whatever the global seed, a check draws the same numbers, and the notebook's own draws go on undisturbed."""
+    drawn = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        before = torch.get_rng_state()
+
+        @check.exercise("1.1 f")
+        def it_draws():
+            drawn.append(torch.rand(3))
+
+        assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(*drawn)
+
+
+def test_neighbours_are_replaced_and_put_back() -> None:
+    """`given` stands in for the notebook's own names during the check only, also for names that did not exist."""
+    scope = {"check": check, "neighbour": lambda: "mine"}
+    exec(
+        "@check.exercise('1.2 f', given={'neighbour': lambda: 'right', 'other': 1})\n"
+        "def it_uses_the_right_one():\n    check.true(neighbour() == 'right' and other == 1, 'no')",
+        scope,
+    )
+    assert scope["neighbour"]() == "mine" and "other" not in scope
+
+
+def failing(answer: str, body: str = "f(1)") -> CheckFailed:
+    """The verdict on an answer cell under a check cell that calls it."""
+    scope = {"check": check, "torch": torch}
+    exec(compile(answer, "<cell answer>", "exec"), scope)
+    with pytest.raises(CheckFailed) as caught:
+        source = f"@check.exercise('1.1 f')\ndef it_works():\n    {body}"
+        exec(compile(source, "<cell check>", "exec"), scope)
+    return caught.value
+
+
+def test_an_exception_is_told_with_the_learners_own_line() -> None:
+    """The innermost line that the learner wrote is named, not PyTorch's and not the check's."""
+    verdict = failing("def g(x):\n    return torch.ones(2) @ torch.ones(3)\ndef f(x):\n    return g(x)")
+    assert str(verdict).startswith("✗ `g` raised RuntimeError.\n\n  inconsistent tensor size")
+    assert "in line 2 of its cell" in str(verdict)
+    assert "in line 1 of its cell" in str(failing("f = lambda x: x / 0"))
+
+
+def test_an_exception_in_the_call_itself_names_the_line_of_the_check() -> None:
+    """A wrong signature has no line of the learner's, so the check's is given."""
+    assert "Line 3 of this check raised TypeError.\n\n  f() takes 0" in str(failing("def f():\n    pass"))
+
+
+def test_a_stub_is_not_written_yet_wherever_it_is_met() -> None:
+    """The innermost unwritten answer is named, as a NotImplementedError that reads as one sentence."""
+    verdict = failing("def g(x):\n    raise NotImplementedError\ndef f(x):\n    return g(x)")
+    assert isinstance(verdict, NotWritten) and isinstance(verdict, NotImplementedError)
+    assert str(verdict).startswith("✗ `g` is not written yet.\n\nPut your answer in place of")
+
+
+def test_a_verdict_has_no_stack_trace_and_at_most_eight_lines() -> None:
+    """Even a very long error of an answer becomes a short text, which IPython shows instead of a trace."""
+    verdict = failing("def f(x):\n    raise ValueError('\\n'.join(['long ' * 100] * 50))")
+    lines = verdict._render_traceback_()
+    assert lines == str(verdict).splitlines() and len(lines) <= 8
+    assert max(map(len, lines)) <= 170
+    assert verdict.__cause__ is None and verdict.__suppress_context__
+
+
+def test_only_exceptions_become_verdicts() -> None:
+    """Interrupting a check interrupts it."""
+    with pytest.raises(KeyboardInterrupt):
+
+        @check.exercise("1.1 f")
+        def it_is_interrupted():
+            raise KeyboardInterrupt

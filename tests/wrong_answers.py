@@ -1,0 +1,290 @@
+"""What learners get wrong: each answer, the check that must fail, and the words its message must hold.
+
+An answer is the solution with some text replaced, or a whole source. `says` is given where the values or the
+behaviour prove the slip; without proof a message must not name one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One wrong answer.
+
+    Attributes:
+        exercise: the exercise it answers.
+        what: what it does, in words.
+        check: the part of the failing check's id behind `check_<exercise>_`, or "" for `check_<exercise>`.
+        says: words that the message must hold.
+        edits: text in the solution → text in its place.
+        source: the whole answer instead.
+        hidden: True when only hidden tests can see it.
+    """
+
+    exercise: str
+    what: str
+    check: str
+    says: str = ""
+    edits: tuple[tuple[str, str], ...] = ()
+    source: str = ""
+    hidden: bool = False
+
+
+def edit(*pairs: str) -> tuple[tuple[str, str], ...]:
+    """Old and new text in turn."""
+    return tuple(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+ONE = "attend_one_query"
+ATTEND = "scaled_dot_product_attention"
+SCORES = "query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))"
+FILL = "scores = scores.masked_fill(~mask, -math.inf)"
+HEAD = f"def {ATTEND}(query, key, value, mask=None, dropout=None):\n"
+
+LESSON_1 = [
+    Wrong(ONE, "no softmax", "", "without a softmax", edit("torch.softmax(scores, dim=0)", "scores")),
+    Wrong(ONE, "exponentials not normalised", "", "not divided by their sum", edit("torch.softmax(scores, dim=0)", "scores.exp()")),
+    Wrong(ONE, "divides the scores by their sum", "", "divided by their sum instead", edit("torch.softmax(scores, dim=0)", "scores / scores.sum()")),
+    Wrong(ONE, "already scaled", "", "√d_k, which comes in the next exercise", edit("torch.softmax(scores, dim=0)", "torch.softmax(scores / len(query) ** 0.5, dim=0)")),
+    Wrong(ONE, "plain average", "", "every value counts the same", edit("torch.softmax(scores, dim=0)", "torch.ones(len(key)) / len(key)")),
+    Wrong(ONE, "takes the best match only", "", "best-matching value", edit("return sum(weight * v for weight, v in zip(weights, value))", "return value[weights.argmax()]")),
+    Wrong(ONE, "does not sum", "", "sum over the keys is missing", edit("return sum(weight * v for weight, v in zip(weights, value))", "return weights[:, None] * value")),
+    Wrong(ONE, "returns the weights", "", "wrong shape", edit("return sum(weight * v for weight, v in zip(weights, value))", "return weights")),
+    Wrong(ONE, "averages twice", "", "averaged over the keys once more", edit("zip(weights, value))", "zip(weights, value)) / len(value)")),
+    Wrong(ONE, "returns nothing", "", "is None", edit("return sum(", "sum(")),
+    Wrong(ONE, "zeros of the right shape", "", "wrong values", edit("return sum(weight * v for weight, v in zip(weights, value))", "return torch.zeros(value.size(1))")),
+    Wrong(ONE, "size of the docstring example hard-coded", "", "wrong values", edits=edit("for k in key]", "for k in key[:5]]")),
+    # Scale.
+    Wrong(ATTEND, "no scale", "values", "not divided by √d_k", edit(SCORES, "query @ key.transpose(-2, -1)")),
+    Wrong(ATTEND, "divides by d_k", "values", "d_k instead of √d_k", edit("math.sqrt(query.size(-1))", "query.size(-1)")),
+    Wrong(ATTEND, "multiplies by √d_k", "values", "multiplied by √d_k", edit("/ math.sqrt", "* math.sqrt")),
+    Wrong(ATTEND, "divides by the root of the key length", "values", "√key_len", edit("math.sqrt(query.size(-1))", "math.sqrt(key.size(-2))")),
+    Wrong(ATTEND, "divides by the root of the query length", "values", "√query_len", edit("math.sqrt(query.size(-1))", "math.sqrt(query.size(-2))")),
+    Wrong(ATTEND, "divides by the root of the batch size", "values", "batch size", edit("math.sqrt(query.size(-1))", "math.sqrt(query.size(0))")),
+    Wrong(ATTEND, "scale for d_k = 8 hard-coded", "values", edits=edit("math.sqrt(query.size(-1))", "math.sqrt(8)"), hidden=True),
+    Wrong(ATTEND, "divides by √d_v", "values", "wrong values", edit("math.sqrt(query.size(-1))", "math.sqrt(value.size(-1))")),
+    # Softmax.
+    Wrong(ATTEND, "softmax over the queries", "values", "over the queries instead", edit("dim=-1", "dim=-2")),
+    Wrong(ATTEND, "softmax over dimension 1", "values", "over the queries instead", edit("dim=-1", "dim=1")),
+    Wrong(ATTEND, "softmax over the batch", "values", "over the first dimension", edit("dim=-1", "dim=0")),
+    Wrong(ATTEND, "no softmax", "values", "softmax is missing", edit("torch.softmax(scores, dim=-1)", "scores")),
+    Wrong(ATTEND, "log_softmax", "values", "log_softmax", edit("torch.softmax(", "torch.log_softmax(")),
+    Wrong(ATTEND, "exponentials not normalised", "values", "not divided by their sum", edit("torch.softmax(scores, dim=-1)", "scores.exp()")),
+    Wrong(ATTEND, "exponentials without a shift overflow", "values", "NaN", edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum(-1, keepdim=True)"), hidden=True),
+    Wrong(ATTEND, "sigmoid for softmax", "values", "wrong values", edit("torch.softmax(scores, dim=-1)", "torch.sigmoid(scores)")),
+    Wrong(ATTEND, "no scale and softmax over the queries", "values", "wrong values", edit(SCORES, "query @ key.transpose(-2, -1)", "dim=-1", "dim=-2")),
+    # Products and results.
+    Wrong(ATTEND, "averages the keys", "shapes", "wrong shape", edit("weights @ value", "weights @ key")),
+    Wrong(ATTEND, "transpose forgotten", "shapes", "raised RuntimeError", edit("key.transpose(-2, -1)", "key")),
+    Wrong(ATTEND, "transposes the first two dimensions", "shapes", "raised RuntimeError", edit("key.transpose(-2, -1)", "key.transpose(0, 1)")),
+    Wrong(ATTEND, ".T reverses all dimensions", "shapes", "raised RuntimeError", edit("key.transpose(-2, -1)", "key.permute(*range(key.dim() - 1, -1, -1))")),
+    Wrong(ATTEND, "transposes by position, right for three dimensions only", "shapes", edits=edit("key.transpose(-2, -1)", "key.transpose(1, 2)"), hidden=True),
+    Wrong(ATTEND, "returns the output only", "shapes", "should return 2 tensors", edit("return weights @ value, weights", "return weights @ value")),
+    Wrong(ATTEND, "returns them swapped", "shapes", "swapped", edit("return weights @ value, weights", "return weights, weights @ value")),
+    Wrong(ATTEND, "returns the scores as weights", "values", "softmax is missing", edit("return weights @ value, weights", "return weights @ value, scores")),
+    Wrong(ATTEND, "returns nothing", "shapes", "should return 2 tensors", edit("return weights @ value, weights", "weights @ value, weights")),
+    Wrong(ATTEND, "zeros of the right shape", "shapes", "wrong values", source=HEAD + "    return value.new_zeros(*query.shape[:-1], value.size(-1)), query.new_zeros(*query.shape[:-1], key.size(-2))"),
+    Wrong(ATTEND, "uniform attention", "values", "wrong values", source=HEAD + "    w = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)\n    return w @ value, w"),
+    Wrong(ATTEND, "identity attention", "values", "wrong values", source=HEAD + "    w = torch.eye(query.size(-2), key.size(-2)).expand(*query.shape[:-1], -1)\n    return w @ value, w"),
+    Wrong(ATTEND, "only the first sentence of the batch", "values", "wrong values", edit("return weights @ value, weights", "return (weights @ value)[:1].expand(*query.shape[:-1], value.size(-1)), weights")),
+    Wrong(ATTEND, "cosine similarity", "values", "wrong values", edit(SCORES, "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)")),
+    Wrong(ATTEND, "rounds through NumPy", "from_scratch", "No gradient", edit("weights = torch.softmax(scores, dim=-1)", "weights = torch.from_numpy(torch.softmax(scores, dim=-1).detach().numpy())")),
+    Wrong(ATTEND, "detached weights", "from_scratch", "No gradient flows back to `query`", edit("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1).detach()")),
+    Wrong(ATTEND, "uses .data of the value", "from_scratch", "`value`", edit("weights @ value,", "weights @ value.data,")),
+    Wrong(ATTEND, "float32 whatever comes in", "values", edits=edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n    scores = query"), hidden=True),
+    # Mask.
+    Wrong(ATTEND, "mask ignored", "mask", "mask is not used", edit(FILL, "pass")),
+    Wrong(ATTEND, "mask inverted", "mask", "wrong way round", edit("~mask", "mask")),
+    Wrong(ATTEND, "scores multiplied by the mask", "mask", "exp(0)", edit(FILL, "scores = scores * mask")),
+    Wrong(ATTEND, "mask added", "mask", "added to the scores", edit(FILL, "scores = scores + mask")),
+    Wrong(ATTEND, "fills with −1e-9", "mask", "exp(0)", edit("-math.inf", "-1e-9")),
+    Wrong(ATTEND, "fills with 0", "mask", "exp(0)", edit("-math.inf", "0.0")),
+    Wrong(ATTEND, "fills with −1", "mask", "−1 instead", edit("-math.inf", "-1.0")),
+    Wrong(ATTEND, "fills with +∞", "mask", "NaN", edit("-math.inf", "math.inf")),
+    Wrong(ATTEND, "weights zeroed after the softmax", "mask", "after the softmax", edit(FILL, "pass", "dim=-1)", "dim=-1) * (1 if mask is None else mask)")),
+    Wrong(ATTEND, "−1e9 without masking first: added to all", "mask", "wrong values", edit(FILL, "scores = scores * mask - 1e9 * mask")),
+    Wrong(ATTEND, "the first sentence's mask for all", "mask", edits=edit(FILL, "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)"), hidden=True),
+    Wrong(ATTEND, "in-place scaling of the query", "from_scratch", "changes `query`", edit("scores = query", "query.data /= math.sqrt(query.size(-1))\n    scores = query", " / math.sqrt(query.size(-1))  #", "  #")),
+    # Dropout.
+    Wrong(ATTEND, "dropout ignored", "dropout", "dropout is not applied", edit("weights = dropout(weights)", "pass")),
+    Wrong(ATTEND, "dropout on the scores", "dropout", "before the softmax", edit("    weights = torch.softmax(scores, dim=-1)\n", "", "weights = dropout(weights)", "scores = dropout(scores)", "    return weights", "    weights = torch.softmax(scores, dim=-1)\n    return weights")),
+    Wrong(ATTEND, "dropout on the output", "dropout", "dropout is not applied to the weights", edit("weights = dropout(weights)", "return dropout(weights @ value), weights")),
+    Wrong(ATTEND, "returns the weights before dropout", "dropout", "dropout is not applied", edit("weights = dropout(weights)", "return dropout(weights) @ value, weights")),
+    Wrong(ATTEND, "output from the weights before dropout", "dropout", "before dropout", edit("weights = dropout(weights)", "return weights @ value, dropout(weights)")),
+    # From scratch.
+    Wrong(ATTEND, "calls PyTorch's own", "from_scratch", "ready `F.scaled_dot_product_attention`", source="from torch.nn.functional import scaled_dot_product_attention as mine\n\n\n" + HEAD + "    eye = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-2], -1, -1)\n    weights = mine(query, key, eye, attn_mask=mask)\n    weights = weights if dropout is None else dropout(weights)\n    return weights @ value, weights"),
+    # Masks.
+    Wrong("padding_mask", "True marks padding", "values", "True marks the padding", edit("!=", "==")),
+    Wrong("padding_mask", "pad id 0 hard-coded", "values", "taken to be 0", edit("!= pad_id", "!= 0"), hidden=True),
+    Wrong("padding_mask", "two dimensions", "shape", "wrong shape", edit("[:, None, None, :]", "")),
+    Wrong("padding_mask", "for query rows", "shape", "wrong shape", edit("[:, None, None, :]", "[:, None, :, None]")),
+    Wrong("padding_mask", "integers", "shape", "wrong dtype", edit("[:, None, None, :]", "[:, None, None, :].long()")),
+    Wrong("padding_mask", "additive mask", "shape", "wrong dtype", edit("return (tokens != pad_id)[:, None, None, :]", "return torch.where(tokens != pad_id, 0.0, -math.inf)[:, None, None, :]")),
+    Wrong("padding_mask", "the first row for all", "values", "mask of the first", edit("(tokens != pad_id)", "(tokens[:1] != pad_id).expand(len(tokens), -1)")),
+    Wrong("padding_mask", "all True", "values", "nothing is masked", edit("(tokens != pad_id)", "torch.ones_like(tokens).bool()")),
+    Wrong("padding_mask", "greater than the pad id", "values", edits=edit("!=", ">"), hidden=True),
+    Wrong("causal_mask", "True marks the future", "values", "True marks the future", edit("torch.tril(torch.ones(size, size, dtype=torch.bool))", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)")),
+    Wrong("causal_mask", "upper triangle", "values", "upside down", edit("torch.tril", "torch.triu")),
+    Wrong("causal_mask", "without the diagonal", "values", "does not see itself", edit("dtype=torch.bool))", "dtype=torch.bool), -1)")),
+    Wrong("causal_mask", "one too far", "values", "one token into the future", edit("dtype=torch.bool))", "dtype=torch.bool), 1)")),
+    Wrong("causal_mask", "all True", "values", "nothing is masked", edit("torch.tril(torch.ones(size, size, dtype=torch.bool))", "torch.ones(size, size).bool()")),
+    Wrong("causal_mask", "floats", "shape", "wrong dtype", edit(", dtype=torch.bool", "")),
+    Wrong("causal_mask", "extra dimensions", "shape", "wrong shape", edit("dtype=torch.bool))", "dtype=torch.bool))[None, None]")),
+    Wrong("causal_mask", "size 4 hard-coded", "values", edits=edit("torch.ones(size, size", "torch.ones(4, 4"), hidden=True),
+    Wrong("decoder_mask", "or for and", "values", "either rule", edit("& past", "| past")),
+    Wrong("decoder_mask", "padding only", "values", "only the padding", edit("& past", "& torch.ones_like(past)")),
+    Wrong("decoder_mask", "future only", "values", "only the future is blocked", edit("padding_mask(tokens, pad_id) & past", "past.expand(len(tokens), 1, -1, -1)")),
+    Wrong("decoder_mask", "padding blocks rows", "values", "only the future is blocked", edit("padding_mask(tokens, pad_id)", "padding_mask(tokens, pad_id).mT")),
+    Wrong("decoder_mask", "pad id not passed on", "values", edits=edit("padding_mask(tokens, pad_id)", "padding_mask(tokens)"), hidden=True),
+    Wrong("decoder_mask", "True marks what is blocked", "values", "marks what is blocked", edit("padding_mask(tokens, pad_id) & past", "~(padding_mask(tokens, pad_id) & past)")),
+    Wrong("decoder_mask", "three dimensions", "shape", "wrong shape", edit("padding_mask(tokens, pad_id) & past", "(padding_mask(tokens, pad_id) & past)[:, 0]")),
+    Wrong("decoder_mask", "the first sentence for all", "values", "padding of the first", edit("padding_mask(tokens, pad_id) & past", "(padding_mask(tokens, pad_id) & past)[:1].expand(len(tokens), -1, -1, -1)")),
+    Wrong("decoder_mask", "flipped triangle", "values", "upside down", edit("& past", "& past.mT")),
+    Wrong("decoder_mask", "returns nothing", "shape", "is None", edit("return padding_mask", "padding_mask")),
+]
+
+MHA = "MultiHeadAttention"
+SPLIT = "x = x.view(batch, seq_len, num_heads, d_model // num_heads)  # (batch, seq_len, num_heads, d_k)\n    return x.transpose(1, 2)"
+ATTENDED = "output, weights = scaled_dot_product_attention(query, key, value, mask, self.dropout)"
+
+LESSON_2 = [
+    Wrong("split_heads", "reshape without transpose", "values", "cuts across tokens", edit(SPLIT, "return x.reshape(batch, num_heads, seq_len, d_model // num_heads)")),
+    Wrong("split_heads", "interleaved columns", "values", "every num_heads-th column", edit(SPLIT, "return x.view(batch, seq_len, d_model // num_heads, num_heads).permute(0, 3, 1, 2)")),
+    Wrong("split_heads", "heads after the sequence", "shape", "heads still stand after", edit("return x.transpose(1, 2)", "return x")),
+    Wrong("split_heads", "d_k and heads mixed up", "shape", "wrong shape", edit("x.view(batch, seq_len, num_heads, d_model // num_heads)", "x.view(batch, seq_len, d_model // num_heads, num_heads)")),
+    Wrong("split_heads", "heads reversed", "values", "reverse order", edit("return x.transpose(1, 2)", "return x.transpose(1, 2).flip(1)")),
+    Wrong("split_heads", "the first block for every head", "values", "first d_k columns", edit("return x.transpose(1, 2)", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)")),
+    Wrong("split_heads", "three heads hard-coded", "values", edits=edit(SPLIT, "return torch.stack(x.split(4, dim=-1), dim=1)"), hidden=True),
+    Wrong("split_heads", "zeros", "values", "wrong values", edit("return x.transpose(1, 2)", "return torch.zeros_like(x.transpose(1, 2))")),
+    Wrong("split_heads", "a list of heads", "shape", "should be a torch.Tensor", edit("return x.transpose(1, 2)", "return list(x.transpose(1, 2))")),
+    Wrong("merge_heads", "reshape without transpose", "values", "transpose first", edit("x.transpose(1, 2).flatten(2)", "x.reshape(x.size(0), x.size(2), -1)")),
+    Wrong("merge_heads", "interleaved columns", "values", "interleaved", edit("x.transpose(1, 2).flatten(2)", "x.permute(0, 2, 3, 1).flatten(2)")),
+    Wrong("merge_heads", "heads reversed", "values", "reverse order", edit("x.transpose(1, 2)", "x.flip(1).transpose(1, 2)")),
+    Wrong("merge_heads", "view after transpose", "shape", "raised RuntimeError", edit("x.transpose(1, 2).flatten(2)", "x.transpose(1, 2).view(x.size(0), x.size(2), -1)")),
+    Wrong("merge_heads", "joins the sequence instead", "shape", "wrong shape", edit("x.transpose(1, 2).flatten(2)", "x.flatten(2)")),
+    Wrong("merge_heads", "averages the heads", "shape", "wrong shape", edit("x.transpose(1, 2).flatten(2)", "x.mean(1)")),
+    Wrong(MHA, "no w_o", "values", "`w_o`, is left out", edit("self.w_o(merge_heads(output))", "merge_heads(output)")),
+    Wrong(MHA, "the query projected for all three", "values", edits=edit("self.w_k(key)", "self.w_q(key)", "self.w_v(value)", "self.w_q(value)")),
+    Wrong(MHA, "w_q projects the keys too", "values", "`w_q` projects the keys", edit("self.w_k(key)", "self.w_q(key)")),
+    Wrong(MHA, "w_q and w_k swapped", "values", "swapped", edit("self.w_q(query)", "self.w_k(query)", "self.w_k(key)", "self.w_q(key)")),
+    Wrong(MHA, "values not projected", "values", "values are not projected", edit("self.w_v(value)", "value")),
+    Wrong(MHA, "queries and keys not projected", "values", "query and key are not projected", edit("self.w_q(query)", "query", "self.w_k(key)", "key")),
+    Wrong(MHA, "reshape instead of split", "values", "split by a reshape", edit("split_heads(self.w_q(query), self.num_heads)", "self.w_q(query).reshape(len(query), self.num_heads, query.size(1), -1)", "split_heads(self.w_k(key), self.num_heads)", "self.w_k(key).reshape(len(key), self.num_heads, key.size(1), -1)", "split_heads(self.w_v(value), self.num_heads)", "self.w_v(value).reshape(len(value), self.num_heads, value.size(1), -1)")),
+    Wrong(MHA, "reshape instead of merge", "values", "merged by a reshape", edit("merge_heads(output)", "output.reshape(output.size(0), output.size(2), -1)")),
+    Wrong(MHA, "scaled by √d_model", "values", "√d_model instead of √d_k", edit(ATTENDED, "output, weights = scaled_dot_product_attention(query / self.num_heads**0.5, key, value, mask, self.dropout)")),
+    Wrong(MHA, "scaled twice", "values", "wrong values", edit(ATTENDED, "output, weights = scaled_dot_product_attention(query / query.size(-1) ** 0.5, key, value, mask, self.dropout)")),
+    Wrong(MHA, "one wide head", "weights", "wrong shape", edit(ATTENDED, "output, weights = scaled_dot_product_attention(*(merge_heads(x)[:, None] for x in (query, key, value)), mask, self.dropout)", "merge_heads(output)", "output[:, 0]")),
+    Wrong(MHA, "one head, weights repeated", "values", "one head of width d_model", edit(ATTENDED, "output, weights = scaled_dot_product_attention(*(merge_heads(x)[:, None] for x in (query, key, value)), mask, self.dropout)\n        weights = weights.expand(-1, self.num_heads, -1, -1)", "merge_heads(output)", "output[:, 0]")),
+    Wrong(MHA, "mask dropped", "cross", "mask is not used", edit("value, mask, self.dropout", "value, None, self.dropout")),
+    Wrong(MHA, "mask inverted", "cross", "wrong way round", edit("value, mask, self.dropout", "value, None if mask is None else ~mask, self.dropout")),
+    Wrong(MHA, "self-attention whatever comes in", "cross", "", edit("self.w_k(key)", "self.w_k(query)", "self.w_v(value)", "self.w_v(query)")),
+    Wrong(MHA, "the key projected as the value", "cross", "`w_v` projects the key", edit("self.w_v(value)", "self.w_v(other)", "        query = split_heads(", "        other = key\n        query = split_heads(")),
+    Wrong(MHA, "mask for the first head only", "cross", "wrong values", edit(ATTENDED, "if mask is not None:\n            mask = mask | (torch.arange(self.num_heads) > 0)[:, None, None]\n        " + ATTENDED)),
+    Wrong(MHA, "no error for a bad width", "error", "should raise ValueError", edit("        if d_model % num_heads != 0:\n            raise ValueError(f\"num_heads = {num_heads} does not divide d_model = {d_model}.\")\n", "")),
+    Wrong(MHA, "the wrong error", "error", "wrong error", edit("raise ValueError", "raise KeyError")),
+    Wrong(MHA, "refuses everything", "error", "raised ValueError", edit("if d_model % num_heads != 0", "if d_model % num_heads == 0")),
+    Wrong(MHA, "layers in a list", "parameters", "no trainable parameter", edit("self.w_q = nn.Linear(d_model, d_model)", "self.layers = [nn.Linear(d_model, d_model)]", "self.w_q(query)", "self.layers[0](query)")),
+    Wrong(MHA, "other names", "parameters", "no trainable parameter `w_q.weight`", edit("self.w_q", "self.query_layer")),
+    Wrong(MHA, "no biases", "parameters", "`w_q.bias`", edit("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)")),
+    Wrong(MHA, "one layer for all", "parameters", "", edit("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = self.w_q")),
+    Wrong(MHA, "small layers", "parameters", "wrong shape", edit("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model // num_heads)")),
+    Wrong(MHA, "an extra layer", "parameters", "should not have", edit("self.attention_weights = None", "self.attention_weights = None\n        self.extra = nn.Linear(d_model, d_model)")),
+    Wrong(MHA, "weights not kept", "weights", "is None", edit("        self.attention_weights = weights.detach()\n", "")),
+    Wrong(MHA, "weights averaged over the heads", "weights", "averaged", edit("weights.detach()", "weights.detach().mean(1)")),
+    Wrong(MHA, "weights attached", "weights", "still attached", edit("weights.detach()", "weights")),
+    Wrong(MHA, "dropout forgotten", "weights", edits=edit("mask, self.dropout)", "mask)"), hidden=True),
+    Wrong(MHA, "dropout in eval mode too", "weights", edits=edit("mask, self.dropout)", "mask, lambda w: F.dropout(w, self.dropout.p))"), hidden=True),
+    Wrong(MHA, "calls nn.MultiheadAttention", "from_scratch", "ready `nn.MultiheadAttention`", edit("query = split_heads(", "theirs = parts.MultiHeadAttention.twin_of(self, self.num_heads)\n        theirs(query, key, value, mask)\n        query = split_heads(")),
+    Wrong(MHA, "a projection detached", "from_scratch", "`w_k.weight`", edit("self.w_k(key)", "self.w_k(key).detach()")),
+    Wrong(MHA, "returns a tuple", "values", "should be a torch.Tensor", edit("return self.w_o(merge_heads(output))", "return self.w_o(merge_heads(output)), weights")),
+    Wrong(MHA, "super().__init__() removed", "parameters", "raised AttributeError", edit("        super().__init__()\n", "")),
+]
+
+TOKEN = "TokenEmbedding"
+SINE = "sinusoidal_encoding"
+PE = "PositionalEncoding"
+LEARNED = "LearnedPositionalEncoding"
+SHIFT = "shift_matrix"
+SPEED = "10000.0 ** (-torch.arange(0, d_model, 2) / d_model)"
+
+LESSON_3 = [
+    Wrong(TOKEN, "no factor", "values", "not multiplied by √d_model", edit(" * math.sqrt(self.d_model)", "")),
+    Wrong(TOKEN, "divided", "values", "divided by √d_model", edit("* math", "/ math")),
+    Wrong(TOKEN, "times d_model", "values", "d_model instead of √d_model", edit("math.sqrt(self.d_model)", "self.d_model")),
+    Wrong(TOKEN, "times the root of the vocabulary", "values", "√vocab_size", edit("math.sqrt(self.d_model)", "math.sqrt(self.embedding.num_embeddings)")),
+    Wrong(TOKEN, "times the root of the length", "values", "√seq_len", edit("math.sqrt(self.d_model)", "math.sqrt(tokens.size(1))")),
+    Wrong(TOKEN, "another name", "shape", "no trainable parameter `embedding.weight`", edit("self.embedding", "self.table")),
+    Wrong(TOKEN, "sizes swapped", "shape", "wrong shape", edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(d_model, vocab_size)")),
+    Wrong(TOKEN, "a linear layer", "shape", "", edit("nn.Embedding(vocab_size, d_model)", "nn.Linear(vocab_size, d_model)")),
+    Wrong(TOKEN, "a frozen table", "values", edits=edit("self.embedding(tokens)", "self.embedding(tokens).detach()"), hidden=True),
+    Wrong(TOKEN, "d_model not stored", "shape", "raised AttributeError", edit("        self.d_model = d_model\n", "")),
+    Wrong("encoding_angle", "doubled exponent", "", "exponent is doubled", edit("even / d_model", "2 * even / d_model")),
+    Wrong("encoding_angle", "the number of the pair", "", "number of the pair", edit("column // 2 * 2", "column // 2")),
+    Wrong("encoding_angle", "the column's own number", "", "instead of its pair's even one", edit("column // 2 * 2", "column")),
+    Wrong("encoding_angle", "multiplied", "", "multiplied by", edit("position / 10000", "position * 10000")),
+    Wrong("encoding_angle", "not divided by d_model", "", "missing its division", edit("(even / d_model)", "even")),
+    Wrong("encoding_angle", "base 1000", "", "wrong values", edit("10000", "1000")),
+    Wrong(SINE, "doubled exponent", "values", "exponent is doubled", edit(SPEED, "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)")),
+    Wrong(SINE, "halved exponent", "values", "exponent is halved", edit(SPEED, "10000.0 ** (-torch.arange(d_model // 2) / d_model)")),
+    Wrong(SINE, "cosine with its own column", "values", "frequency of the next column", edit("torch.cos(position * speed)", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))")),
+    Wrong(SINE, "halves", "values", "all sines come first", edit("0::2", ": d_model // 2", "1::2", "d_model // 2 :")),
+    Wrong(SINE, "swapped", "values", "sine and cosine are swapped", edit("0::2", "1::2", "[:, 1::2] = torch.cos", "[:, 0::2] = torch.cos")),
+    Wrong(SINE, "all sines", "values", "every column is a sine", edit("torch.cos", "torch.sin")),
+    Wrong(SINE, "all cosines", "values", "every column is a cosine", edit("torch.sin", "torch.cos")),
+    Wrong(SINE, "positions from 1", "values", "start at 1", edit("torch.arange(max_len)", "torch.arange(1, max_len + 1)")),
+    Wrong(SINE, "multiplied instead of divided", "values", "multiplied by", edit("10000.0 ** (-", "10000.0 ** (")),
+    Wrong(SINE, "base 1000", "values", "base is 1000 ", edit("10000.0", "1000.0")),
+    Wrong(SINE, "integer division", "values", "wrong values", edit(SPEED, "10000.0 ** (-(torch.arange(0, d_model, 2) // d_model))")),
+    Wrong(SINE, "angles without sine and cosine", "values", "sine and cosine are missing", edit("torch.sin(position * speed)", "position * speed", "torch.cos(position * speed)", "position * speed")),
+    Wrong(SINE, "float64", "shape", "wrong dtype", edit("return encoding", "return encoding.double()")),
+    Wrong(SINE, "NumPy", "shape", "should be a torch.Tensor", edit("return encoding", "return encoding.numpy()")),
+    Wrong(SINE, "leading dimension", "shape", "wrong shape", edit("return encoding", "return encoding[None]")),
+    Wrong(SINE, "transposed", "shape", "wrong shape", edit("return encoding", "return encoding.T")),
+    Wrong(SINE, "zeros", "values", "wrong values", edit("return encoding", "return torch.zeros(max_len, d_model)")),
+    Wrong(SINE, "width 12 hard-coded", "values", edits=edit("2) / d_model", "2) / 12"), hidden=True),
+    Wrong(PE, "not added", "values", "encoding is not added", edit("x + self.encoding[:seq_len]", "x")),
+    Wrong(PE, "by the place in the batch", "values", "place in the batch", edit("self.encoding[:seq_len]", "self.encoding[: x.size(0)].unsqueeze(1)")),
+    Wrong(PE, "one row for all", "values", "row of position 0", edit("self.encoding[:seq_len]", "self.encoding[0]")),
+    Wrong(PE, "the row of the length", "values", "sequence's length", edit("self.encoding[:seq_len]", "self.encoding[seq_len]")),
+    Wrong(PE, "the last rows", "values", "last rows", edit("self.encoding[:seq_len]", "self.encoding[-seq_len:]")),
+    Wrong(PE, "scaled once more", "values", "√d_model once more", edit("x + self", "x * math.sqrt(x.size(-1)) + self")),
+    Wrong(PE, "multiplied", "values", "multiplied instead of added", edit("x + self", "x * self")),
+    Wrong(PE, "in place", "values", "changes `x`", edit("return self.dropout(x + self.encoding[:seq_len])", "x += self.encoding[:seq_len]\n        return self.dropout(x)")),
+    Wrong(PE, "the whole table", "values", "raised RuntimeError", edit("self.encoding[:seq_len]", "self.encoding")),
+    Wrong(PE, "a parameter", "layer", "is a parameter", edit('self.register_buffer("encoding", sinusoidal_encoding(max_len, d_model))', "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))")),
+    Wrong(PE, "a plain attribute", "layer", "not registered as a buffer", edit('self.register_buffer("encoding", sinusoidal_encoding(max_len, d_model))', "self.encoding = sinusoidal_encoding(max_len, d_model)")),
+    Wrong(PE, "another name", "layer", "has no `encoding`", edit('register_buffer("encoding"', 'register_buffer("pe"', "self.encoding", "self.pe")),
+    Wrong(PE, "no dropout", "layer", "no entry of `layer(x)` is 0", edit("self.dropout(x + self.encoding[:seq_len])", "x + self.encoding[:seq_len]")),
+    Wrong(PE, "dropout before the sum", "layer", "", edit("self.dropout(x + self.encoding[:seq_len])", "self.dropout(x) + self.encoding[:seq_len]")),
+    Wrong(PE, "dropout on the encoding", "layer", "", edit("self.dropout(x + self.encoding[:seq_len])", "x + self.dropout(self.encoding[:seq_len])")),
+    Wrong(PE, "dropout in eval mode too", "values", "", edit("self.dropout(x + self.encoding[:seq_len])", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)")),
+    Wrong(PE, "no gradient", "layer", "No gradient flows back to `x`", edit("self.dropout(x + self", "self.dropout(x.detach() + self")),
+    Wrong(PE, "no error", "error", "wrong error", edit("if seq_len > max_len:", "if False:")),
+    Wrong(PE, "cuts what is too long", "error", "should raise ValueError", edit("if seq_len > max_len:", "if False:", "x + self", "x[:, :max_len] + self")),
+    Wrong(PE, "a silent error", "error", "does not say enough", edit('f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', '"too long"')),
+    Wrong(PE, "off by one", "error", "raised ValueError", edit("seq_len > max_len", "seq_len >= max_len")),
+    Wrong(PE, "one too many allowed", "error", edits=edit("seq_len > max_len", "seq_len > max_len + 1"), hidden=True),
+    Wrong(SHIFT, "turns back", "values", "wrong way", edit("[cosine, sine], [-sine, cosine]", "[cosine, -sine], [sine, cosine]")),
+    Wrong(SHIFT, "one speed for all", "values", "speed of the first", edit("offset / 10000 ** (even / d_model)", "offset")),
+    Wrong(SHIFT, "doubled exponent", "values", "exponent is doubled", edit("even / d_model", "2 * even / d_model")),
+    Wrong(SHIFT, "identity", "values", "nothing is shifted", edit("angle = offset / 10000 ** (even / d_model)", "angle = 0.0")),
+    Wrong(SHIFT, "cosines only", "values", "only the diagonal", edit("[cosine, sine], [-sine, cosine]", "[cosine, 0], [0, cosine]")),
+    Wrong(SHIFT, "same signs", "values", "same sign", edit("-sine, cosine", "sine, cosine")),
+    Wrong(SHIFT, "sine and cosine swapped", "shape", "wrong values", edit("[cosine, sine], [-sine, cosine]", "[sine, cosine], [-cosine, sine]")),
+    Wrong(SHIFT, "for halves", "values", "rotations stand for halves", edit("return torch.block_diag(*blocks)", "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n    return torch.block_diag(*blocks)[order][:, order]")),
+    Wrong(SHIFT, "a 2 × 2 matrix", "shape", "wrong shape", edit("torch.block_diag(*blocks)", "blocks[0]")),
+    Wrong(LEARNED, "not added", "values", "encoding is not added", edit("x + self.position(torch.arange(seq_len, device=x.device))", "x")),
+    Wrong(LEARNED, "one position for all", "values", "row of position 0", edit("torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)")),
+    Wrong(LEARNED, "by the place in the batch", "values", "place in the batch", edit("self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(x.size(0)))[:, None]")),
+    Wrong(LEARNED, "positions from 1", "values", "start at 1", edit("torch.arange(seq_len, device=x.device)", "torch.arange(1, seq_len + 1)")),
+    Wrong(LEARNED, "a sinusoidal buffer", "values", "no trainable parameter `position.weight`", edit("self.position = nn.Embedding(max_len, d_model)", 'self.register_buffer("position", sinusoidal_encoding(max_len, d_model))')),
+    Wrong(LEARNED, "frozen", "values", "No gradient flows back to `position.weight`", edit("self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(seq_len, device=x.device)).detach()")),
+    Wrong(LEARNED, "looks up the input", "values", "raised", edit("torch.arange(seq_len, device=x.device)", "x")),
+    Wrong(LEARNED, "no error of its own", "layer", "wrong error", edit("if seq_len > max_len:", "if False:")),
+    Wrong(LEARNED, "no dropout", "layer", "no entry of `layer(x)` is 0", edit("self.dropout(x + self.position(torch.arange(seq_len, device=x.device)))", "x + self.position(torch.arange(seq_len, device=x.device))")),
+    Wrong(LEARNED, "dropout on the positions only", "layer", "", edit("self.dropout(x + self.position(torch.arange(seq_len, device=x.device)))", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))")),
+]  # fmt: skip
+
+WRONG = {"01_attention": LESSON_1, "02_multi_head_attention": LESSON_2, "03_positional_encoding": LESSON_3}
