@@ -17,6 +17,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_release(commands)
+    add_demo(commands)
     arguments = parser.parse_args(argv)
     return arguments.run(arguments)
 
@@ -48,6 +49,31 @@ def run_release(arguments: argparse.Namespace) -> int:
         print("✗ The course is not as released. Run `autograder release`.", file=sys.stderr)
         return 1
     print("✓ The lessons are released." if lines else "✓ The lessons are up to date.")
+    return 0
+
+
+def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder demo`."""
+    command = commands.add_parser("demo", help="grade five invented students in a folder of their own")
+    command.add_argument("folder", nargs="?", type=Path, default=Path("demo"), metavar="FOLDER", help="default: ./demo")
+    command.add_argument(
+        "--lesson", action="append", default=[], metavar="NAME", help="only this lesson; may be repeated"
+    )
+    command.set_defaults(run=run_demo)
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Make and grade the demo class of the course around the current folder."""
+    try:
+        from autograder.course import CourseError, course_root
+        from autograder.demo import demo
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    try:
+        demo(course_root(Path.cwd()), arguments.folder, arguments.lesson)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

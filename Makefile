@@ -1,0 +1,46 @@
+# `make lab` and `make test` set up everything they need in .venv; nothing else on the machine is touched.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/ready
+LESSON ?= 01_attention
+
+.PHONY: help setup lab test check outputs release demo clean
+
+help:
+	@echo "make lab       open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
+	@echo "make test      run every test"
+	@echo "make demo      grade a sample class with nbgrader and print its points"
+	@echo "make release   make notebooks/ from solutions/"
+	@echo "make outputs   run the lessons in solutions/ and store their outputs, then release"
+	@echo "make clean     remove what these commands made, your answers and gradebook excepted"
+
+setup: $(READY)
+
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; say which: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+lab: $(READY)
+	$(BIN)/jupyter lab $(LAB_FLAGS) notebooks/$(LESSON)/$(LESSON).ipynb
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/autograder release --check
+	$(BIN)/python -m pytest --nbval solutions tests
+
+release: $(READY)
+	$(BIN)/autograder release
+
+outputs: $(READY)
+	$(BIN)/jupyter nbconvert --to notebook --inplace --execute solutions/*/*.ipynb
+	$(BIN)/autograder release
+
+demo: $(READY)
+	$(BIN)/autograder demo
+
+clean:
+	rm -rf $(VENV) build demo *.egg-info .pytest_cache .ruff_cache
