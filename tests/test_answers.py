@@ -7,6 +7,7 @@ from classroom import LESSONS, classroom, message
 from right_answers import RIGHT, Right
 from wrong_answers import WRONG, Wrong
 
+from autograder import check
 from autograder.check import NotWritten
 
 WRONG_ANSWERS = [(lesson, wrong) for lesson, table in WRONG.items() for wrong in table]
@@ -32,7 +33,9 @@ def source(lesson: str, wrong: Wrong) -> str:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_solutions_earn_all_points_in_silence(lesson: str) -> None:
     """Every check passes on the solutions, prints one ✓ line for each rule and writes nothing to stderr."""
-    for result in classroom(lesson).grade({}):
+    with check.audit():
+        results = classroom(lesson).grade({})
+    for result in results:
         assert result.passed, f"{result.check}: {result.error}"
         assert result.stderr == ""
         assert result.stdout and all(line.startswith("✓ ") for line in result.stdout.splitlines())
@@ -63,9 +66,9 @@ def test_a_wrong_answer_fails_the_right_check_by_name(lesson: str, wrong: Wrong)
     """The check that should catch the mistake fails, its message is a verdict, and it names a slip that is proved."""
     results = classroom(lesson).grade({wrong.exercise: source(lesson, wrong)}, exercise=wrong.exercise)
     failed = {result.check: result for result in results if not result.passed}
-    check = f"check_{wrong.exercise}" + (f"_{wrong.check}" if wrong.check else "")
-    assert check in failed, f"caught by {sorted(failed) or 'nothing'}"
-    said = message(failed[check])
+    aimed = f"check_{wrong.exercise}" + (f"_{wrong.check}" if wrong.check else "")
+    assert aimed in failed, f"caught by {sorted(failed) or 'nothing'}"
+    said = message(failed[aimed])
     assert wrong.says in said, said
     assert said.startswith("✗ ") and len(said.splitlines()) <= 8
     assert "of this check raised" not in said, said

@@ -481,11 +481,12 @@ def test_command_outside_a_course_says_so(
     assert "nbgrader_config.py" in capsys.readouterr().err
 
 
-def test_command_needs_nbgrader_only_when_it_releases(tmp_path: Path) -> None:
-    """A student's install can import the command line, and release tells it what to install."""
+@pytest.mark.parametrize("command", ["release", "demo"])
+def test_command_needs_nbgrader_only_when_it_runs(command: str) -> None:
+    """A student's install can import the command line, and an instructor's command tells it what to install."""
     script = (
         "import sys\nfor name in ('nbgrader', 'nbformat', 'IPython', 'traitlets'): sys.modules[name] = None\n"
-        "from autograder import cli\nsys.exit(cli.main(['release']))"
+        f"from autograder import cli\nsys.exit(cli.main([{command!r}]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=60

@@ -7,6 +7,7 @@ these inputs is left out.
 
 from autograder.mistakes.attention import (
     attention_dropout,
+    attention_mask,
     attention_output,
     attention_weights,
     causal_mask,
@@ -25,6 +26,7 @@ from autograder.mistakes.position import (
 
 __all__ = [
     "attention_dropout",
+    "attention_mask",
     "attention_output",
     "attention_weights",
     "causal_mask",

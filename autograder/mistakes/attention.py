@@ -27,35 +27,52 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     }
 
 
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-    """Weights for query (…, query_len, d_k), key (…, key_len, d_k) and a boolean mask, True = may attend."""
+def attention_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
+    """Weights for query (…, query_len, d_k) and key (…, key_len, d_k), without a mask."""
     products = torch.einsum("...qd,...kd->...qk", query, key)
-    scaled = _masked(products / math.sqrt(query.size(-1)), mask)
-    return _wrong_weights(query, key, mask) | {
-        "they are the scores: the softmax is missing": scaled,
-        "they are the scores, neither scaled nor through a softmax": _masked(products, mask),
-        "they are log-probabilities (`log_softmax`)": scaled.log_softmax(dim=-1),
+    scores = products / math.sqrt(query.size(-1))
+    return _wrong_weights(query, key) | {
+        "they are the scores: the softmax is missing": scores,
+        "they are the scores, neither scaled nor through a softmax": products,
+        "they are log-probabilities (`log_softmax`)": scores.log_softmax(dim=-1),
     }
 
 
-def attention_output(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-    """Outputs for query (…, query_len, d_k), key (…, key_len, d_k), value (…, key_len, d_v)."""
-    scaled = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
-    right = _masked(scaled, mask).softmax(dim=-1)
-    slips = {slip: weights @ value for slip, weights in _wrong_weights(query, key, mask).items()}
-    return slips | {
+def attention_output(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
+    """Outputs for query (…, query_len, d_k), key (…, key_len, d_k), value (…, key_len, d_v), without a mask."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    right = scores.softmax(dim=-1)
+    return {slip: weights @ value for slip, weights in _wrong_weights(query, key).items()} | {
         "the weights average the keys instead of the values": right @ key,
-        "the scores weight the values without a softmax": _masked(scaled, mask, fill=0.0) @ value,
+        "the scores weight the values without a softmax": scores @ value,
         "every value counts the same": value.mean(dim=-2, keepdim=True).expand_as(right @ value),
     }
 
 
-def attention_dropout(
-    query: Tensor, key: Tensor, value: Tensor, dropout: Callable[[Tensor], Tensor]
-) -> dict[str, dict[str, Tensor]]:
-    """Slips of `dropout`, for both results: {"weights": {slip: values}, "output": {slip: values}}."""
+def attention_mask(query: Tensor, key: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """Weights for wrong uses of `mask`, bool (…, query_len, key_len), True = may attend."""
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
-    weights = scores.softmax(dim=-1)
+    return {
+        "the mask is not used": scores.softmax(dim=-1),
+        "the mask is read the wrong way round (True = may attend)": scores.masked_fill(mask, -torch.inf).softmax(
+            dim=-1
+        ),
+        "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scores * mask).softmax(dim=-1),
+        "the mask is added to the scores as 0 and 1": (scores + mask.to(scores)).softmax(dim=-1),
+        "blocked scores get −1 instead of a large negative number": torch.where(mask, scores, -1.0).softmax(dim=-1),
+        "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": scores.softmax(-1) * mask,
+    }
+
+
+def attention_dropout(
+    query: Tensor, key: Tensor, value: Tensor, weights: Tensor, dropout: Callable[[Tensor], Tensor]
+) -> dict[str, dict[str, Tensor]]:
+    """Slips of `dropout`, for both results: {"weights": {slip: values}, "output": {slip: values}}.
+
+    Args:
+        weights: (…, query_len, key_len), the answer's own without dropout.
+    """
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
     early = dropout(scores).softmax(dim=-1)
     never, before = "dropout is not applied to the weights", "dropout acts on the scores, before the softmax"
     twice = "dropout is applied twice"
@@ -70,18 +87,17 @@ def attention_dropout(
     }
 
 
-def _wrong_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
+def _wrong_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     products = torch.einsum("...qd,...kd->...qk", query, key)
     scores = products / math.sqrt(query.size(-1))
-    scaled = _masked(scores, mask)
-    slips = {slip: _masked(products * scale, mask).softmax(-1) for slip, scale in _wrong_scales(query, key).items()}
-    slips["the softmax runs over the queries instead of the keys"] = scaled.softmax(dim=-2)
-    slips["the exponentials are not divided by their sum"] = scaled.exp()
+    slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()}
+    slips["the softmax runs over the queries instead of the keys"] = scores.softmax(dim=-2)
+    slips["the exponentials are not divided by their sum"] = scores.exp()
     if query.dim() > 2:
-        slips["the softmax runs over the first dimension, the batch"] = scaled.softmax(dim=0)
+        slips["the softmax runs over the first dimension, the batch"] = scores.softmax(dim=0)
     if query.dim() > 3:
-        slips["the softmax runs over the heads instead of the keys"] = scaled.softmax(dim=1)
-    return slips | (_wrong_masks(scores, mask) if mask is not None else {})
+        slips["the softmax runs over the heads instead of the keys"] = scores.softmax(dim=1)
+    return slips
 
 
 def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
@@ -96,22 +112,6 @@ def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
     if query.dim() > 2:
         scales["the scores are divided by the root of the batch size instead of √d_k"] = 1 / math.sqrt(query.size(0))
     return {slip: scale for slip, scale in scales.items() if not math.isclose(scale, 1 / math.sqrt(d_k))}
-
-
-def _masked(scores: Tensor, mask: Tensor | None, fill: float = -torch.inf) -> Tensor:
-    return scores if mask is None else torch.where(mask, scores, fill)
-
-
-def _wrong_masks(scaled: Tensor, mask: Tensor) -> dict[str, Tensor]:
-    plain = scaled.softmax(dim=-1)
-    return {
-        "the mask is not used": plain,
-        "the mask is read the wrong way round (True = may attend)": _masked(scaled, ~mask).softmax(dim=-1),
-        "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scaled * mask).softmax(dim=-1),
-        "the mask is added to the scores as 0 and 1": (scaled + mask.to(scaled)).softmax(dim=-1),
-        "blocked scores get −1 instead of a large negative number": _masked(scaled, mask, -1.0).softmax(dim=-1),
-        "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": plain * mask,
-    }
 
 
 def padding_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
