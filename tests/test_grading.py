@@ -1,0 +1,238 @@
+"""Stock nbgrader grades the demo class as the checks say, and its feedback gives nothing away."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from sample_lesson import ROOT
+
+from autograder import demo
+from autograder.course import read_notebook
+from autograder.lesson import Lesson, cell_id, code_lines, regions
+from autograder.submissions import STUDENTS, TYPICAL, solved
+
+LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
+NOT_WRITTEN = {"NotWritten", "NotImplementedError"}
+
+# Exercise → what its checks' ids end in, of those that the typical student's answer loses.
+LOST = {
+    "scaled_dot_product_attention": {"_values", "_mask", "_dropout"},
+    "padding_mask": {"_values"},
+    "causal_mask": {"_values"},
+    "split_heads": {"_values"},
+    "TokenEmbedding": {"_values"},
+    "sinusoidal_encoding": {"_values"},
+    "PositionalEncoding": {"_values", "_layer"},
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder that `autograder demo` made beside a copy of this course, and the lines it printed."""
+    root = tmp_path_factory.mktemp("course")
+    shutil.copytree(ROOT / "solutions", root / "solutions")
+    for name in ("pyproject.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, root)
+    command = [sys.executable, "-m", "autograder.cli", "demo"]
+    done = subprocess.run(command, cwd=root, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return root / "demo", done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def folder(graded: tuple[Path, list[str]]) -> Path:
+    """The folder of the demo."""
+    return graded[0]
+
+
+@pytest.fixture(scope="module")
+def recorded(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """The points of every check in the gradebook, by student and lesson."""
+    return points_in(folder)
+
+
+def points_in(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Read the points of every check from the gradebook."""
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+        return {
+            (student, lesson): {
+                grade.name: grade.auto_score
+                for grade in gradebook.find_submission_notebook(lesson, lesson, student).grades
+            }
+            for student in STUDENTS
+            for lesson in LESSONS
+        }
+
+
+def lesson_in(folder: Path, name: str) -> Lesson:
+    """Read a lesson's source."""
+    return Lesson(name, read_notebook(folder / "solutions" / name / f"{name}.ipynb"))
+
+
+def autograded(folder: Path, student: str, lesson: str) -> dict[str, NotebookNode]:
+    """Return the check cells of an autograded notebook by id."""
+    notebook = read_notebook(folder / "autograded" / student / lesson / f"{lesson}.ipynb")
+    return {cell_id(cell): cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")}
+
+
+def errors(cell: NotebookNode) -> list[NotebookNode]:
+    """Return the errors among a cell's outputs."""
+    return [output for output in cell.outputs if output.output_type == "error"]
+
+
+def feedback(folder: Path, student: str, lesson: str) -> str:
+    """Return the text of a feedback page, without its markup."""
+    page = (folder / "feedback" / student / lesson / f"{lesson}.html").read_text(encoding="utf-8")
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def full(lesson: Lesson) -> dict[str, float]:
+    """Return the points of each check, none lost."""
+    return {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
+
+
+def expected(student: str, lesson: Lesson) -> dict[str, float]:
+    """Return what each check is worth to a student, worked out from the answers."""
+    points = full(lesson)
+    half = {exercise.name for exercise in lesson.exercises[: (len(lesson.exercises) + 1) // 2]}
+    for exercise in lesson.exercises:
+        lost = {
+            "untouched": {check.id for check in exercise.checks},
+            "half-done": {check.id for check in exercise.checks if exercise.name not in half},
+            "typical": {f"check_{exercise.name}{behaviour}" for behaviour in LOST.get(exercise.name, ())},
+        }.get(student, set())
+        assert lost <= points.keys()
+        points |= dict.fromkeys(lost, 0)
+    return points
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_every_check_gives_the_points_it_should(
+    folder: Path, recorded: dict[tuple[str, str], dict[str, float]], student: str, lesson: str
+) -> None:
+    """Each check of each student has full points or none, as follows from the answers alone."""
+    assert recorded[student, lesson] == expected(student, lesson_in(folder, lesson))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_right_answers_fail_nowhere(folder: Path, lesson: str) -> None:
+    """In the perfect and in the messy notebook no check ends in an error, and each says that it passed."""
+    for student in ("perfect", "messy"):
+        for name, cell in autograded(folder, student, lesson).items():
+            assert errors(cell) == [], name
+            assert any(output.get("text", "").count("✓") for output in cell.outputs), name
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_untouched_notebook_fails_as_not_written(folder: Path, lesson: str) -> None:
+    """In the notebook as released, every check fails once, and says that the answer is not written yet."""
+    checks = autograded(folder, "untouched", lesson)
+    assert checks.keys() == full(lesson_in(folder, lesson)).keys()
+    for name, cell in checks.items():
+        (error,) = errors(cell)
+        assert error.ename in NOT_WRITTEN, name
+        assert "is not written yet." in error.evalue, name
+
+
+def test_typical_mistakes_are_all_told(folder: Path) -> None:
+    """Each lesson but those without a typical mistake costs the typical student something, and nobody an exception."""
+    assert LOST.keys() == TYPICAL.keys()
+    for lesson in LESSONS:
+        failed = [error for cell in autograded(folder, "typical", lesson).values() for error in errors(cell)]
+        assert {error.ename for error in failed} <= {"CheckFailed"}
+        mistaken = LOST.keys() & {exercise.name for exercise in lesson_in(folder, lesson).exercises}
+        assert len(failed) == sum(len(LOST[name]) for name in mistaken)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_feedback_says_what_failed(folder: Path, student: str, lesson: str) -> None:
+    """The feedback page holds the message of every failing check."""
+    page = feedback(folder, student, lesson)
+    for name, cell in autograded(folder, student, lesson).items():
+        for error in errors(cell):
+            assert error.evalue.splitlines()[0] in page, name
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_feedback_gives_nothing_away(folder: Path, student: str, lesson: str) -> None:
+    """No line of a hidden test, and no line of a solution the student has not written, is on the feedback page."""
+    source = lesson_in(folder, lesson)
+    own = (folder / "submitted" / student / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    known = "\n".join(cell.source for cell in read_notebook(folder / "notebooks" / lesson / f"{lesson}.ipynb").cells)
+    secret = [
+        line.strip()
+        for exercise in source.exercises
+        for cell, kind in [(exercise.answer, "SOLUTION"), *((check, "HIDDEN TESTS") for check in exercise.checks)]
+        for region in regions(cell.source, kind)
+        for line in code_lines(region)
+    ]
+    secret = [line for line in secret if line not in known and json_text(line) not in own]
+    assert len(secret) > 10
+    page = feedback(folder, student, lesson)
+    assert [line for line in secret if line in page] == []
+
+
+def json_text(line: str) -> str:
+    """Return a line as it stands in a notebook's file."""
+    return line.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def test_demo_prints_the_table(folder: Path, graded: tuple[Path, list[str]]) -> None:
+    """The printed table has each student's points in each lesson, and what it points to exists."""
+    lines = graded[1]
+    assert lines[0].startswith(f"Grading {len(LESSONS) * len(STUDENTS)} notebooks of 5 invented students")
+    assert lines[2].split() == LESSONS
+    for student, line in zip(STUDENTS, lines[3:], strict=False):
+        marks = [
+            f"{sum(expected(student, lesson).values()):g} of {lesson.points:g}"
+            for lesson in (lesson_in(folder, name) for name in LESSONS)
+        ]
+        assert re.split(r"\s{2,}", line) == [student, *marks]
+    for line in lines[-3:]:
+        path = line.split()[-1].replace("STUDENT", "perfect").replace("LESSON", LESSONS[0])
+        assert (folder.parent / path).is_file()
+
+
+def test_export_has_the_same_scores(folder: Path, tmp_path: Path) -> None:
+    """The CSV file of `nbgrader export` has a row for each student and lesson, with the points of the gradebook."""
+    demo.nbgrader(folder, "export", f"--to={tmp_path / 'grades.csv'}")
+    with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["student_id"], row["assignment"]): row for row in csv.DictReader(file)}
+    assert rows.keys() == {(student, lesson) for student in STUDENTS for lesson in LESSONS}
+    for (student, name), row in rows.items():
+        lesson = lesson_in(folder, name)
+        assert float(row["score"]) == sum(expected(student, lesson).values())
+        assert float(row["max_score"]) == lesson.points
+
+
+def test_grading_again_changes_nothing(folder: Path, recorded: dict[tuple[str, str], dict[str, float]]) -> None:
+    """A second, forced autograde gives the same points and the same messages."""
+    lesson, student = LESSONS[0], "typical"
+    before = {name: errors(cell) for name, cell in autograded(folder, student, lesson).items()}
+    said = demo.nbgrader(folder, "autograde", lesson, f"--student={student}", "--force")
+    assert f"{student}/{lesson}" in said
+    assert points_in(folder) == recorded
+    assert {name: errors(cell) for name, cell in autograded(folder, student, lesson).items()} == before
+
+
+def test_right_answers_are_solutions(folder: Path) -> None:
+    """The perfect student's notebooks hold every answer of the solutions, so that full points prove them right."""
+    for name in LESSONS:
+        notebook = read_notebook(folder / "submitted" / "perfect" / name / f"{name}.ipynb")
+        sources = {cell_id(cell): cell.source for cell in notebook.cells}
+        answers = solved(lesson_in(folder, name).exercises)
+        assert {exercise: sources[exercise] for exercise in answers} == answers
