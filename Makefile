@@ -43,4 +43,5 @@ demo: $(READY)
 	$(BIN)/autograder demo
 
 clean:
-	rm -rf $(VENV) build demo *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache
+	test ! -e demo/.made-by-autograder-demo || rm -rf demo

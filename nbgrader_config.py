@@ -35,4 +35,5 @@ c.IgnorePattern.pattern = "(?s)."
 
 # Feedback shows what a check said, not the hidden tests; a stack trace quotes the one line that failed.
 c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+c.Execute.shutdown_kernel = "immediate"  # a graded kernel has nothing to save; waiting costs half a second each
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--InteractiveShell.xmode=Plain"]

@@ -29,6 +29,7 @@ __all__ = [
     "buffer",
     "close",
     "differs",
+    "dropout",
     "dtype",
     "equal",
     "exercise",
@@ -244,6 +245,40 @@ def raises(
         raise CheckFailed(f"`{call}` should raise {wanted.__name__}, because {because}.")
 
 
+def dropout(
+    name: str, got: Tensor, before: Tensor, p: float, *, mistakes: Mapping[str, tuple[Tensor, Tensor]] | None = None
+) -> None:
+    """`got` is `before` with entries dropped at random: each is 0, with probability `p`, or `before` / (1 − p).
+
+    Args:
+        mistakes: for each known slip the values (of dropped entries, of kept ones) that it would give.
+    """
+    _tensor(name, got)
+    _same_shape(name, got, before, None)
+    got, before = got.detach(), before.detach()
+    kept = before / (1 - p)
+    zeros = (got == 0).float().mean().item()
+    if torch.allclose(got, kept) or torch.allclose(got, before):
+        raise CheckFailed(f"In training, no entry of `{name}` is dropped at dropout={p}.")
+    slips = [
+        slip
+        for slip, values in (mistakes or {}).items()
+        if all(torch.isclose(got, v).any() for v in values)
+        and torch.stack([torch.isclose(got, v, rtol=1e-4, atol=1e-5) for v in values]).any(dim=0).all()
+    ]
+    slip = f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
+    strange = (got != 0) & ~torch.isclose(got, kept, rtol=1e-4, atol=1e-5)
+    if strange.any():
+        place = _first(strange)
+        wanted, found = _numbers(kept[place].item(), got[place].item())
+        lines = _versus(f"0 or {wanted}  at index {place}, at dropout={p}", found)
+        raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, slip)
+    if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:
+        raise CheckFailed(f"In training, {zeros:.0%} of the entries of `{name}` are dropped at dropout={p}.")
+    if ((got == 0).all(dim=-1) | (got != 0).all(dim=-1)).all():
+        raise CheckFailed(f"In training, whole rows of `{name}` are dropped instead of single entries.")
+
+
 @contextmanager
 def unchanged(**tensors: Tensor) -> Iterator[None]:
     """What runs inside leaves these tensors as they were."""
@@ -280,8 +315,7 @@ def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int
     found = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
     for key, wanted in expected.items():
         if key not in found:
-            held = hasattr(module, key.split(".")[0])
-            slip = "It is there, but not as a layer that PyTorch registers." if held else None
+            slip = _unregistered(module, key)
             raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", _listing(found), slip)
         if found[key] != tuple(wanted):
             raise CheckFailed(f"The parameter `{key}` has the wrong shape.", _versus(tuple(wanted), found[key]))
@@ -412,6 +446,15 @@ def _line(value: object) -> str:
     """One line of text; two spaces between a shape and its names survive."""
     text = str(value)
     return text if len(text) <= 160 and "\n" not in text else shorten(text, 160, placeholder=" …")
+
+
+def _unregistered(module: nn.Module, key: str) -> str | None:
+    head, _, rest = key.partition(".")
+    if head in dict(module.named_children()):
+        return f"`{head}` is there, but has no `{rest}`."
+    if getattr(module, head, None) is not None:
+        return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
+    return None
 
 
 def _listing(found: Mapping[str, Sequence[int]]) -> list[str]:

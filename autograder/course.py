@@ -36,7 +36,9 @@ from torch import nn
 
 from autograder import check, data, draw, mistakes, parts
 
-device = torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+device = torch.device(
+    "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+)
 print(f"Ready: PyTorch {{torch.__version__}} on {{device}}.")"""
 
 

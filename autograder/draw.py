@@ -46,8 +46,8 @@ class Picture:
             self.figure.savefig(buffer, format="png", dpi=96, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        return self.png
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
+        return self.png, {"alt": self.alt}
 
     def __repr__(self) -> str:
         return f"[figure: {self.alt}]"
@@ -166,24 +166,25 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
     return Picture(figure, f"which token and column each entry of each head comes from, for {', '.join(layouts)}")
 
 
-def encoding(table: Tensor, *, xlabel: str = "dimension", ylabel: str = "position") -> Picture:
-    """Heat map of a positional encoding (max_len, d_model): a row a position, a column a dimension.
+def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: str = "position") -> Picture:
+    """Heat map of a positional encoding (max_len, d_model): a row for each position.
 
     Args:
-        table: values between −1 and 1.
+        table: values between `low` and 1.
     """
     table = table.detach().cpu().float()
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(table.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+        image = axes.imshow(table.numpy(), cmap=SIGNED, vmin=low, vmax=1, aspect="auto", interpolation="nearest")
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         figure.colorbar(image, ax=axes, label="value")
     return Picture(
-        figure, f"heat map of the encoding of {table.size(0)} positions (rows) in {table.size(1)} dimensions"
+        figure,
+        f"heat map of values from {low} to 1: {xlabel} (0 to {table.size(1) - 1}) by {ylabel} (0 to {len(table) - 1})",
     )
 
 
@@ -196,7 +197,7 @@ def waves(table: Tensor, columns: Sequence[int]) -> Picture:
         for axes, column, colour in zip(all_axes, columns, _cycle(len(columns)), strict=True):
             axes.plot(table[:, column].numpy(), color=colour, marker="o", markersize=2.5, linewidth=1)
             axes.set_ylim(-1.2, 1.2)
-            axes.set_ylabel(f"dim {column}", rotation=0, ha="right", va="center")
+            axes.set_ylabel(f"column {column}", rotation=0, ha="right", va="center")
         all_axes[-1].set_xlabel("position")
     return Picture(figure, f"columns {', '.join(map(str, columns))} of the encoding as waves over the position")
 
@@ -221,13 +222,19 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
                 sine, cosine = math.sin(position * angle), math.cos(position * angle)
                 axes.plot([0, sine], [0, cosine], color=colour, linewidth=2)
                 axes.plot(sine, cosine, marker, color=colour, label=f"position {position}")
+            turn = torch.linspace(start * angle, (start + offset) * angle, 200)
+            axes.plot((0.45 * turn.sin()).numpy(), (0.45 * turn.cos()).numpy(), color="#555555", linewidth=1)
+            before, tip = ((0.45 * turn.sin()[i].item(), 0.45 * turn.cos()[i].item()) for i in (-8, -1))
+            axes.annotate("", tip, before, arrowprops={"arrowstyle": "-|>", "color": "#555555"})
             turned = math.degrees(offset * angle)
-            axes.set_title(f"columns {2 * pair} and {2 * pair + 1}:\n{offset} positions turn it by {turned:.1f}°")
+            axes.set_title(
+                f"pair {pair}, columns {2 * pair} and {2 * pair + 1}:\n{offset} positions turn it by {turned:.0f}°"
+            )
             axes.set_aspect("equal")
             axes.set_xlabel("sine")
         all_axes[0].set_ylabel("cosine")
         figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    turns = ", ".join(f"pair {pair} by {math.degrees(offset * angle):.1f}°" for pair, angle in angles.items())
+    turns = ", ".join(f"pair {pair} by {math.degrees(offset * angle):.0f}°" for pair, angle in angles.items())
     return Picture(figure, f"{offset} positions further turn {turns}, each on its own dial")
 
 

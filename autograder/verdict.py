@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from types import CodeType, TracebackType
 
+STUB_MESSAGE = "Your code here."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 
@@ -58,13 +59,15 @@ def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFa
     """
     frames = list(_frames(error.__traceback__))
     own = [(code, line) for code, line, scope in frames if scope is notebook and code.co_filename != check.co_filename]
-    if isinstance(error, NotImplementedError):
+    if isinstance(error, NotImplementedError) and str(error) in ("", STUB_MESSAGE):
         name = _owner(own[-1][0]) if own else "this answer"
         return NotWritten(
             f"`{name}` is not written yet.",
             slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
             "then run this one again.",
         )
+    if isinstance(error, NameError) and not own:
+        return CheckFailed(f"`{error.name}` is not defined.", slip="Run the cell that defines it, then this one again.")
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:

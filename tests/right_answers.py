@@ -28,23 +28,37 @@ def attention(what: str, body: str) -> Right:
 
 
 LESSON_1 = [
-    right("attend_one_query", "a matrix product", """
+    right(
+        "attend_one_query",
+        "a matrix product",
+        """
         def attend_one_query(query, key, value):
             return torch.softmax(key @ query, 0) @ value
-    """),
-    right("attend_one_query", "loops with math.exp", """
+    """,
+    ),
+    right(
+        "attend_one_query",
+        "loops with math.exp",
+        """
         def attend_one_query(query, key, value):
             weights = [math.exp(sum(float(q) * float(k) for q, k in zip(query, row))) for row in key]
             output = torch.zeros(value.shape[1])
             for weight, row in zip(weights, value):
                 output += weight / sum(weights) * row
             return output
-    """),
-    right("attend_one_query", "einsum", """
+    """,
+    ),
+    right(
+        "attend_one_query",
+        "einsum",
+        """
         def attend_one_query(query, key, value):
             return torch.einsum("k,kv->v", torch.einsum("d,kd->k", query, key).softmax(-1), value)
-    """),
-    attention("matmul, masked with −1e9", """
+    """,
+    ),
+    attention(
+        "matmul, masked with −1e9",
+        """
         scores = torch.matmul(query, key.transpose(-1, -2)) * query.shape[-1] ** -0.5
         if mask is not None:
             scores = scores.masked_fill(mask == 0, -1e9)
@@ -52,16 +66,22 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return torch.matmul(weights, value), weights
-    """),
-    attention("einsum, torch.where, the dtype's smallest number", """
+    """,
+    ),
+    attention(
+        "einsum, torch.where, the dtype's smallest number",
+        """
         scores = torch.einsum("...qd,...kd->...qk", query, key).div(math.sqrt(key.size(-1)))
         if mask is not None:
             scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1)
         weights = weights if dropout is None else dropout(weights)
         return torch.einsum("...qk,...kv->...qv", weights, value), weights
-    """),
-    attention("query scaled first, exp of log_softmax, −1e4", """
+    """,
+    ),
+    attention(
+        "query scaled first, exp of log_softmax, −1e4",
+        """
         scores = (query / query.size(-1) ** 0.5) @ key.mT
         if mask is not None:
             scores = scores.masked_fill(mask.logical_not(), -1e4)
@@ -69,8 +89,11 @@ LESSON_1 = [
         if dropout:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    attention("softmax by hand, shifted by the maximum", """
+    """,
+    ),
+    attention(
+        "softmax by hand, shifted by the maximum",
+        """
         scores = query @ key.swapaxes(-1, -2) / torch.sqrt(torch.tensor(query.size(-1), dtype=query.dtype))
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
@@ -79,8 +102,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights.matmul(value), weights
-    """),
-    attention("additive mask", """
+    """,
+    ),
+    attention(
+        "additive mask",
+        """
         import numpy as np
         scores = query @ key.transpose(-2, -1) / np.sqrt(query.size(-1))
         if mask is not None:
@@ -89,8 +115,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return [weights @ value, weights]
-    """),
-    attention("in place on tensors of its own", """
+    """,
+    ),
+    attention(
+        "in place on tensors of its own",
+        """
         scores = query @ key.transpose(-2, -1)
         scores /= math.sqrt(query.size(-1))
         if mask is not None:
@@ -99,8 +128,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    attention("index assignment on a clone", """
+    """,
+    ),
+    attention(
+        "index assignment on a clone",
+        """
         scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).clone()
         if mask is not None:
             scores[~mask.expand_as(scores)] = -1e20
@@ -108,8 +140,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    attention("folded to three dimensions for bmm", """
+    """,
+    ),
+    attention(
+        "folded to three dimensions for bmm",
+        """
         leading = query.shape[:-2]
         q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
         scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
@@ -121,8 +156,11 @@ LESSON_1 = [
             weights = dropout(weights)
         output = torch.bmm(weights.reshape(-1, *weights.shape[-2:]), v)
         return output.reshape(*leading, *output.shape[-2:]), weights
-    """),
-    attention("a loop over the queries", """
+    """,
+    ),
+    attention(
+        "a loop over the queries",
+        """
         rows = []
         for i in range(query.size(-2)):
             row = (query[..., i : i + 1, :] * key).sum(-1) / math.sqrt(query.size(-1))
@@ -134,8 +172,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    attention("warns, and prints on stderr", """
+    """,
+    ),
+    attention(
+        "warns, and prints on stderr",
+        """
         import sys
         import warnings
         warnings.warn("slow")
@@ -147,8 +188,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    attention("products in the other order", """
+    """,
+    ),
+    attention(
+        "products in the other order",
+        """
         scores = (key @ query.transpose(-2, -1)).transpose(-2, -1) / query.size(-1) ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
@@ -156,8 +200,11 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return (value.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1), weights
-    """),
-    attention("double precision inside", """
+    """,
+    ),
+    attention(
+        "double precision inside",
+        """
         scores = query.double() @ key.double().transpose(-2, -1) / math.sqrt(query.size(-1))
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
@@ -165,73 +212,126 @@ LESSON_1 = [
         if dropout is not None:
             weights = dropout(weights)
         return weights @ value, weights
-    """),
-    right("padding_mask", "unsqueeze and ne", """
+    """,
+    ),
+    right(
+        "padding_mask",
+        "unsqueeze and ne",
+        """
         def padding_mask(tokens, pad_id=0):
             return tokens.ne(pad_id).unsqueeze(1).unsqueeze(2)
-    """),
-    right("padding_mask", "logical_not and view", """
+    """,
+    ),
+    right(
+        "padding_mask",
+        "logical_not and view",
+        """
         def padding_mask(tokens, pad_id=0):
             return torch.logical_not(tokens == pad_id).view(tokens.shape[0], 1, 1, -1)
-    """),
-    right("padding_mask", "loops", """
+    """,
+    ),
+    right(
+        "padding_mask",
+        "loops",
+        """
         def padding_mask(tokens, pad_id=0):
             rows = [[[[bool(token != pad_id) for token in row]]] for row in tokens]
             return torch.tensor(rows)
-    """),
-    right("causal_mask", "compares positions", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "compares positions",
+        """
         def causal_mask(size):
             position = torch.arange(size)
             return position[None, :] <= position[:, None]
-    """),
-    right("causal_mask", "no future", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "no future",
+        """
         def causal_mask(size):
             return ~torch.triu(torch.ones(size, size), diagonal=1).bool()
-    """),
-    right("causal_mask", "tril then bool", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "tril then bool",
+        """
         def causal_mask(size):
             return torch.ones(size, size).tril() == 1
-    """),
-    right("causal_mask", "NumPy", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "NumPy",
+        """
         def causal_mask(size):
             import numpy as np
             return torch.from_numpy(np.tril(np.ones((size, size), dtype=bool)))
-    """),
-    right("causal_mask", "loops", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "loops",
+        """
         def causal_mask(size):
             mask = torch.zeros(size, size, dtype=torch.bool)
             for i in range(size):
                 mask[i, : i + 1] = True
             return mask
-    """),
-    right("causal_mask", "PyTorch's own, converted", """
+    """,
+    ),
+    right(
+        "causal_mask",
+        "PyTorch's own, converted",
+        """
         def causal_mask(size):
             return nn.Transformer.generate_square_subsequent_mask(size) == 0
-    """),
-    right("decoder_mask", "written out", """
+    """,
+    ),
+    right(
+        "decoder_mask",
+        "written out",
+        """
         def decoder_mask(tokens, pad_id=0):
             past = torch.ones(tokens.size(1), tokens.size(1), device=tokens.device).tril().bool()
             return (tokens != pad_id)[:, None, None, :] & past[None, None]
-    """),
-    right("decoder_mask", "logical_and", """
+    """,
+    ),
+    right(
+        "decoder_mask",
+        "logical_and",
+        """
         def decoder_mask(tokens, pad_id=0):
             return torch.logical_and(padding_mask(tokens, pad_id), causal_mask(tokens.shape[-1]).to(tokens.device))
-    """),
-    right("decoder_mask", "a product", """
+    """,
+    ),
+    right(
+        "decoder_mask",
+        "a product",
+        """
         def decoder_mask(tokens, pad_id=0):
             return padding_mask(tokens, pad_id) * causal_mask(tokens.size(1)).to(tokens.device)
-    """),
-    right("decoder_mask", "padding queries blocked as well", """
+    """,
+    ),
+    right(
+        "decoder_mask",
+        "padding queries blocked as well",
+        """
         def decoder_mask(tokens, pad_id=0):
             keys = padding_mask(tokens, pad_id)
             return keys & keys.transpose(-2, -1) & causal_mask(tokens.size(1)).to(tokens.device)
-    """),
-]  # fmt: skip
+    """,
+    ),
+]
 
 
 def layer(what: str, *, init: str = "", forward: str) -> Right:
     """A right `MultiHeadAttention`; `init` stands behind the layers."""
-    source = f'''
+    source = f"""
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, dropout=0.0):
         super().__init__()
@@ -243,45 +343,76 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, query, key, value, mask=None):
 {chr(10).join("        " + line for line in dedent(forward).strip().splitlines())}
-'''
+"""
     return Right("MultiHeadAttention", what, source.strip())
 
 
 LESSON_2 = [
-    right("split_heads", "reshape and permute", """
+    right(
+        "split_heads",
+        "reshape and permute",
+        """
         def split_heads(x, num_heads):
             return x.reshape(*x.shape[:2], num_heads, -1).permute(0, 2, 1, 3)
-    """),
-    right("split_heads", "chunk and stack", """
+    """,
+    ),
+    right(
+        "split_heads",
+        "chunk and stack",
+        """
         def split_heads(x, num_heads):
             return torch.stack(torch.chunk(x, num_heads, dim=2), dim=1)
-    """),
-    right("split_heads", "unflatten", """
+    """,
+    ),
+    right(
+        "split_heads",
+        "unflatten",
+        """
         def split_heads(x, num_heads):
             return x.unflatten(-1, (num_heads, x.size(-1) // num_heads)).transpose(1, 2).contiguous()
-    """),
-    right("split_heads", "a loop over the heads", """
+    """,
+    ),
+    right(
+        "split_heads",
+        "a loop over the heads",
+        """
         def split_heads(x, num_heads):
             d_k = x.size(-1) // num_heads
             heads = x.new_empty(x.size(0), num_heads, x.size(1), d_k)
             for i in range(num_heads):
                 heads[:, i] = x[:, :, i * d_k : (i + 1) * d_k]
             return heads
-    """),
-    right("merge_heads", "contiguous view", """
+    """,
+    ),
+    right(
+        "merge_heads",
+        "contiguous view",
+        """
         def merge_heads(x):
             batch, num_heads, seq_len, d_k = x.shape
             return x.transpose(1, 2).contiguous().view(batch, seq_len, num_heads * d_k)
-    """),
-    right("merge_heads", "cat", """
+    """,
+    ),
+    right(
+        "merge_heads",
+        "cat",
+        """
         def merge_heads(x):
             return torch.cat([x[:, i] for i in range(x.size(1))], dim=-1)
-    """),
-    right("merge_heads", "permute and reshape", """
+    """,
+    ),
+    right(
+        "merge_heads",
+        "permute and reshape",
+        """
         def merge_heads(x):
             return x.permute(0, 2, 1, 3).reshape(x.size(0), x.size(2), -1)
-    """),
-    layer("everything inline", init="self.dropout = nn.Dropout(dropout)", forward="""
+    """,
+    ),
+    layer(
+        "everything inline",
+        init="self.dropout = nn.Dropout(dropout)",
+        forward="""
         q, k, v = [w(x).view(x.size(0), x.size(1), self.h, self.d_k).transpose(1, 2)
                    for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))]
         scores = q @ k.mT / math.sqrt(self.d_k)
@@ -290,8 +421,12 @@ LESSON_2 = [
         weights = self.dropout(scores.softmax(-1))
         self.attention_weights = weights.detach()
         return self.w_o((weights @ v).transpose(1, 2).reshape(query.size(0), -1, self.h * self.d_k))
-    """),
-    layer("a loop over the heads", init="self.dropout = nn.Dropout(dropout)", forward="""
+    """,
+    ),
+    layer(
+        "a loop over the heads",
+        init="self.dropout = nn.Dropout(dropout)",
+        forward="""
         q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
         outputs, kept = [], []
         for i in range(self.h):
@@ -306,8 +441,12 @@ LESSON_2 = [
             kept.append(weights.detach())
         self.attention_weights = torch.stack(kept, dim=1)
         return self.w_o(torch.cat(outputs, dim=-1))
-    """),
-    layer("heads folded into the batch", init="self.dropout = nn.Dropout(dropout)", forward="""
+    """,
+    ),
+    layer(
+        "heads folded into the batch",
+        init="self.dropout = nn.Dropout(dropout)",
+        forward="""
         def fold(x):
             return split_heads(x, self.h).reshape(-1, x.size(1), self.d_k)
         full = None
@@ -318,8 +457,11 @@ LESSON_2 = [
         )
         self.attention_weights = weights.detach().view(-1, self.h, query.size(1), key.size(1))
         return self.w_o(merge_heads(output.view(-1, self.h, query.size(1), self.d_k)))
-    """),
-    layer("heads last, einsum, F.dropout with the mode", forward="""
+    """,
+    ),
+    layer(
+        "heads last, einsum, F.dropout with the mode",
+        forward="""
         q = self.w_q(query).unflatten(-1, (self.h, self.d_k))
         k = self.w_k(key).unflatten(-1, (self.h, self.d_k))
         v = self.w_v(value).unflatten(-1, (self.h, self.d_k))
@@ -329,8 +471,12 @@ LESSON_2 = [
         weights = F.dropout(scores.softmax(-1), self.p, self.training)
         self.attention_weights = weights.detach().clone()
         return self.w_o(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
-    """),
-    right("MultiHeadAttention", "layers made in another order, an assertion", """
+    """,
+    ),
+    right(
+        "MultiHeadAttention",
+        "layers made in another order, an assertion",
+        """
         class MultiHeadAttention(nn.Module):
             def __init__(self, d_model, num_heads, dropout=0.0):
                 super().__init__()
@@ -348,13 +494,17 @@ LESSON_2 = [
                 x, w = scaled_dot_product_attention(q, k, v, mask=mask, dropout=self.drop)
                 self.attention_weights = w.detach()
                 return self.w_o(merge_heads(x))
-    """),
-]  # fmt: skip
+    """,
+    ),
+]
 
 TOO_LONG = 'raise ValueError(f"{x.shape[1]} > {max_len}")'
 
 LESSON_3 = [
-    right("TokenEmbedding", "scale kept, padding_idx", """
+    right(
+        "TokenEmbedding",
+        "scale kept, padding_idx",
+        """
         class TokenEmbedding(nn.Module):
             def __init__(self, vocab_size, d_model):
                 super().__init__()
@@ -363,8 +513,12 @@ LESSON_3 = [
 
             def forward(self, tokens):
                 return self.scale * self.embedding(tokens)
-    """),
-    right("TokenEmbedding", "one-hot product", """
+    """,
+    ),
+    right(
+        "TokenEmbedding",
+        "one-hot product",
+        """
         class TokenEmbedding(nn.Module):
             def __init__(self, vocab_size, d_model):
                 super().__init__()
@@ -373,8 +527,12 @@ LESSON_3 = [
             def forward(self, tokens):
                 table = self.embedding.weight
                 return F.one_hot(tokens, len(table)).to(table.dtype) @ table * table.size(1) ** 0.5
-    """),
-    right("TokenEmbedding", "F.embedding", """
+    """,
+    ),
+    right(
+        "TokenEmbedding",
+        "F.embedding",
+        """
         class TokenEmbedding(nn.Module):
             def __init__(self, vocab_size, d_model):
                 super().__init__()
@@ -382,22 +540,38 @@ LESSON_3 = [
 
             def forward(self, tokens):
                 return F.embedding(tokens, self.embedding.weight) * math.sqrt(self.embedding.embedding_dim)
-    """),
-    right("encoding_angle", "exp and log", """
+    """,
+    ),
+    right(
+        "encoding_angle",
+        "exp and log",
+        """
         def encoding_angle(position, column, d_model):
             return position * math.exp(-(column - column % 2) * math.log(10000) / d_model)
-    """),
-    right("encoding_angle", "pairs counted", """
+    """,
+    ),
+    right(
+        "encoding_angle",
+        "pairs counted",
+        """
         def encoding_angle(position, column, d_model):
             i = column // 2
             return position / math.pow(10000, 2 * i / d_model)
-    """),
-    right("encoding_angle", "a NumPy number", """
+    """,
+    ),
+    right(
+        "encoding_angle",
+        "a NumPy number",
+        """
         def encoding_angle(position, column, d_model):
             import numpy as np
             return np.float64(position) / np.power(10000.0, (column - column % 2) / d_model)
-    """),
-    right("sinusoidal_encoding", "two loops", """
+    """,
+    ),
+    right(
+        "sinusoidal_encoding",
+        "two loops",
+        """
         def sinusoidal_encoding(max_len, d_model):
             encoding = torch.zeros(max_len, d_model)
             for position in range(max_len):
@@ -405,8 +579,12 @@ LESSON_3 = [
                     wave = math.cos if column % 2 else math.sin
                     encoding[position, column] = wave(encoding_angle(position, column, d_model))
             return encoding
-    """),
-    right("sinusoidal_encoding", "exp and log", """
+    """,
+    ),
+    right(
+        "sinusoidal_encoding",
+        "exp and log",
+        """
         def sinusoidal_encoding(max_len, d_model):
             encoding = torch.zeros(max_len, d_model)
             position = torch.arange(0, max_len, dtype=torch.float).unsqueeze(1)
@@ -414,27 +592,43 @@ LESSON_3 = [
             encoding[:, 0::2] = torch.sin(position * div_term)
             encoding[:, 1::2] = torch.cos(position * div_term)
             return encoding
-    """),
-    right("sinusoidal_encoding", "NumPy, cast at the end", """
+    """,
+    ),
+    right(
+        "sinusoidal_encoding",
+        "NumPy, cast at the end",
+        """
         def sinusoidal_encoding(max_len, d_model):
             import numpy as np
             angle = np.arange(max_len)[:, None] / 10000 ** (np.arange(d_model) // 2 * 2 / d_model)
             angle[:, 0::2] = np.sin(angle[:, 0::2])
             angle[:, 1::2] = np.cos(angle[:, 1::2])
             return torch.tensor(angle, dtype=torch.float32)
-    """),
-    right("sinusoidal_encoding", "stack and flatten", """
+    """,
+    ),
+    right(
+        "sinusoidal_encoding",
+        "stack and flatten",
+        """
         def sinusoidal_encoding(max_len, d_model):
             angle = torch.outer(torch.arange(max_len).float(), 1 / 10000 ** (torch.arange(0, d_model, 2) / d_model))
             return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(max_len, d_model)
-    """),
-    right("sinusoidal_encoding", "the cosine as a shifted sine", """
+    """,
+    ),
+    right(
+        "sinusoidal_encoding",
+        "the cosine as a shifted sine",
+        """
         def sinusoidal_encoding(max_len, d_model):
             column = torch.arange(d_model, dtype=torch.float64)
             speed = 10000 ** (-(column - column % 2) / d_model)
             return torch.sin(torch.arange(max_len)[:, None] * speed + column % 2 * math.pi / 2).float()
-    """),
-    right("PositionalEncoding", "a leading dimension, sliced in two", """
+    """,
+    ),
+    right(
+        "PositionalEncoding",
+        "a leading dimension, sliced in two",
+        """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
@@ -446,8 +640,12 @@ LESSON_3 = [
                     raise ValueError(f"length {x.size(1)} is more than the maximum, {self.encoding.size(1)}")
                 x = x + self.encoding[:, : x.size(1), :]
                 return self.dropout(x)
-    """),
-    right("PositionalEncoding", "not persistent, F.dropout with the mode", """
+    """,
+    ),
+    right(
+        "PositionalEncoding",
+        "not persistent, F.dropout with the mode",
+        """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
@@ -458,8 +656,12 @@ LESSON_3 = [
                 if x.shape[1] > self.max_len:
                     raise ValueError("sequence of {} tokens for {} positions".format(x.shape[1], self.max_len))
                 return F.dropout(x + self.encoding[: x.shape[1]].requires_grad_(False), self.p, self.training)
-    """),
-    right("PositionalEncoding", "the table written out", """
+    """,
+    ),
+    right(
+        "PositionalEncoding",
+        "the table written out",
+        """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
@@ -475,8 +677,12 @@ LESSON_3 = [
                 if n > len(self.encoding):
                     raise ValueError(f"{n} tokens, {len(self.encoding)} positions")
                 return self.dropout(torch.add(x, self.encoding.narrow(0, 0, n)))
-    """),
-    right("shift_matrix", "assignment to blocks", """
+    """,
+    ),
+    right(
+        "shift_matrix",
+        "assignment to blocks",
+        """
         def shift_matrix(offset, d_model):
             m = torch.zeros(d_model, d_model)
             for i in range(d_model // 2):
@@ -485,8 +691,12 @@ LESSON_3 = [
                     [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]
                 )
             return m
-    """),
-    right("shift_matrix", "diagonals, in double precision", """
+    """,
+    ),
+    right(
+        "shift_matrix",
+        "diagonals, in double precision",
+        """
         def shift_matrix(offset, d_model):
             angle = offset * 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
             matrix = torch.diag(angle.cos().repeat_interleave(2))
@@ -494,8 +704,12 @@ LESSON_3 = [
             matrix[even, even + 1] = angle.sin()
             matrix[even + 1, even] = -angle.sin()
             return matrix
-    """),
-    right("shift_matrix", "solved from the encoding", """
+    """,
+    ),
+    right(
+        "shift_matrix",
+        "solved from the encoding",
+        """
         def shift_matrix(offset, d_model):
             blocks = []
             for even in range(0, d_model, 2):
@@ -505,8 +719,12 @@ LESSON_3 = [
                                      dtype=torch.float64)
                 blocks.append(there @ torch.linalg.inv(here))
             return torch.block_diag(*blocks).float()
-    """),
-    right("LearnedPositionalEncoding", "the first rows of the weight", f"""
+    """,
+    ),
+    right(
+        "LearnedPositionalEncoding",
+        "the first rows of the weight",
+        f"""
         class LearnedPositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
@@ -518,8 +736,12 @@ LESSON_3 = [
                 if x.shape[1] > max_len:
                     {TOO_LONG}
                 return self.dropout(x + self.position.weight[: x.shape[1]])
-    """),
-    right("LearnedPositionalEncoding", "positions expanded to the batch", f"""
+    """,
+    ),
+    right(
+        "LearnedPositionalEncoding",
+        "positions expanded to the batch",
+        f"""
         class LearnedPositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
@@ -533,7 +755,8 @@ LESSON_3 = [
                     {TOO_LONG}
                 positions = torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1)
                 return self.drop(self.position(positions) + x)
-    """),
-]  # fmt: skip
+    """,
+    ),
+]
 
 RIGHT = {"01_attention": LESSON_1, "02_multi_head_attention": LESSON_2, "03_positional_encoding": LESSON_3}

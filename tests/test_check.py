@@ -165,7 +165,9 @@ def test_parameters_are_exactly_those_wanted() -> None:
     assert "should not have: `bias`" in said(check.parameters, "layer", layer, {"weight": (2, 3)})
     holder = nn.Module()
     holder.layers = [layer]
-    assert "not as a layer that PyTorch registers" in said(check.parameters, "holder", holder, {"layers.0.bias": (2,)})
+    assert "not as a layer or parameter that PyTorch registers" in said(
+        check.parameters, "holder", holder, {"layers.0.bias": (2,)}
+    )
     assert "should be an nn.Module" in said(check.parameters, "f", lambda: None, {})
     layer.bias.requires_grad_(False)
     check.parameters("layer", layer, {"weight": (2, 3)})

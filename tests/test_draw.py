@@ -29,7 +29,8 @@ PICTURES = {
 def test_every_figure_is_a_small_png_that_says_what_it_shows(name: str) -> None:
     """A picture is a PNG no wider than a notebook and under 150 kB, reproducible, with a sentence as its text."""
     picture = PICTURES[name]()
-    png = picture._repr_png_()
+    png, described = picture._repr_png_()
+    assert described == {"alt": picture.alt}
     assert png.startswith(b"\x89PNG") and len(png) < 150_000
     assert int.from_bytes(png[16:20], "big") <= 800
     assert repr(picture).startswith("[figure: ") and len(picture.alt) > 20

@@ -17,6 +17,7 @@ from autograder.mistakes.attention import (
 )
 from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
 from autograder.mistakes.position import (
+    dropout_of_sum,
     encoding_angle,
     positional_encoding,
     shifted,
@@ -31,6 +32,7 @@ __all__ = [
     "attention_weights",
     "causal_mask",
     "decoder_mask",
+    "dropout_of_sum",
     "encoding_angle",
     "merge_heads",
     "multi_head_attention",

@@ -74,7 +74,7 @@ def attention_dropout(
     """
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
     early = dropout(scores).softmax(dim=-1)
-    never, before = "dropout is not applied to the weights", "dropout acts on the scores, before the softmax"
+    never, before = "they are those before dropout", "dropout acts on the scores, before the softmax"
     twice = "dropout is applied twice"
     return {
         "weights": {never: weights, before: early, twice: dropout(dropout(weights))},
@@ -137,6 +137,7 @@ def causal_mask(size: int) -> dict[str, Tensor]:
         "a position does not see itself": everything.tril(-1),
         "a position sees one token into the future": everything.tril(1),
         "a position sees only itself": torch.eye(size, dtype=torch.bool),
+        "a position sees only itself and the one before it": right.triu(-1),
         "nothing is masked": everything,
     }
     return _possible(slips, right)

@@ -17,6 +17,9 @@ def split_heads(x: Tensor, num_heads: int) -> dict[str, Tensor]:
         "head i takes every num_heads-th column instead of a block of d_k neighbours": (
             x.reshape(batch, seq_len, d_k, num_heads).permute(0, 3, 1, 2)
         ),
+        "the sequence and the columns are exchanged before the columns are cut": (
+            x.mT.reshape(batch, num_heads, seq_len, d_k)
+        ),
         "the heads come in reverse order": torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1),
         "every head gets the first d_k columns": torch.stack([x[..., :d_k]] * num_heads, dim=1),
     }
@@ -81,6 +84,9 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
         "`w_k` projects the query instead of the key": layer(k=module.w_k(query)) if query.shape == key.shape else None,
         "`w_q` and `w_k` are swapped": layer(q=module.w_k(query), k=module.w_q(key)),
         "`w_q` projects the keys too": layer(k=module.w_q(key)),
+        "`w_q` projects all three": layer(k=module.w_q(key), v=module.w_q(value)),
+        "query, key and value are not projected": layer(q=query, k=key, v=value),
+        "keys and values are exchanged": layer(k=projected[2], v=projected[1]),
     }
     if mask is not None:
         slips["the mask is not used"] = layer(mask=None)

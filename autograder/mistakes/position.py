@@ -32,10 +32,13 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
         "the number of the pair stands in the exponent: it should be twice that, 2i": turned(even / 2 / d_model),
         "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
         "the exponent is missing its division by d_model": turned(even),
+        "an odd column uses its own number instead of its pair's even one": turned(column / d_model),
+        "positions are counted from 1 instead of 0": turned(even / d_model) * (position + 1) / position,
+        "it is the sine of the angle": turned(even / d_model).sin(),
+        "it is the cosine of the angle": turned(even / d_model).cos(),
     }
-    if column % 2:
-        slips["an odd column uses its own number instead of its pair's even one"] = turned(column / d_model)
-    return slips
+    right = turned(even / d_model)
+    return {slip: angle for slip, angle in slips.items() if not torch.isclose(angle, right, rtol=1e-2)}
 
 
 def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
@@ -78,6 +81,25 @@ def _interleaved(even: Tensor, odd: Tensor) -> Tensor:
     return torch.stack([even, odd], dim=-1).flatten(1).float()
 
 
+def dropout_of_sum(x: Tensor, encoding: Tensor, p: float) -> dict[str, tuple[Tensor, Tensor]]:
+    """What dropout in the wrong place makes of x + encoding: for each slip (dropped entries, kept entries).
+
+    Args:
+        x: (batch, seq_len, d_model).
+        encoding: (seq_len, d_model).
+    """
+    x = x.detach()
+    added, nothing = x + encoding, torch.zeros_like(x)
+    return {
+        "dropout acts on the input, before the encoding is added": (encoding.expand_as(x), x / (1 - p) + encoding),
+        "dropout acts on the encoding only": (x, x + encoding / (1 - p)),
+        "dropout is applied twice": (nothing, added / (1 - p) ** 2),
+        "the probability is 1 − dropout instead of dropout": (nothing, added / p),
+        "the probability is 0.5, whatever `dropout` says": (nothing, added / 0.5),
+        "what is kept is not divided by 1 − dropout": (nothing, added),
+    }
+
+
 def positional_encoding(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
     """Sums for x (batch, seq_len, d_model) and the table `encoding` (max_len, d_model)."""
     batch, seq_len, d_model = x.shape
@@ -95,6 +117,7 @@ def positional_encoding(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
         "the encoding is subtracted": x - encoding[:seq_len],
         "the last rows of the table are taken instead of the first": x + encoding[-seq_len:],
         "the encoding is added twice": x + 2 * encoding[:seq_len],
+        "the encoding is multiplied by √d_model": x + math.sqrt(d_model) * encoding[:seq_len],
     }
 
 
@@ -116,6 +139,8 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         "the rotation turns the wrong way: the minus sign belongs to the other sine": turned(-turn),
         "nothing is shifted": start,
         "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
+        "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": turned(offset * speed**0.5),
+        "the offset does not enter the angle": turned(speed),
         "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": turned(offset * speed**2),
         "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
         "both sines have the same sign": _interleaved(
