@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 PAD, BOS, EOS = 0, 1, 2
 FIRST_WORD = 3
@@ -32,3 +32,18 @@ def tokens(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, s
     drawn = words[torch.randint(len(words), (len(lengths), max(lengths)), generator=generator)]
     real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (batch, longest)
     return torch.where(real, drawn, pad_id)
+
+
+def randomized(module: nn.Module, *, seed: int = 0) -> nn.Module:
+    """Draw every parameter of `module` anew, in place, and return it.
+
+    Matrices keep the size of their products, and no two biases or norms are alike, so that using one in the place of
+    another shows.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            scaled = drawn / parameter.size(-1) ** 0.5 if parameter.dim() > 1 else 0.5 * drawn + 1
+            parameter.copy_(scaled.to(parameter))
+    return module

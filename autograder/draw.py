@@ -24,6 +24,7 @@ BLOCKED_ALLOWED = ListedColormap(["#ECECEC", "#0072B2"])
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
 _STYLE = {"font.size": 9, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False}
+_ARROW = {"arrowstyle": "-|>", "color": "#555555"}
 _WIDTH = 8.0  # inches, a notebook's text column
 
 
@@ -118,13 +119,14 @@ def masks(
 
 def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1) -> Picture:
     """Small bar charts with a shared vertical axis, one for each title in `groups`: (n,) values."""
+    groups = {title: values.detach().cpu() for title, values in groups.items()}
     with matplotlib.rc_context(_STYLE):
         columns = math.ceil(len(groups) / rows)
         figure = Figure(figsize=(_WIDTH, 1.9 * rows + 0.4), layout="constrained")
         all_axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
         for i, (title, values) in enumerate(groups.items()):
             axes = all_axes[i // columns, i % columns]
-            axes.bar(range(len(values)), values.detach().cpu().tolist(), color=PALETTE[0])
+            axes.bar(range(len(values)), values.tolist(), color=PALETTE[0])
             axes.set_title(title)
             axes.set_xticks(range(len(values)))
         figure.supxlabel(xlabel, fontsize=9)
@@ -238,6 +240,41 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
     return Picture(figure, f"{offset} positions further turn {turns}, each on its own dial")
 
 
+def flow(layers: Mapping[str, Mapping[str, str]]) -> Picture:
+    """What flows where in a layer: sub-layers from bottom to top, each passed by an arrow into its add & norm (§3.1).
+
+    Args:
+        layers: name of the layer → name of the sub-layer → what else it takes, in words.
+    """
+    most = max(map(len, layers.values()))
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 1.5 * most + 0.7), layout="constrained")
+        for axes, (name, sublayers) in zip(
+            figure.subplots(1, len(layers), squeeze=False)[0], layers.items(), strict=True
+        ):
+            for i, (sublayer, beside) in enumerate(sublayers.items()):
+                _sublayer(axes, 2.0 * i, i + 1, sublayer, beside)
+            top = 2.0 * len(sublayers)
+            axes.annotate("", (0, top + 0.35), (0, top - 0.25), arrowprops=_ARROW)
+            axes.text(0, -0.62, "x", ha="center", va="top")
+            axes.set(xlim=(-2.1, 2.3), ylim=(-0.9, 2.0 * most + 0.5), title=name)
+            axes.set_axis_off()
+    told = "; ".join(f"{name}: {', then '.join(sublayers)}" for name, sublayers in layers.items())
+    return Picture(figure, f"{told}; each followed by add & norm, into which its own input passes as well")
+
+
+def _sublayer(axes: Axes, bottom: float, number: int, name: str, beside: str) -> None:
+    box = {"boxstyle": "round,pad=0.35", "linewidth": 0}
+    axes.annotate("", (0, bottom + 0.25), (0, bottom - (0.6 if number == 1 else 0.36)), arrowprops=_ARROW)
+    axes.annotate("", (0, bottom + 1.2), (0, bottom + 0.6), arrowprops=_ARROW)
+    axes.plot([0, -1.35, -1.35], [bottom - 0.12, bottom - 0.12, bottom + 1.45], color=PALETTE[5])
+    axes.annotate("", (-0.66, bottom + 1.45), (-1.37, bottom + 1.45), arrowprops=_ARROW | {"color": PALETTE[5]})
+    axes.text(0, bottom + 0.42, name, ha="center", va="center", bbox=box | {"facecolor": "#BFDDF0"})
+    axes.text(0, bottom + 1.45, f"add & norm {number}", ha="center", va="center", bbox=box | {"facecolor": "#FFE3A8"})
+    if beside:
+        axes.annotate(beside, (0.95, bottom + 0.42), (1.3, bottom + 0.42), va="center", arrowprops=_ARROW)
+
+
 def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str) -> Picture:
     """Named curves in one plot, told apart by colour and by dash.
 
@@ -253,6 +290,8 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
             axes.plot(x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], label=name)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
+        if all(y.min() >= 0 for _, y in curves.values()):
+            axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
     ends = "; ".join(f"{name} goes from {float(y[0]):.2f} to {float(y[-1]):.2f}" for name, (_, y) in curves.items())
     return Picture(figure, f"{ylabel} by {xlabel}: {ends}")

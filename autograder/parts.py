@@ -6,6 +6,7 @@ part shows at the same time how the course's names map to those of `torch.nn`. M
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 
 import torch
@@ -122,10 +123,73 @@ def encoding_angle(position: int, column: int, d_model: int) -> float:
     return position * 10000.0 ** (-(column - column % 2) / d_model)
 
 
+class FeedForward(nn.Sequential):
+    """The position-wise network of `nn.TransformerEncoderLayer`, `linear1` and `linear2` under our names (§3.3)."""
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
+        first, second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        super().__init__(OrderedDict(linear_1=first, relu=nn.ReLU(), dropout=nn.Dropout(dropout), linear_2=second))
+
+
+class AddNorm(nn.Module):
+    """Residual connection, dropout and `nn.LayerNorm` around a sub-layer, in the paper's order (§3.1, §5.4)."""
+
+    def __init__(self, d_model: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, sublayer_output: Tensor) -> Tensor:
+        """(batch, seq_len, d_model), both inputs and the result."""
+        return self.norm(torch.add(self.dropout(sublayer_output), x))
+
+
+def encoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerEncoderLayer:
+    """`nn.TransformerEncoderLayer` with the weights of a course-built encoder layer, in eval mode.
+
+    Args:
+        layer: made of this module's `MultiHeadAttention`, `FeedForward` and `AddNorm`, under the contract's names.
+    """
+    first = layer.feed_forward.linear_1
+    twin = nn.TransformerEncoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
+    _copy(layer.self_attention.attention, twin.self_attn)
+    _copy_feed_forward_and_norms(layer, twin, count=2)
+    return twin.to(first.weight).eval()
+
+
+def decoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerDecoderLayer:
+    """`nn.TransformerDecoderLayer` with the weights of a course-built decoder layer, in eval mode."""
+    first = layer.feed_forward.linear_1
+    twin = nn.TransformerDecoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
+    _copy(layer.self_attention.attention, twin.self_attn)
+    _copy(layer.cross_attention.attention, twin.multihead_attn)
+    _copy_feed_forward_and_norms(layer, twin, count=3)
+    return twin.to(first.weight).eval()
+
+
+def _copy_feed_forward_and_norms(layer: nn.Module, twin: nn.Module, count: int) -> None:
+    _copy(layer.feed_forward.linear_1, twin.linear1)
+    _copy(layer.feed_forward.linear_2, twin.linear2)
+    for i in range(1, count + 1):
+        _copy(getattr(layer, f"add_norm_{i}").norm, getattr(twin, f"norm{i}"))
+
+
+def _copy(source: nn.Module, target: nn.Module) -> None:
+    target.load_state_dict(source.state_dict())
+
+
+def parameters_of(**layers: nn.Module) -> dict[str, tuple[int, ...]]:
+    """Name → shape of every parameter that a module with these layers has, for `check.parameters`."""
+    return {
+        f"{name}.{key}": tuple(value.shape) for name, layer in layers.items() for key, value in layer.named_parameters()
+    }
+
+
 _GIVEN = {
     1: (padding_mask, causal_mask),
     2: (scaled_dot_product_attention, split_heads, merge_heads),
     3: (encoding_angle, sinusoidal_encoding),
+    4: (MultiHeadAttention, FeedForward, AddNorm),
 }
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -29,6 +30,7 @@ from autograder.lesson import cell_id
 
 MANIFEST = "release.json"
 GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
+JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
@@ -135,6 +137,7 @@ def normalise(notebook: NotebookNode) -> None:
         # Counting every cell with a source gives the numbers of one run from top to bottom, whatever prints.
         count += bool(cell.source.strip())
         cell.execution_count = count if was_run and cell.source.strip() else None
+        cell, _ = JOIN_STREAMS.preprocess_cell(cell, {}, 0)  # how prints fall into pieces depends on timing
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count

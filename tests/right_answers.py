@@ -759,4 +759,209 @@ LESSON_3 = [
     ),
 ]
 
-RIGHT = {"01_attention": LESSON_1, "02_multi_head_attention": LESSON_2, "03_positional_encoding": LESSON_3}
+
+def norm(what: str, forward: str) -> Right:
+    """A right `LayerNorm` with this forward."""
+    lines = "\n".join("        " + line for line in dedent(forward).strip().splitlines())
+    source = f"""
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x):
+{lines}
+"""
+    return Right("LayerNorm", what, source.strip())
+
+
+LESSON_4 = [
+    norm(
+        "rsqrt and var_mean",
+        """
+        variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+        return (x - mean) * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+    """,
+    ),
+    norm(
+        "mean of squares",
+        """
+        centred = x - x.mean(-1, keepdim=True)
+        variance = centred.pow(2).mean(-1, keepdim=True)
+        return torch.addcmul(self.bias, self.weight, centred / (variance + self.eps) ** 0.5)
+    """,
+    ),
+    norm(
+        "sums by hand",
+        """
+        d = x.shape[-1]
+        mean = x.sum(-1, keepdim=True) / d
+        deviation = (((x - mean) ** 2).sum(-1, keepdim=True) / d + self.eps).sqrt()
+        return (x - mean) / deviation * self.weight + self.bias
+    """,
+    ),
+    norm(
+        "a loop over the leading dimensions",
+        """
+        rows = [self.weight * (row - row.mean()) / (row.var(unbiased=False) + self.eps).sqrt() + self.bias
+                for row in x.reshape(-1, x.size(-1))]
+        return torch.stack(rows).reshape(x.shape)
+    """,
+    ),
+    right(
+        "FeedForward",
+        "clamp, no dropout, as in the paper",
+        """
+        class FeedForward(nn.Module):
+            def __init__(self, d_model, d_ff, dropout=0.1):
+                super().__init__()
+                self.linear_2 = nn.Linear(d_ff, d_model)
+                self.linear_1 = nn.Linear(d_model, d_ff)
+
+            def forward(self, x):
+                return self.linear_2(self.linear_1(x).clamp(min=0))
+    """,
+    ),
+    right(
+        "FeedForward",
+        "F.relu, dropout at the end as well",
+        """
+        class FeedForward(nn.Module):
+            def __init__(self, d_model, d_ff, dropout=0.1):
+                super().__init__()
+                self.linear_1, self.linear_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+                self.relu, self.drop = nn.ReLU(), nn.Dropout(dropout)
+
+            def forward(self, x):
+                return self.drop(self.linear_2(self.drop(self.relu(self.linear_1(x)))))
+    """,
+    ),
+    right(
+        "FeedForward",
+        "torch.maximum and F.linear",
+        """
+        class FeedForward(nn.Module):
+            def __init__(self, d_model, d_ff, dropout=0.1):
+                super().__init__()
+                self.linear_1, self.linear_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+            def forward(self, x):
+                hidden = F.linear(x, self.linear_1.weight, self.linear_1.bias)
+                return self.linear_2(torch.maximum(hidden, torch.zeros_like(hidden)))
+    """,
+    ),
+    right(
+        "AddNorm",
+        "the learner's own norm",
+        """
+        class AddNorm(nn.Module):
+            def __init__(self, d_model, dropout=0.1):
+                super().__init__()
+                self.dropout = nn.Dropout(dropout)
+                self.norm = LayerNorm(d_model)
+
+            def forward(self, x, sublayer_output):
+                return self.norm(self.dropout(sublayer_output) + x)
+    """,
+    ),
+    right(
+        "AddNorm",
+        "F.dropout with the mode",
+        """
+        class AddNorm(nn.Module):
+            def __init__(self, d_model, dropout=0.1):
+                super().__init__()
+                self.p, self.norm = dropout, nn.LayerNorm(d_model)
+
+            def forward(self, x, sublayer_output):
+                return self.norm(torch.add(x, F.dropout(sublayer_output, self.p, self.training)))
+    """,
+    ),
+    right(
+        "EncoderLayer",
+        "mask by name, parts in another order, no dropout in the attention",
+        """
+        class EncoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.add_norm_2 = AddNorm(d_model, dropout)
+                self.add_norm_1 = AddNorm(d_model, dropout)
+                self.feed_forward = FeedForward(d_model, d_ff)
+                self.self_attention = MultiHeadAttention(d_model, num_heads)
+
+            def forward(self, x, src_mask=None):
+                attended = self.self_attention(x, x, x, mask=src_mask)
+                y = self.add_norm_1(x, attended)
+                return self.add_norm_2(y, self.feed_forward(y))
+    """,
+    ),
+    right(
+        "EncoderLayer",
+        "keyword arguments throughout",
+        """
+        class EncoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.self_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, dropout=dropout)
+                self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff, dropout=dropout)
+                self.add_norm_1, self.add_norm_2 = (AddNorm(d_model=d_model, dropout=dropout) for _ in range(2))
+
+            def forward(self, x, src_mask=None):
+                x = self.add_norm_1(x, self.self_attention(query=x, key=x, value=x, mask=src_mask))
+                return self.add_norm_2(x=x, sublayer_output=self.feed_forward(x))
+    """,
+    ),
+    right(
+        "DecoderLayer",
+        "written out",
+        """
+        class DecoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.self_attention = MultiHeadAttention(d_model, num_heads)
+                self.cross_attention = MultiHeadAttention(d_model, num_heads)
+                self.feed_forward = FeedForward(d_model, d_ff, dropout)
+                for i in (1, 2, 3):
+                    setattr(self, f"add_norm_{i}", AddNorm(d_model, dropout))
+
+            def forward(self, x, memory, src_mask=None, tgt_mask=None):
+                own = self.self_attention(x, x, x, mask=tgt_mask)
+                y = self.add_norm_1(x, own)
+                seen = self.cross_attention(query=y, key=memory, value=memory, mask=src_mask)
+                z = self.add_norm_2(y, seen)
+                return self.add_norm_3(z, self.feed_forward(z))
+    """,
+    ),
+    right(
+        "DecoderLayer",
+        "an inner function",
+        """
+        class DecoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
+                self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)
+                self.feed_forward = FeedForward(d_model, d_ff, dropout)
+                self.add_norm_1 = AddNorm(d_model, dropout)
+                self.add_norm_2 = AddNorm(d_model, dropout)
+                self.add_norm_3 = AddNorm(d_model, dropout)
+
+            def forward(self, x, memory, src_mask=None, tgt_mask=None):
+                def attend(attention, query, source, mask):
+                    return attention(query, source, source, mask)
+
+                x = self.add_norm_1(x, attend(self.self_attention, x, x, tgt_mask))
+                x = self.add_norm_2(x, attend(self.cross_attention, x, memory, src_mask))
+                return self.add_norm_3(x, self.feed_forward(x))
+    """,
+    ),
+]
+
+RIGHT = {
+    "01_attention": LESSON_1,
+    "02_multi_head_attention": LESSON_2,
+    "03_positional_encoding": LESSON_3,
+    "04_encoder_decoder_blocks": LESSON_4,
+}

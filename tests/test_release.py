@@ -170,6 +170,8 @@ def noisy_lesson() -> dict[str, Any]:
     metadata = {"execution": {"iopub.status.idle": "2030"}, "image/png": {"width": 300}}
     data = {"text/plain": ["42"]}
     tried["outputs"] = [{"output_type": "execute_result", "execution_count": 17, "metadata": metadata, "data": data}]
+    pieces = [{"output_type": "stream", "name": "stdout", "text": [f"line {i}\n"]} for i in range(2)]
+    cell(noisy, "check_double")["outputs"] = pieces
     cell(noisy, "check_double")["id"] = "4f1c2a"
     return noisy
 
@@ -185,6 +187,7 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     assert cell(source, "idea")["metadata"] == {"slideshow": {"slide_type": "slide"}}
     assert tried["outputs"][0]["metadata"] == {"image/png": {"width": 300}}
     assert tried["outputs"][0]["data"] == {"text/plain": ["42"]}
+    assert [output["text"] for output in cell(source, "check_double")["outputs"]] == [["line 0\n", "line 1\n"]]
     assert cell(source, "check_double")["metadata"]["nbgrader"]["grade_id"] == "check_double"
     assert [c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"] == [1, 2, 3, 4, 5]
     assert tried["outputs"][0]["execution_count"] == 3

@@ -309,4 +309,116 @@ LESSON_3 = [
     Wrong(LEARNED, "dropout on the positions only", "layer", "on the encoding only", edit("self.dropout(x + self.position(torch.arange(seq_len, device=x.device)))", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))")),
 ]
 
-WRONG = {"01_attention": LESSON_1, "02_multi_head_attention": LESSON_2, "03_positional_encoding": LESSON_3}
+NORM = "LayerNorm"
+VARIANCE = "variance = x.var(dim=-1, correction=0, keepdim=True)"
+FORMULA = "self.weight * (x - mean) / torch.sqrt(variance + self.eps) + self.bias"
+FFN = "FeedForward"
+ADD = "AddNorm"
+ENCODER = "EncoderLayer"
+DECODER = "DecoderLayer"
+CROSS = "self.cross_attention(x, memory, memory, src_mask)"
+
+LESSON_4 = [
+    Wrong(NORM, "unbiased variance", "values", "d_model − 1 instead of d_model", edit("correction=0, ", "")),
+    Wrong(NORM, "unbiased deviation, eps added to it", "eps", "both happens", edit(VARIANCE, "deviation = x.std(dim=-1, keepdim=True)", "torch.sqrt(variance + self.eps)", "(deviation + self.eps)")),
+    Wrong(NORM, "eps outside the root", "eps", "eps is added to the standard deviation", edit("torch.sqrt(variance + self.eps)", "(torch.sqrt(variance) + self.eps)")),
+    Wrong(NORM, "no eps", "eps", "eps is left out", edit("variance + self.eps", "variance")),
+    Wrong(NORM, "eps hard-coded", "eps", "wrong values", edit("variance + self.eps", "variance + 1e-5")),
+    Wrong(NORM, "no root", "values", "root of the variance is missing", edit("torch.sqrt(variance + self.eps)", "(variance + self.eps)")),
+    Wrong(NORM, "square for root", "values", "wrong values", edit("torch.sqrt(variance + self.eps)", "(variance + self.eps) ** 2")),
+    Wrong(NORM, "mean not subtracted", "values", "mean is not subtracted", edit("(x - mean)", "x")),
+    Wrong(NORM, "over the positions", "values", "over the positions", edit("dim=-1", "dim=-2")),
+    Wrong(NORM, "over the batch", "values", "over the batch", edit("dim=-1", "dim=0")),
+    Wrong(NORM, "over positions and columns", "values", "positions and columns together", edit("dim=-1", "dim=(-2, -1)")),
+    Wrong(NORM, "over everything", "values", "over everything", edit("x.mean(dim=-1, keepdim=True)", "x.mean()", VARIANCE, "variance = x.var(correction=0)")),
+    Wrong(NORM, "weight and bias unused", "values", "`weight` and `bias` are not used", edit(FORMULA, "(x - mean) / torch.sqrt(variance + self.eps)")),
+    Wrong(NORM, "bias unused", "values", "`bias` is not used", edit(" + self.bias", "")),
+    Wrong(NORM, "weight unused", "values", "`weight` is not used", edit("self.weight * ", "")),
+    Wrong(NORM, "not divided", "values", "not divided by their deviation", edit(" / torch.sqrt(variance + self.eps)", "")),
+    Wrong(NORM, "keepdim forgotten", "values", "raised RuntimeError", edit("x.mean(dim=-1, keepdim=True)", "x.mean(dim=-1)")),
+    Wrong(NORM, "weight begins with zeros", "parameters", "wrong values", edit("torch.ones(d_model)", "torch.zeros(d_model)")),
+    Wrong(NORM, "bias begins with ones", "parameters", "wrong values", edit("torch.zeros(d_model)", "torch.ones(d_model)")),
+    Wrong(NORM, "plain tensors", "parameters", "not as a layer or parameter", edit("nn.Parameter(torch.ones(d_model))", "torch.ones(d_model)")),
+    Wrong(NORM, "one number for all columns", "parameters", "wrong shape", edit("torch.ones(d_model)", "torch.ones(1)")),
+    Wrong(NORM, "other names", "parameters", "no trainable parameter `weight`", edit("self.weight", "self.gamma", "self.bias", "self.beta")),
+    Wrong(NORM, "PyTorch's own", "values", "ready `nn.LayerNorm`", edit("mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n        mean = x")),
+    Wrong(NORM, "in place", "values", "changes `x`", edit("return self.weight * (x - mean)", "x -= mean\n        return self.weight * x")),
+    Wrong(NORM, "detached statistics of a detached input", "values", "No gradient", edit("mean = x.mean", "x = x.detach()\n        mean = x.mean", "self.weight * (x", "self.weight.detach() * (x", "+ self.bias", "+ self.bias.detach()")),
+    Wrong(FFN, "no activation", "values", "no ReLU between", edit("torch.relu(self.linear_1(x))", "self.linear_1(x)")),
+    Wrong(FFN, "activation at the end", "values", "after the second layer", edit("torch.relu(self.linear_1(x))", "self.linear_1(x)", "self.linear_2(self.dropout(hidden))", "torch.relu(self.linear_2(self.dropout(hidden)))")),
+    Wrong(FFN, "two activations", "values", "after both layers", edit("self.linear_2(self.dropout(hidden))", "torch.relu(self.linear_2(self.dropout(hidden)))")),
+    Wrong(FFN, "activation first", "values", "before the first layer", edit("torch.relu(self.linear_1(x))", "self.linear_1(torch.relu(x))")),
+    Wrong(FFN, "GELU", "values", "GELU instead", edit("torch.relu(", "F.gelu(")),
+    Wrong(FFN, "sigmoid", "values", "sigmoid instead", edit("torch.relu(", "torch.sigmoid(")),
+    Wrong(FFN, "residual inside", "values", "next exercise's job", edit("return self.linear_2", "return x + self.linear_2")),
+    Wrong(FFN, "layers swapped", "parameters", "wrong shape", edit("nn.Linear(d_model, d_ff)", "nn.Linear(d_ff, d_model)", "self.linear_2 = nn.Linear(d_ff, d_model)", "self.linear_2 = nn.Linear(d_model, d_ff)")),
+    Wrong(FFN, "other names", "parameters", "`linear_1.weight`", edit("linear_1", "first")),
+    Wrong(FFN, "no biases", "parameters", "`linear_1.bias`", edit("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, d_ff, bias=False)")),
+    Wrong(FFN, "in place on the input", "values", "changes `x`", edit("self.linear_1(x)", "self.linear_1(x.mul_(1.5))")),
+    Wrong(FFN, "averages over positions", "values", "wrong values", edit("self.dropout(hidden)", "self.dropout(hidden).mean(1, keepdim=True).expand_as(hidden)")),
+    Wrong(FFN, "dropout always on", "values", "wrong values", edit("self.dropout(hidden)", "F.dropout(hidden, 0.5)")),
+    Wrong(ADD, "no residual", "values", "residual is missing", edit("x + self.dropout(sublayer_output)", "self.dropout(sublayer_output)")),
+    Wrong(ADD, "norm of the output, then the sum", "values", "normalised before it is added", edit("self.norm(x + self.dropout(sublayer_output))", "x + self.norm(self.dropout(sublayer_output))")),
+    Wrong(ADD, "norm of x, then the sum", "values", "x is normalised before", edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(x) + self.dropout(sublayer_output)")),
+    Wrong(ADD, "no norm", "values", "nothing is normalised", edit("self.norm(x + self.dropout(sublayer_output))", "x + self.dropout(sublayer_output)")),
+    Wrong(ADD, "the output unused", "values", "output of the sub-layer is missing", edit("x + self.dropout(sublayer_output)", "x")),
+    Wrong(ADD, "two norms", "values", "each of the two is normalised", edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(x) + self.norm(self.dropout(sublayer_output))")),
+    Wrong(ADD, "dropout after the sum", "dropout", "after the addition", edit("x + self.dropout(sublayer_output)", "self.dropout(x + sublayer_output)")),
+    Wrong(ADD, "dropout after the norm", "dropout", "after the addition", edit("self.norm(x + self.dropout(sublayer_output))", "self.dropout(self.norm(x + sublayer_output))")),
+    Wrong(ADD, "dropout on x", "dropout", "on x instead", edit("x + self.dropout(sublayer_output)", "self.dropout(x) + sublayer_output")),
+    Wrong(ADD, "no dropout", "dropout", "nothing is dropped", edit("self.dropout(sublayer_output)", "sublayer_output")),
+    Wrong(ADD, "dropout at a fixed rate", "dropout", "wrong values", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
+    Wrong(ADD, "another name", "values", "no trainable parameter `norm.weight`", edit("self.norm", "self.layer_norm")),
+    Wrong(ADD, "in place", "values", "changes `x`", edit("return self.norm(x + self.dropout(sublayer_output))", "x += self.dropout(sublayer_output)\n        return self.norm(x)")),
+    Wrong(ENCODER, "mask dropped", "values", "mask is not handed", edit("x, x, x, src_mask", "x, x, x")),
+    Wrong(ENCODER, "second residual from the input", "values", "starts from the layer's input", edit("x = self.add_norm_1(x,", "y = self.add_norm_1(x,", "self.feed_forward(x)", "self.feed_forward(y)")),
+    Wrong(ENCODER, "network reads the input", "values", "network reads the layer's input", edit("x = self.add_norm_1(x,", "y = self.add_norm_1(x,", "self.add_norm_2(x,", "self.add_norm_2(y,")),
+    Wrong(ENCODER, "no first add & norm", "values", "first add & norm is left out", edit("x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "x = self.self_attention(x, x, x, src_mask)")),
+    Wrong(ENCODER, "no second add & norm", "values", "second add & norm is left out", edit("self.add_norm_2(x, self.feed_forward(x))", "self.feed_forward(x)")),
+    Wrong(ENCODER, "no network", "values", "network is left out", edit("return self.add_norm_2(x, self.feed_forward(x))", "return x")),
+    Wrong(ENCODER, "no attention", "values", "attention is left out", edit("        x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))\n", "")),
+    Wrong(ENCODER, "the first norm twice", "values", "add_norm_1 is used twice", edit("return self.add_norm_2", "return self.add_norm_1")),
+    Wrong(ENCODER, "norms exchanged", "values", "exchanged", edit("x = self.add_norm_1(", "x = self.add_norm_2(", "return self.add_norm_2(", "return self.add_norm_1(")),
+    Wrong(ENCODER, "network first", "values", "before the attention", source="""class EncoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout)
+        self.add_norm_1, self.add_norm_2 = AddNorm(d_model, dropout), AddNorm(d_model, dropout)
+
+    def forward(self, x, src_mask=None):
+        x = self.add_norm_1(x, self.feed_forward(x))
+        return self.add_norm_2(x, self.self_attention(x, x, x, src_mask))"""),
+    Wrong(ENCODER, "pre-norm", "values", "pre-norm", edit("x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "n = self.add_norm_1.norm(x)\n        x = x + self.self_attention(n, n, n, src_mask)", "return self.add_norm_2(x, self.feed_forward(x))", "return x + self.feed_forward(self.add_norm_2.norm(x))")),
+    Wrong(ENCODER, "one add & norm under two names", "parameters", "no trainable parameter `add_norm_2", edit("self.add_norm_2 = AddNorm(d_model, dropout)", "self.add_norm_2 = self.add_norm_1")),
+    Wrong(ENCODER, "other names", "parameters", "no trainable parameter `self_attention", edit("self.self_attention", "self.attention")),
+    Wrong(ENCODER, "d_ff ignored", "parameters", "wrong shape", edit("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, 4 * d_model, dropout)")),
+    Wrong(ENCODER, "an extra part", "parameters", "should not have", edit("self.add_norm_2 = AddNorm(d_model, dropout)", "self.add_norm_2 = AddNorm(d_model, dropout)\n        self.final = AddNorm(d_model)")),
+    Wrong(ENCODER, "dropout not passed on", "values", edits=edit("AddNorm(d_model, dropout)", "AddNorm(d_model)"), hidden=True),
+    Wrong(DECODER, "no mask in the self-attention", "masks", "wrong values", edit("x, x, x, tgt_mask", "x, x, x")),
+    Wrong(DECODER, "mask in training only", "masks", "wrong values", edit("x, x, x, tgt_mask", "x, x, x, tgt_mask if self.training else None")),
+    Wrong(DECODER, "no mask in the cross-attention", "values", "cross-attention gets no mask", edit("memory, memory, src_mask", "memory, memory")),
+    Wrong(DECODER, "masks exchanged", "values", "raised", edit("x, x, x, tgt_mask", "x, x, x, src_mask", "memory, memory, src_mask", "memory, memory, tgt_mask")),
+    Wrong(DECODER, "query from memory", "values", "", edit(CROSS, "self.cross_attention(memory, x, x, src_mask)")),
+    Wrong(DECODER, "value from the target", "values", "", edit(CROSS, "self.cross_attention(x, memory, x, src_mask)")),
+    Wrong(DECODER, "cross-attention to the target", "values", "", edit(CROSS, "self.cross_attention(x, x, x, tgt_mask)")),
+    Wrong(DECODER, "no cross-attention", "values", "cross-attention is left out", edit(f"        x = self.add_norm_2(x, {CROSS})\n", "")),
+    Wrong(DECODER, "no self-attention", "values", "masked self-attention is left out", edit("        x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))\n", "")),
+    Wrong(DECODER, "no network", "values", "network is left out", edit("return self.add_norm_3(x, self.feed_forward(x))", "return x")),
+    Wrong(DECODER, "third add & norm left out", "values", "third add & norm is left out", edit("return self.add_norm_3(x, self.feed_forward(x))", "return self.feed_forward(x)")),
+    Wrong(DECODER, "no residual round the cross-attention", "values", "no residual around", edit(f"self.add_norm_2(x, {CROSS})", f"self.add_norm_2.norm({CROSS})")),
+    Wrong(DECODER, "one norm for all", "values", "used for all three", edit("x = self.add_norm_2(", "x = self.add_norm_1(", "return self.add_norm_3(", "return self.add_norm_1(")),
+    Wrong(DECODER, "the second norm twice", "values", "add_norm_2 is used twice", edit("return self.add_norm_3(", "return self.add_norm_2(")),
+    Wrong(DECODER, "one attention for both", "values", "one attention does both jobs", edit("self.cross_attention(x", "self.self_attention(x")),
+    Wrong(DECODER, "one attention under two names", "parameters", "no trainable parameter `cross_attention", edit("self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)", "self.cross_attention = self.self_attention")),
+    Wrong(DECODER, "second residual from the input", "values", "second residual starts from the layer's input", edit("x = self.add_norm_1(x, self.self", "y = self.add_norm_1(x, self.self", "self.cross_attention(x", "self.cross_attention(y")),
+    Wrong(DECODER, "two add & norms", "parameters", "no trainable parameter `add_norm_3", edit("        self.add_norm_3 = AddNorm(d_model, dropout)\n", "", "return self.add_norm_3(", "return self.add_norm_2(")),
+    Wrong(DECODER, "returns a pair", "values", "should be a torch.Tensor", edit("return self.add_norm_3(x, self.feed_forward(x))", "return self.add_norm_3(x, self.feed_forward(x)), memory")),
+]
+
+WRONG = {
+    "01_attention": LESSON_1,
+    "02_multi_head_attention": LESSON_2,
+    "03_positional_encoding": LESSON_3,
+    "04_encoder_decoder_blocks": LESSON_4,
+}

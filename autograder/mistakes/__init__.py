@@ -15,6 +15,7 @@ from autograder.mistakes.attention import (
     one_query,
     padding_mask,
 )
+from autograder.mistakes.blocks import add_norm, decoder_layer, encoder_layer, feed_forward, layer_norm
 from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
 from autograder.mistakes.position import (
     dropout_of_sum,
@@ -26,14 +27,19 @@ from autograder.mistakes.position import (
 )
 
 __all__ = [
+    "add_norm",
     "attention_dropout",
     "attention_mask",
     "attention_output",
     "attention_weights",
     "causal_mask",
+    "decoder_layer",
     "decoder_mask",
     "dropout_of_sum",
+    "encoder_layer",
     "encoding_angle",
+    "feed_forward",
+    "layer_norm",
     "merge_heads",
     "multi_head_attention",
     "one_query",

@@ -1,0 +1,178 @@
+"""Slips of lesson 4: layer normalisation, feed-forward network, residual connections, encoder and decoder layers."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str, Tensor]:
+    """Normalised values of x (batch, seq_len, d_model), with the parameters `weight` and `bias` (d_model,)."""
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    centred = x - mean
+    right = F.layer_norm(x, x.shape[-1:], weight, bias, eps)
+
+    def over(*dims: int) -> Tensor:
+        deviation = (x.var(dims, correction=0, keepdim=True) + eps).sqrt()
+        return weight * (x - x.mean(dims, keepdim=True)) / deviation + bias
+
+    return _possible(
+        {
+            "the variance is divided by d_model − 1 instead of d_model (`correction=0` is wanted)": (
+                weight * centred / (x.var(-1, keepdim=True) + eps).sqrt() + bias
+            ),
+            "eps is added to the standard deviation instead of the variance": (
+                weight * centred / (variance.sqrt() + eps) + bias
+            ),
+            "both happens: d_model − 1 in the variance, and eps added to the standard deviation": (
+                weight * centred / (x.std(-1, keepdim=True) + eps) + bias
+            ),
+            "eps is left out": weight * centred / variance.sqrt() + bias,
+            "the root of the variance is missing": weight * centred / (variance + eps) + bias,
+            "the mean is not subtracted": weight * x / (variance + eps).sqrt() + bias,
+            "`weight` and `bias` are not used": centred / (variance + eps).sqrt(),
+            "`bias` is not used": weight * centred / (variance + eps).sqrt(),
+            "`weight` is not used": centred / (variance + eps).sqrt() + bias,
+            "the values are not divided by their deviation": weight * centred + bias,
+            "mean and variance are taken over the positions, not over the columns": over(1),
+            "mean and variance are taken over the batch, not over the columns": over(0),
+            "mean and variance are taken over positions and columns together": over(1, 2),
+            "mean and variance are taken over everything": over(0, 1, 2),
+        },
+        right,
+    )
+
+
+def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
+    """Outputs for x (…, d_model), with the learner's own `linear_1` and `linear_2`."""
+    first, second = module.linear_1, module.linear_2
+    with torch.no_grad():
+        hidden = first(x)
+        return _possible(
+            {
+                "there is no ReLU between the two layers": second(hidden),
+                "the ReLU comes after the second layer": second(hidden).relu(),
+                "there is a ReLU after both layers": second(hidden.relu()).relu(),
+                "the ReLU comes before the first layer": second(first(x.relu())),
+                "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
+                "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
+                "the activation is tanh instead of ReLU": second(hidden.tanh()),
+                "the input is added to the output, which is the next exercise's job": x + second(hidden.relu()),
+            },
+            second(hidden.relu()),
+        )
+
+
+def add_norm(norm: nn.Module, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
+    """Results for two tensors (batch, seq_len, d_model) and the learner's own `norm`."""
+    with torch.no_grad():
+        return _possible(
+            {
+                "the residual is missing: x is not added": norm(sublayer_output),
+                "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
+                "x is normalised before the output is added": norm(x) + sublayer_output,
+                "nothing is normalised": x + sublayer_output,
+                "the output of the sub-layer is missing": norm(x),
+                "x is added once more after the norm": x + norm(x + sublayer_output),
+                "each of the two is normalised by itself": norm(x) + norm(sublayer_output),
+            },
+            norm(x + sublayer_output),
+        )
+
+
+def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
+    """Outputs of wrong wirings of the learner's own parts, in eval mode, for x (batch, src_len, d_model)."""
+    attend, feed, first, second = layer.self_attention, layer.feed_forward, layer.add_norm_1, layer.add_norm_2
+    with torch.no_grad():
+        attended = attend(x, x, x, mask)
+        y = first(x, attended)
+        slips = {
+            "the mask is not handed to the attention": _finish(feed, second, first(x, attend(x, x, x))),
+            "the second residual starts from the layer's input": second(x, feed(y)),
+            "the feed-forward network reads the layer's input": second(y, feed(x)),
+            "the first add & norm is left out": second(attended, feed(attended)),
+            "the second add & norm is left out": feed(y),
+            "the feed-forward network is left out": y,
+            "the attention is left out": _finish(feed, second, x),
+            "add_norm_1 is used twice": first(y, feed(y)),
+            "add_norm_2 is used twice": _finish(feed, second, second(x, attended)),
+            "add_norm_1 and add_norm_2 are exchanged": _finish(feed, first, second(x, attended)),
+            "the feed-forward network comes before the attention": _attention_second(layer, x, mask),
+            "the norms come before the sub-layers (pre-norm); the paper puts them after": _pre_norm(layer, x, mask),
+        }
+        return _possible(slips, second(y, feed(y)))
+
+
+def decoder_layer(
+    layer: nn.Module, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+) -> dict[str, Tensor]:
+    """Outputs of wrong wirings, for x (batch, tgt_len, d_model) and memory (batch, src_len, d_model)."""
+    own, cross, feed = layer.self_attention, layer.cross_attention, layer.feed_forward
+    first, second, third = layer.add_norm_1, layer.add_norm_2, layer.add_norm_3
+
+    def wired(own_out=None, cross_out=None, first=first, second=second, third=third) -> Tensor:
+        y = first(x, own(x, x, x, tgt_mask) if own_out is None else own_out)
+        z = second(y, cross(y, memory, memory, src_mask) if cross_out is None else cross_out(y))
+        return third(z, feed(z))
+
+    def last(y: Tensor, z: Tensor) -> Tensor:
+        return third(z, feed(y))
+
+    with torch.no_grad():
+        y = first(x, own(x, x, x, tgt_mask))
+        crossed = cross(y, memory, memory, src_mask)
+        z = second(y, crossed)
+        slips = {
+            "the self-attention gets no mask, so every position sees the future": wired(own_out=own(x, x, x)),
+            "the cross-attention gets no mask, so it sees the padding of the source": wired(
+                cross_out=lambda y: cross(y, memory, memory)
+            ),
+            "the cross-attention reads x instead of the output of the first add & norm": wired(
+                cross_out=lambda _: cross(x, memory, memory, src_mask)
+            ),
+            "the cross-attention is left out": third(y, feed(y)),
+            "the masked self-attention is left out": _finish(
+                feed, third, second(x, cross(x, memory, memory, src_mask))
+            ),
+            "there is no residual around the cross-attention": last(second.norm(crossed), second.norm(crossed)),
+            "the second residual starts from the layer's input": _finish(feed, third, second(x, crossed)),
+            "the third residual starts from the layer's input": third(x, feed(z)),
+            "the third residual starts from before the cross-attention": third(y, feed(z)),
+            "the feed-forward network reads what came before the cross-attention": last(y, z),
+            "the feed-forward network is left out": z,
+            "the third add & norm is left out": feed(z),
+            "add_norm_1 is used for all three": wired(second=first, third=first),
+            "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
+            "one attention does both jobs: self_attention": wired(cross_out=lambda y: own(y, memory, memory, src_mask)),
+        }
+        if x.shape == memory.shape:
+            slips["the cross-attention attends to the target instead of the memory"] = wired(
+                cross_out=lambda y: cross(y, y, y, src_mask)
+            )
+        return _possible(slips, third(z, feed(z)))
+
+
+def _finish(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
+    return norm(y, feed(y))
+
+
+def _attention_second(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
+    y = layer.add_norm_1(x, layer.feed_forward(x))
+    return layer.add_norm_2(y, layer.self_attention(y, y, y, mask))
+
+
+def _pre_norm(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
+    normed = layer.add_norm_1.norm(x)
+    y = x + layer.self_attention(normed, normed, normed, mask)
+    return y + layer.feed_forward(layer.add_norm_2.norm(y))
+
+
+def _possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
+    """Only the slips that show on these inputs, and of two that look the same there only the first."""
+    kept: dict[str, Tensor] = {}
+    for slip, values in slips.items():
+        same = [other for other in (right, *kept.values()) if other.shape == values.shape]
+        if not any(torch.allclose(values, other, atol=1e-3) for other in same):
+            kept[slip] = values
+    return kept
