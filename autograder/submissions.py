@@ -41,6 +41,10 @@ TYPICAL: dict[str, Sequence[str | None]] = {
         if x.size(1) > self.encoding.size(0):
             raise ValueError(f"{x.size(1)} is more than {self.encoding.size(0)}")
         return self.dropout(x + self.encoding[: x.size(0)].unsqueeze(1))"""],
+    "FeedForward": [None, "return self.linear_2(self.dropout(self.linear_1(x)))"],
+    "EncoderLayer": [None, """\
+        x = self.add_norm_1(x, self.self_attention(x, x, x))
+        return self.add_norm_2(x, self.feed_forward(x))"""],
 }  # fmt: skip
 
 NOTES = [

@@ -32,6 +32,8 @@ LOST = {
     "TokenEmbedding": {"_values"},
     "sinusoidal_encoding": {"_values"},
     "PositionalEncoding": {"_values"},
+    "FeedForward": {"_values"},
+    "EncoderLayer": {"_values"},
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
