@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from textwrap import shorten
+from types import ModuleType
 
 import torch
 import torch.nn.functional as F
@@ -44,6 +45,7 @@ __all__ = [
     "without",
 ]
 
+_SETUP_NAMES = ("F", "data", "math", "mistakes", "nn", "parts", "torch")
 _auditing: list[bool] = []
 _TOLERANCES = {torch.float64: (1e-7, 1e-8), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
 
@@ -66,6 +68,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
     def run(check: Callable[[], None]) -> None:
         try:
+            _course_names_stand(check.__globals__)
             with _quiet(), _replaced(check.__globals__, given or {}):
                 check()
         except CheckFailed as failure:
@@ -93,11 +96,25 @@ def audit() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
+    dtype = torch.get_default_dtype()
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), redirect_stderr(sys.stdout):
         torch.manual_seed(0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        torch.set_default_dtype(torch.float32)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            torch.set_default_dtype(dtype)
+
+
+def _course_names_stand(scope: Mapping[str, object]) -> None:
+    for name in _SETUP_NAMES:
+        if name in scope and not isinstance(scope[name], ModuleType):
+            raise CheckFailed(
+                f"`{name}` is no longer the module that the checks use.",
+                slip="Give your own variable another name, run the setup cell, then this one again.",
+            )
 
 
 @contextmanager
@@ -197,7 +214,7 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     _distinguishable(expected, mistakes, 0.0, 0.0)
     _tensor(name, got)
     _same_place(name, got, expected)
-    slip = _named(got, mistakes, 0.0, 0.0)
+    slip = _named(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
     _same_shape(name, got, expected, slip)
     wrong = got != expected
     if wrong.any():
@@ -329,7 +346,11 @@ def buffer(name: str, module: nn.Module, key: str) -> None:
     if key in dict(module.named_buffers()):
         return
     if key in dict(module.named_parameters()):
-        raise CheckFailed(f"`{name}.{key}` is a parameter, so the optimizer would change it; it should be a buffer.")
+        raise CheckFailed(f"`{name}.{key}` is a parameter; what is never trained should be a buffer.")
+    if key in module._buffers:
+        raise CheckFailed(
+            f"`{name}.{key}` is None.", slip="`register_buffer` returns nothing: call it, assign nothing."
+        )
     if hasattr(module, key):
         raise CheckFailed(f"`{name}.{key}` is not registered as a buffer, so `.to(device)` leaves it behind.")
     raise CheckFailed(f"`{name}` has no `{key}`.")
@@ -450,7 +471,15 @@ def _line(value: object) -> str:
 
 def _unregistered(module: nn.Module, key: str) -> str | None:
     head, _, rest = key.partition(".")
-    if head in dict(module.named_children()):
+    children = dict(module._modules)
+    twins = [name for name, child in children.items() if child is children.get(head) and child and name != head]
+    if twins:
+        return f"`{head}` is the same module as `{twins[0]}`; each needs its own."
+    if key in dict(module.named_parameters()):
+        return f"`{key}` is frozen: its `requires_grad` is False."
+    if isinstance(getattr(module, head, None), nn.Parameter):
+        return f"`{head}` is a parameter itself; it should be a layer."
+    if head in children:
         return f"`{head}` is there, but has no `{rest}`."
     if getattr(module, head, None) is not None:
         return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
@@ -458,4 +487,5 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
 
 
 def _listing(found: Mapping[str, Sequence[int]]) -> list[str]:
-    return [f"got  {', '.join(list(found)[:8]) or 'no parameters'}"]
+    shown = ", ".join(list(found)[:8]) + (", …" if len(found) > 8 else "")
+    return [f"got  {shown or 'no parameters'}"]

@@ -240,11 +240,12 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
     return Picture(figure, f"{offset} positions further turn {turns}, each on its own dial")
 
 
-def flow(layers: Mapping[str, Mapping[str, str]]) -> Picture:
+def flow(layers: Mapping[str, Mapping[str, str]], *, ends: Mapping[str, tuple[str, str]]) -> Picture:
     """What flows where in a layer: sub-layers from bottom to top, each passed by an arrow into its add & norm (§3.1).
 
     Args:
         layers: name of the layer → name of the sub-layer → what else it takes, in words.
+        ends: name of the layer → what goes in at the bottom and what comes out at the top.
     """
     most = max(map(len, layers.values()))
     with matplotlib.rc_context(_STYLE):
@@ -256,8 +257,9 @@ def flow(layers: Mapping[str, Mapping[str, str]]) -> Picture:
                 _sublayer(axes, 2.0 * i, i + 1, sublayer, beside)
             top = 2.0 * len(sublayers)
             axes.annotate("", (0, top + 0.35), (0, top - 0.25), arrowprops=_ARROW)
-            axes.text(0, -0.62, "x", ha="center", va="top")
-            axes.set(xlim=(-2.1, 2.3), ylim=(-0.9, 2.0 * most + 0.5), title=name)
+            axes.text(0, -0.62, ends[name][0], ha="center", va="top")
+            axes.text(0, top + 0.4, ends[name][1], ha="center", va="bottom")
+            axes.set(xlim=(-2.1, 2.3), ylim=(-0.9, 2.0 * most + 0.8), title=name)
             axes.set_axis_off()
     told = "; ".join(f"{name}: {', then '.join(sublayers)}" for name, sublayers in layers.items())
     return Picture(figure, f"{told}; each followed by add & norm, into which its own input passes as well")
@@ -272,14 +274,21 @@ def _sublayer(axes: Axes, bottom: float, number: int, name: str, beside: str) ->
     axes.text(0, bottom + 0.42, name, ha="center", va="center", bbox=box | {"facecolor": "#BFDDF0"})
     axes.text(0, bottom + 1.45, f"add & norm {number}", ha="center", va="center", bbox=box | {"facecolor": "#FFE3A8"})
     if beside:
-        axes.annotate(beside, (0.95, bottom + 0.42), (1.3, bottom + 0.42), va="center", arrowprops=_ARROW)
+        axes.annotate(
+            beside,
+            (1.02 if len(name) > 16 else 0.72, bottom + 0.42),
+            (1.35, bottom + 0.42),
+            va="center",
+            arrowprops=_ARROW,
+        )
 
 
-def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str) -> Picture:
+def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str, log_x: bool = False) -> Picture:
     """Named curves in one plot, told apart by colour and by dash.
 
     Args:
         curves: name → (x, y), each (n,).
+        log_x: an axis where each step doubles x, with a mark at every point.
     """
     dashes = ["-", "--", "-.", ":"]
     curves = {name: (x.detach().cpu(), y.detach().cpu()) for name, (x, y) in curves.items()}
@@ -287,11 +296,16 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
         figure = Figure(figsize=(_WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for i, ((name, (x, y)), colour) in enumerate(zip(curves.items(), _cycle(len(curves)), strict=True)):
-            axes.plot(x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], label=name)
+            axes.plot(
+                x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], marker="o" if log_x else "", label=name
+            )
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         if all(y.min() >= 0 for _, y in curves.values()):
             axes.set_ylim(bottom=0)
+        if log_x:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:g}")
         axes.legend(frameon=False)
     ends = "; ".join(f"{name} goes from {float(y[0]):.2f} to {float(y[-1]):.2f}" for name, (_, y) in curves.items())
     return Picture(figure, f"{ylabel} by {xlabel}: {ends}")

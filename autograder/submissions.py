@@ -43,8 +43,8 @@ TYPICAL: dict[str, Sequence[str | None]] = {
         return self.dropout(x + self.encoding[: x.size(0)].unsqueeze(1))"""],
     "FeedForward": [None, "return self.linear_2(self.dropout(self.linear_1(x)))"],
     "EncoderLayer": [None, """\
-        x = self.add_norm_1(x, self.self_attention(x, x, x))
-        return self.add_norm_2(x, self.feed_forward(x))"""],
+        y = self.add_norm_1(x, self.self_attention(x, x, x))
+        return self.add_norm_2(y, self.feed_forward(y))"""],
 }  # fmt: skip
 
 NOTES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import textwrap
 from collections.abc import Iterable
 from types import CodeType, TracebackType
@@ -68,6 +69,8 @@ def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFa
         )
     if isinstance(error, NameError) and not own:
         return CheckFailed(f"`{error.name}` is not defined.", slip="Run the cell that defines it, then this one again.")
+    if not own and (told := _misfit(error, notebook)):
+        return told
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:
@@ -77,6 +80,19 @@ def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFa
     source = linecache.getline(code.co_filename, line).strip()
     where = f"in line {line} of its cell" + (f":  {source}" if source else "")
     return CheckFailed(f"`{_owner(code)}` raised {kind}.", [*text, where])
+
+
+def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
+    """The verdict on an answer that has not the form that the check calls: its arguments or its attributes."""
+    if isinstance(error, TypeError) and "argument" in str(error):
+        slip = "Keep the arguments, their order and their defaults as they were given."
+        return CheckFailed(
+            "Your answer does not take the arguments that it is called with.", _shorten(str(error)), slip
+        )
+    missing = re.search(r"'(\w+)' object has no attribute '(\w+)'", str(error))
+    if isinstance(error, AttributeError) and missing and missing[1] in notebook:
+        return CheckFailed(f"Your `{missing[1]}` has no attribute `{missing[2]}`.")
+    return None
 
 
 def _frames(trace: TracebackType | None) -> Iterable[tuple[CodeType, int, dict]]:

@@ -171,6 +171,10 @@ def test_parameters_are_exactly_those_wanted() -> None:
     assert "should be an nn.Module" in said(check.parameters, "f", lambda: None, {})
     layer.bias.requires_grad_(False)
     check.parameters("layer", layer, {"weight": (2, 3)})
+    assert "`bias` is frozen" in said(check.parameters, "layer", layer, {"bias": (2,)})
+    pair = nn.ModuleDict({"a": layer, "b": layer})
+    assert "`b` is the same module as `a`" in said(check.parameters, "pair", pair, {"b.weight": (2, 3)})
+    assert "`bias` is a parameter itself" in said(check.parameters, "layer", layer, {"bias.weight": (2,)})
 
 
 def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
@@ -181,6 +185,8 @@ def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
     module.plain = X
     check.buffer("module", module, "kept")
     assert "is a parameter" in said(check.buffer, "module", module, "trained")
+    module.register_buffer("empty", None)
+    assert "`module.empty` is None" in said(check.buffer, "module", module, "empty")
     assert "not registered as a buffer" in said(check.buffer, "module", module, "plain")
     assert "`module` has no `other`" in said(check.buffer, "module", module, "other")
 
@@ -250,6 +256,27 @@ def test_a_check_has_its_own_random_state_and_leaves_the_other_alone() -> None:
     assert torch.equal(*drawn)
 
 
+def test_a_check_computes_in_float32_whatever_the_default() -> None:
+    """A default dtype that the learner has set does not change a check, and is theirs again afterwards."""
+    torch.set_default_dtype(torch.float64)
+    try:
+
+        @check.exercise("1.1 f")
+        def it_uses_float32():
+            check.dtype("x", torch.ones(2), torch.float32)
+
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_a_name_of_the_course_that_was_overwritten_is_told() -> None:
+    """A scratch variable called `data` is named, and what to do about it."""
+    scope = {"check": check, "data": [1, 2]}
+    with pytest.raises(CheckFailed, match=r"`data` is no longer the module(.|\n)*run the setup cell"):
+        exec("@check.exercise('1.1 f')\ndef it_works():\n    pass", scope)
+
+
 def test_neighbours_are_replaced_and_put_back() -> None:
     """`given` stands in for the notebook's own names during the check only, also for names that did not exist."""
     scope = {"check": check, "neighbour": lambda: "mine"}
@@ -280,8 +307,16 @@ def test_an_exception_is_told_with_the_learners_own_line() -> None:
 
 
 def test_an_exception_in_the_call_itself_names_the_line_of_the_check() -> None:
-    """A wrong signature has no line of the learner's, so the check's is given."""
-    assert "Line 3 of this check raised TypeError.\n\n  f() takes 0" in str(failing("def f():\n    pass"))
+    """An error that no line of the learner's raised is given with the check's own line."""
+    assert "Line 3 of this check raised TypeError.\n\n  'int' object is not callable" in str(failing("f = 3"))
+
+
+def test_an_answer_of_another_form_is_told_so() -> None:
+    """A signature that does not fit the call, and an attribute that is missing, have verdicts of their own."""
+    verdict = str(failing("def f():\n    pass"))
+    assert verdict.startswith("✗ Your answer does not take the arguments that it is called with.\n\n  f() takes 0")
+    answer = "class f(torch.nn.Module):\n    pass"
+    assert "✗ Your `f` has no attribute `w_q`." in str(failing(answer, body="f().w_q"))
 
 
 def test_a_stub_is_not_written_yet_wherever_it_is_met() -> None:

@@ -52,11 +52,12 @@ def sources(room) -> list[str]:
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_answer_stands_in_the_package(lesson: str) -> None:
-    """No solution's statement stands word for word in the package that students install, returns of a name aside."""
+    """No telling line of a solution stands word for word in the package; that layers hold layers tells nothing."""
     package = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "autograder").rglob("*.py"))
     for name, source in classroom(lesson).answers.items():
         lines = [line.strip() for region in regions(source, "SOLUTION") for line in code_lines(region)]
-        telling = [line.split("  #")[0] for line in lines if len(line.split("  #")[0]) > 45]
+        bare = [line.split("  #")[0] for line in lines]
+        telling = [line for line in bare if len(line) > 45 and " = nn." not in line and "register_buffer" not in line]
         found = [line for line in telling if line in package]
         assert not found, f"{name}: {found}"
 

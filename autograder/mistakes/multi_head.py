@@ -86,7 +86,7 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
         "`w_q` projects the keys too": layer(k=module.w_q(key)),
         "`w_q` projects all three": layer(k=module.w_q(key), v=module.w_q(value)),
         "query, key and value are not projected": layer(q=query, k=key, v=value),
-        "keys and values are exchanged": layer(k=projected[2], v=projected[1]),
+        "keys and values are exchanged, or `w_k` and `w_v`": layer(k=projected[2], v=projected[1]),
     }
     if mask is not None:
         slips["the mask is not used"] = layer(mask=None)
