@@ -24,7 +24,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 lab: $(READY)
-	$(BIN)/jupyter lab $(LAB_FLAGS) notebooks/$(LESSON)/$(LESSON).ipynb
+	$(BIN)/jupyter lab $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
 test: $(READY)
 	$(BIN)/ruff check .

@@ -5,7 +5,17 @@ import sysconfig
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    DeduplicateIds,
+    GetGrades,
+    OverwriteCells,
+    OverwriteKernelspec,
+)
+
+from autograder.sanitize import ForgetForeignCells
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -28,6 +38,16 @@ c.Execute.timeout = 120
 
 # A deleted check is put back; it would otherwise wait for manual grading for ever.
 c.OverwriteCells.add_missing_cells = True
+
+# nbgrader's own list and one more: a copied cell, or one from another lesson, would cost the whole submission.
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    DeduplicateIds,
+    ForgetForeignCells,
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
+]
 
 # A warning on stderr would otherwise make a correct answer worth nothing; a failed check is an error, never a warning.
 c.IgnorePattern.enabled = True

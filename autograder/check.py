@@ -67,15 +67,17 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
     """
 
     def run(check: Callable[[], None]) -> None:
+        rule = check.__name__.replace("_", " ")
         try:
             _course_names_stand(check.__globals__)
             with _quiet(), _replaced(check.__globals__, given or {}):
                 check()
-        except CheckFailed as failure:
-            raise failure.with_traceback(None) from None
         except Exception as error:
-            raise from_exception(error, check.__code__, check.__globals__) from None
-        print(f"✓ {name}: {check.__name__.replace('_', ' ')}.")
+            verdict = error if isinstance(error, CheckFailed) else from_exception(error, check)
+            if not isinstance(verdict, NotWritten):
+                verdict.rule = rule
+            raise verdict.with_traceback(None) from None
+        print(f"✓ {name}: {rule}.")
 
     return run
 

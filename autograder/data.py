@@ -35,14 +35,14 @@ def tokens(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, s
 
 
 def randomized(module: nn.Module, *, seed: int = 0) -> nn.Module:
-    """Draw every parameter of `module` anew, in place, and return it.
+    """Draw every trainable parameter of `module` anew, in place, and return it.
 
     Matrices keep the size of their products, and no two biases or norms are alike, so that using one in the place of
     another shows.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in module.parameters():
+        for parameter in (each for each in module.parameters() if each.requires_grad):
             drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
             scaled = drawn / parameter.size(-1) ** 0.5 if parameter.dim() > 1 else 0.5 * drawn + 1
             parameter.copy_(scaled.to(parameter))

@@ -126,9 +126,11 @@ def messy(notebook: NotebookNode) -> NotebookNode:
         cell.source += f"\nprint({cell_id(cell)})"
         if cell.source.startswith("def "):
             cell.source = f"@chatty\n{cell.source}"
+    copies = [copy.deepcopy(answers[0]), copy.deepcopy(checks[-1]), copy.deepcopy(answers[0])]
+    copies[-1].metadata.nbgrader.grade_id = "from_another_lesson"
     last = [cell for cell in checks if cell_id(cell).startswith(f"check_{cell_id(answers[-1])}")]
     rest = [cell for cell in notebook.cells if cell not in last]
-    rest[2:2] = [*map(new_code_cell, NOTES), new_code_cell(CHATTY), new_markdown_cell("# My notes")]
+    rest[2:2] = [*map(new_code_cell, NOTES), new_code_cell(CHATTY), new_markdown_cell("# My notes"), *copies]
     notebook.cells = [*rest, new_code_cell(NOTES[1]), *last, new_code_cell(NOTES[4])]
     for count, cell in enumerate(cell for cell in notebook.cells if cell.cell_type == "code"):
         cell.execution_count = 300 - count

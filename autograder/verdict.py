@@ -6,7 +6,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Iterable
-from types import CodeType, TracebackType
+from types import CodeType, FunctionType, TracebackType
 
 STUB_MESSAGE = "Your code here."
 MAX_DETAIL_LINES = 3
@@ -20,12 +20,16 @@ class CheckFailed(AssertionError):
         verdict: one sentence about the learner's own expression.
         details: lines that stand indented below it, ready aligned.
         slip: a full sentence naming the likely cause or the next thing to do.
+
+    Attributes:
+        rule: what the failing check stands for, the line it would have printed.
     """
 
     def __init__(self, verdict: str, details: Iterable[str] = (), slip: str | None = None) -> None:
         self.verdict = verdict
         self.details = tuple(details)
         self.slip = slip
+        self.rule: str | None = None
         super().__init__(self.message)
 
     @property
@@ -36,6 +40,8 @@ class CheckFailed(AssertionError):
             parts.append("\n".join(f"  {line}" for line in self.details))
         if self.slip:
             parts.append(self.slip)
+        if self.rule:
+            parts.append(f"Rule: {self.rule}.")
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -50,16 +56,16 @@ class NotWritten(CheckFailed, NotImplementedError):
     """The verdict on an answer that still is the stub it started as."""
 
 
-def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFailed:
+def from_exception(error: Exception, check: FunctionType) -> CheckFailed:
     """Turn an exception that escaped from an answer into a verdict that names the learner's line.
 
     Args:
         error: what was raised while the check ran.
-        check: the code of the check function; its own cell is not the learner's.
-        notebook: the globals that the notebook's cells share.
+        check: the check function; its own cell is not the learner's, its globals are those of the notebook.
     """
+    notebook, own_cell = check.__globals__, check.__code__.co_filename
     frames = list(_frames(error.__traceback__))
-    own = [(code, line) for code, line, scope in frames if scope is notebook and code.co_filename != check.co_filename]
+    own = [(code, line) for code, line, scope in frames if scope is notebook and code.co_filename != own_cell]
     if isinstance(error, NotImplementedError) and str(error) in ("", STUB_MESSAGE):
         name = _owner(own[-1][0]) if own else "this answer"
         return NotWritten(
@@ -74,7 +80,7 @@ def from_exception(error: Exception, check: CodeType, notebook: dict) -> CheckFa
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:
-        line = next((line for code, line, _ in reversed(frames) if code is check), None)
+        line = next((line for code, line, _ in reversed(frames) if code is check.__code__), None)
         return CheckFailed(f"Line {line} of this check raised {kind}.", text)
     code, line = own[-1]
     source = linecache.getline(code.co_filename, line).strip()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from classroom import LESSONS, classroom, message
+from more_right_answers import RIGHT as MORE_RIGHT
+from more_wrong_answers import WRONG as MORE_WRONG
 from right_answers import RIGHT, Right
 from wrong_answers import WRONG, Wrong
 
@@ -12,13 +14,15 @@ from autograder.check import NotWritten
 
 WRONG_ANSWERS = [(lesson, wrong) for lesson, table in WRONG.items() for wrong in table]
 RIGHT_ANSWERS = [(lesson, right) for lesson, table in RIGHT.items() for right in table]
+MORE_WRONG_ANSWERS = [(lesson, wrong) for lesson, table in MORE_WRONG.items() for wrong in table]
+MORE_RIGHT_ANSWERS = [(lesson, right) for lesson, table in MORE_RIGHT.items() for right in table]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
 SLIP = ("These are the values you get when", "This is the shape you get when")
 
 
 def title(answer: object) -> str:
     """A test's name, from the table."""
-    return f"{answer.exercise}: {answer.what}" if isinstance(answer, Wrong | Right) else str(answer)
+    return answer if isinstance(answer, str) else f"{answer.exercise}: {answer.what}"
 
 
 def source(lesson: str, wrong: Wrong) -> str:
@@ -85,7 +89,16 @@ def test_what_is_seen_before_submitting(lesson: str, wrong: Wrong) -> None:
     assert any(not result.passed for result in results) is not wrong.hidden
 
 
-@pytest.mark.parametrize(("lesson", "right"), RIGHT_ANSWERS, ids=title)
+@pytest.mark.parametrize(("lesson", "wrong"), MORE_WRONG_ANSWERS, ids=title)
+def test_other_wrong_answers_fail_as_well(lesson: str, wrong: Wrong) -> None:
+    """A wrong answer fails some check with a verdict, which is short."""
+    results = classroom(lesson).grade({wrong.exercise: source(lesson, wrong)}, exercise=wrong.exercise)
+    failed = [message(result) for result in results if not result.passed]
+    assert failed
+    assert all(said.startswith("✗ ") and len(said.splitlines()) <= 8 for said in failed)
+
+
+@pytest.mark.parametrize(("lesson", "right"), RIGHT_ANSWERS + MORE_RIGHT_ANSWERS, ids=title)
 def test_another_right_answer_earns_all_points(lesson: str, right: Right) -> None:
     """An answer that differs from the solution and does what the exercise asks passes every check, in silence."""
     for result in classroom(lesson).grade({right.exercise: right.source}, exercise=right.exercise):

@@ -181,7 +181,7 @@ def test_feedback_gives_nothing_away(folder: Path, student: str, lesson: str) ->
         for cell, kind in [(exercise.answer, "SOLUTION"), *((check, "HIDDEN TESTS") for check in exercise.checks)]
         for region in regions(cell.source, kind)
         for line in code_lines(region)
-        if line.strip() not in known and json_text(line.strip()) not in own
+        if any(map(str.isalnum, line)) and line.strip() not in known and json_text(line.strip()) not in own
     ]
     hidden = [line for kind, line in secret if kind == "HIDDEN TESTS"]
     graded_with = "\n".join(cell.source for cell in autograded(folder, student, lesson).values())
