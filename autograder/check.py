@@ -13,7 +13,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from textwrap import shorten
 from types import ModuleType
 
 import torch
@@ -21,6 +20,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from autograder.compare import (
+    audit,
+    first_true,
+    index_of,
+    kind,
+    listing,
+    named_slip,
+    require_distinguishable,
+    require_same_device,
+    require_same_shape,
+    require_tensor,
+    two_numbers,
+    unregistered,
+    versus,
+    wrong_values,
+)
 from autograder.verdict import CheckFailed, NotWritten, from_exception
 
 __all__ = [
@@ -46,7 +61,6 @@ __all__ = [
 ]
 
 _SETUP_NAMES = ("F", "data", "math", "mistakes", "nn", "parts", "torch")
-_auditing: list[bool] = []
 _TOLERANCES = {torch.float64: (1e-7, 1e-8), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
 
 
@@ -80,20 +94,6 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         print(f"✓ {name}: {rule}.")
 
     return run
-
-
-@contextmanager
-def audit() -> Iterator[None]:
-    """Test the checks themselves on right answers: a mistake equal to what is expected is an error (ValueError).
-
-    Only here, because what a check expects may be made from the answer's own values, which a wrong answer can turn
-    into anything.
-    """
-    _auditing.append(True)
-    try:
-        yield
-    finally:
-        _auditing.pop()
 
 
 @contextmanager
@@ -135,22 +135,22 @@ def returns(call: str, result: object, *names: str) -> tuple[Tensor, ...]:
     """Hand back the tensors that a call returned, having made sure that there are as many as `names`."""
     wanted = f"{len(names)} tensors, ({', '.join(names)})"
     if not isinstance(result, tuple | list) or len(result) != len(names):
-        count = f"a {type(result).__name__} of {len(result)}" if isinstance(result, tuple | list) else _kind(result)
+        count = f"a {type(result).__name__} of {len(result)}" if isinstance(result, tuple | list) else kind(result)
         raise CheckFailed(f"`{call}` should return {wanted}.", [f"got  {count}"])
     for name, value in zip(names, result, strict=True):
-        _tensor(name, value)
+        require_tensor(name, value)
     return tuple(result)
 
 
 def number(name: str, got: object) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
     if isinstance(got, Tensor) and got.numel() != 1:
-        raise CheckFailed(f"`{name}` should be one number.", [f"got  {_kind(got)}"])
+        raise CheckFailed(f"`{name}` should be one number.", [f"got  {kind(got)}"])
     try:
         return torch.tensor(float(got))
     except (TypeError, ValueError):
         slip = "Is there a `return` at the end of your function?" if got is None else None
-        raise CheckFailed(f"`{name}` should be one number.", [f"got  {_kind(got)}"], slip) from None
+        raise CheckFailed(f"`{name}` should be one number.", [f"got  {kind(got)}"], slip) from None
 
 
 def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
@@ -159,11 +159,11 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | Non
     Args:
         mistakes: the shape that each known slip would give, by the sentence that completes "… when".
     """
-    _tensor(name, got)
+    require_tensor(name, got)
     wanted = tuple(dims.values())
     if tuple(got.shape) == wanted:
         return
-    lines = _versus(f"{wanted}  ({', '.join(dims)})", tuple(got.shape))
+    lines = versus(f"{wanted}  ({', '.join(dims)})", tuple(got.shape))
     slips = [slip for slip, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
     slip = f"This is the shape you get when {slips[0]}." if len(slips) == 1 else None
     raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
@@ -171,9 +171,9 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | Non
 
 def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
     """`got` holds elements of the type `expected`."""
-    _tensor(name, got)
+    require_tensor(name, got)
     if got.dtype != expected:
-        raise CheckFailed(f"`{name}` has the wrong dtype.", _versus(expected, got.dtype))
+        raise CheckFailed(f"`{name}` has the wrong dtype.", versus(expected, got.dtype))
 
 
 def close(
@@ -193,18 +193,18 @@ def close(
     """
     default_rtol, default_atol = _TOLERANCES[expected.dtype]
     rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
-    _distinguishable(expected, mistakes, rtol, atol)
-    _tensor(name, got)
-    _same_place(name, got, expected)
-    slip = _named(got, mistakes, rtol, atol)
-    _same_shape(name, got, expected, slip)
+    require_distinguishable(expected, mistakes, rtol, atol)
+    require_tensor(name, got)
+    require_same_device(name, got, expected)
+    slip = named_slip(got, mistakes, rtol, atol)
+    require_same_shape(name, got, expected, slip)
     got = got.detach()
     if got.isnan().any() and not expected.isnan().any():
-        raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {_first(got.isnan())}"], slip)
+        raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {first_true(got.isnan())}"], slip)
     wrong = ~torch.isclose(got.to(expected.dtype), expected, rtol=rtol, atol=atol)
     if wrong.any():
         distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf, posinf=torch.inf)
-        raise _differs(name, got, expected, _index(distance.argmax(), got), ", where they differ most", slip)
+        raise wrong_values(name, got, expected, index_of(distance.argmax(), got), ", where they differ most", slip)
 
 
 def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:
@@ -213,21 +213,21 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     Args:
         mistakes: the values that each known slip would give, by the sentence that completes "… when".
     """
-    _distinguishable(expected, mistakes, 0.0, 0.0)
-    _tensor(name, got)
-    _same_place(name, got, expected)
-    slip = _named(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
-    _same_shape(name, got, expected, slip)
+    require_distinguishable(expected, mistakes, 0.0, 0.0)
+    require_tensor(name, got)
+    require_same_device(name, got, expected)
+    slip = named_slip(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
+    require_same_shape(name, got, expected, slip)
     wrong = got != expected
     if wrong.any():
         count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
-        raise _differs(name, got, expected, _first(wrong), count, slip)
+        raise wrong_values(name, got, expected, first_true(wrong), count, slip)
 
 
 def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:
     """`got` and `other` are two values of one expression that must not be the same, since `when` holds."""
-    _tensor(name, got)
-    _same_shape(name, got, other, None)
+    require_tensor(name, got)
+    require_same_shape(name, got, other, None)
     if torch.allclose(got.detach(), other.detach(), rtol=1e-4, atol=1e-5):
         raise CheckFailed(f"`{name}` stays the same when {when}.")
 
@@ -255,10 +255,10 @@ def raises(
     except expected as error:
         missing = [str(word) for word in mentions if str(word) not in str(error)]
         if missing:
-            lines = _versus(f"a message that holds {' and '.join(map(str, mentions))}", error)
+            lines = versus(f"a message that holds {' and '.join(map(str, mentions))}", error)
             raise CheckFailed(f"The error of `{call}` does not say enough.", lines) from None
     except Exception as error:
-        lines = _versus(f"{wanted.__name__}, because {because}", f"{type(error).__name__}: {error}")
+        lines = versus(f"{wanted.__name__}, because {because}", f"{type(error).__name__}: {error}")
         raise CheckFailed(f"`{call}` raises the wrong error.", lines) from None
     else:
         raise CheckFailed(f"`{call}` should raise {wanted.__name__}, because {because}.")
@@ -272,8 +272,8 @@ def dropout(
     Args:
         mistakes: for each known slip the values (of dropped entries, of kept ones) that it would give.
     """
-    _tensor(name, got)
-    _same_shape(name, got, before, None)
+    require_tensor(name, got)
+    require_same_shape(name, got, before, None)
     got, before = got.detach(), before.detach()
     kept = before / (1 - p)
     zeros = (got == 0).float().mean().item()
@@ -288,9 +288,9 @@ def dropout(
     slip = f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
     strange = (got != 0) & ~torch.isclose(got, kept, rtol=1e-4, atol=1e-5)
     if strange.any():
-        place = _first(strange)
-        wanted, found = _numbers(kept[place].item(), got[place].item())
-        lines = _versus(f"0 or {wanted}  at index {place}, at dropout={p}", found)
+        place = first_true(strange)
+        wanted, found = two_numbers(kept[place].item(), got[place].item())
+        lines = versus(f"0 or {wanted}  at index {place}, at dropout={p}", found)
         raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, slip)
     if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:
         raise CheckFailed(f"In training, {zeros:.0%} of the entries of `{name}` are dropped at dropout={p}.")
@@ -330,14 +330,14 @@ def gradient_reaches(name: str, source: Tensor, output: Tensor) -> None:
 def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int]]) -> None:
     """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
     if not isinstance(module, nn.Module):
-        raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {_kind(module)}"])
+        raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {kind(module)}"])
     found = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
     for key, wanted in expected.items():
         if key not in found:
-            slip = _unregistered(module, key)
-            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", _listing(found), slip)
+            slip = unregistered(module, key)
+            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(found), slip)
         if found[key] != tuple(wanted):
-            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", _versus(tuple(wanted), found[key]))
+            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", versus(tuple(wanted), found[key]))
     extra = [key for key in found if key not in expected]
     if extra:
         raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
@@ -385,109 +385,3 @@ class without(TorchFunctionMode):
                 slip=f"Here the point is to write it yourself: {self.instead}.",
             )
         return function(*args, **(kwargs or {}))
-
-
-def _tensor(name: str, value: object) -> None:
-    if value is None:
-        raise CheckFailed(f"`{name}` is None.", slip="Is there a `return` at the end of your function?")
-    if not isinstance(value, Tensor):
-        raise CheckFailed(f"`{name}` should be a torch.Tensor.", [f"got  {_kind(value)}"])
-
-
-def _same_place(name: str, got: Tensor, expected: Tensor) -> None:
-    if got.device != expected.device:
-        raise CheckFailed(f"`{name}` is on the device {got.device}, its inputs are on {expected.device}.")
-
-
-def _same_shape(name: str, got: Tensor, expected: Tensor, slip: str | None) -> None:
-    if got.shape != expected.shape:
-        lines = _versus(tuple(expected.shape), tuple(got.shape))
-        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
-
-
-def _agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
-    if got.shape != value.shape or got.device != value.device:
-        return False
-    return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol)
-
-
-def _distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
-    if not _auditing:
-        return
-    for slip, value in (mistakes or {}).items():
-        if _agrees(value, expected, rtol, atol):
-            raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
-
-
-def _named(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
-    """The sentence for the one slip whose values these are; silence when two slips would give the same."""
-    slips = [slip for slip, value in (mistakes or {}).items() if _agrees(got, value, rtol, atol)]
-    return f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
-
-
-def _differs(name: str, got: Tensor, expected: Tensor, index: tuple, where: str, slip: str | None) -> CheckFailed:
-    wanted, found = _numbers(expected[index].item(), got[index].item())
-    place = f"  at index {index}{where}" if index else ""
-    return CheckFailed(f"`{name}` has the wrong values.", _versus(f"{wanted}{place}", found), slip)
-
-
-def _numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
-    """Both numbers with four decimals, or with as many as it takes to see that they differ."""
-    if isinstance(wanted, bool | int):
-        return str(wanted), str(found)
-    for digits in (4, 6, 8):
-        texts = _decimal(wanted, digits), _decimal(found, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
-
-
-def _decimal(number: float, digits: int) -> str:
-    fits = number == 0 or 10.0**-digits <= abs(number) < 1e6
-    return f"{number:.{digits}f}" if fits else f"{number:.{digits}g}"
-
-
-def _index(flat: Tensor, like: Tensor) -> tuple[int, ...]:
-    return tuple(int(i) for i in torch.unravel_index(flat, like.shape))
-
-
-def _first(wrong: Tensor) -> tuple[int, ...]:
-    return tuple(int(i) for i in wrong.nonzero()[0])
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, Tensor):
-        return f"one tensor of shape {tuple(value.shape)}"
-    return "None" if value is None else f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-
-
-def _versus(expected: object, got: object) -> list[str]:
-    return [f"expected  {_line(expected)}", f"got       {_line(got)}"]
-
-
-def _line(value: object) -> str:
-    """One line of text; two spaces between a shape and its names survive."""
-    text = str(value)
-    return text if len(text) <= 160 and "\n" not in text else shorten(text, 160, placeholder=" …")
-
-
-def _unregistered(module: nn.Module, key: str) -> str | None:
-    head, _, rest = key.partition(".")
-    children = dict(module._modules)
-    twins = [name for name, child in children.items() if child is children.get(head) and child and name != head]
-    if twins:
-        return f"`{head}` is the same module as `{twins[0]}`; each needs its own."
-    if key in dict(module.named_parameters()):
-        return f"`{key}` is frozen: its `requires_grad` is False."
-    if isinstance(getattr(module, head, None), nn.Parameter):
-        return f"`{head}` is a parameter itself; it should be a layer."
-    if head in children:
-        return f"`{head}` is there, but has no `{rest}`."
-    if getattr(module, head, None) is not None:
-        return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
-    return None
-
-
-def _listing(found: Mapping[str, Sequence[int]]) -> list[str]:
-    shown = ", ".join(list(found)[:8]) + (", …" if len(found) > 8 else "")
-    return [f"got  {shown or 'no parameters'}"]
