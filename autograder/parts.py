@@ -123,32 +123,6 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     return turning.flip(-1).flatten(1).float()
 
 
-class TokenEmbedding(nn.Module):
-    """`nn.Embedding`, times √d_model (§3.4)."""
-
-    def __init__(self, vocab_size: int, d_model: int) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """(batch, seq_len) → (batch, seq_len, d_model)."""
-        return torch.mul(self.embedding(tokens), self.embedding.embedding_dim**0.5)
-
-
-class PositionalEncoding(nn.Dropout):
-    """`nn.Dropout` of the input plus the sinusoidal table, which is the buffer `encoding` (§3.5, §5.4)."""
-
-    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1) -> None:
-        super().__init__(dropout)
-        self.register_buffer("encoding", sinusoidal_encoding(max_len, d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(batch, seq_len, d_model) → the same shape."""
-        if x.size(1) > len(self.encoding):
-            raise ValueError(f"{x.size(1)} tokens are more than max_len = {len(self.encoding)}.")
-        return super().forward(torch.add(x, self.encoding[: x.size(1)]))
-
-
 def encoding_angle(position: int, column: int, d_model: int) -> float:
     """How far the column pair that `column` belongs to has turned at `position`, in radians (§3.5)."""
     return position * 10000.0 ** (-(column - column % 2) / d_model)
@@ -173,32 +147,6 @@ class AddNorm(nn.Module):
     def forward(self, x: Tensor, sublayer_output: Tensor) -> Tensor:
         """(batch, seq_len, d_model), both inputs and the result."""
         return self.norm(torch.add(self.dropout(sublayer_output), x))
-
-
-class EncoderLayer(nn.TransformerEncoderLayer):
-    """`nn.TransformerEncoderLayer` behind the course's interface (§3.1)."""
-
-    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
-        super().__init__(d_model, num_heads, d_ff, dropout, batch_first=True)
-
-    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
-        """(batch, src_len, d_model) → the same shape."""
-        return super().forward(x, src_mask=_blocked(src_mask, self.self_attn.num_heads, x, x))
-
-
-class DecoderLayer(nn.TransformerDecoderLayer):
-    """`nn.TransformerDecoderLayer` behind the course's interface (§3.1)."""
-
-    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
-        super().__init__(d_model, num_heads, d_ff, dropout, batch_first=True)
-
-    def forward(
-        self, x: Tensor, memory: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
-    ) -> Tensor:
-        """(batch, tgt_len, d_model) and memory (batch, src_len, d_model) → (batch, tgt_len, d_model)."""
-        own = _blocked(tgt_mask, self.self_attn.num_heads, x, x)
-        cross = _blocked(src_mask, self.self_attn.num_heads, x, memory)
-        return super().forward(x, memory, tgt_mask=own, memory_mask=cross)
 
 
 def encoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerEncoderLayer:

@@ -212,7 +212,11 @@ def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes]
     wanted |= {folder / name: data for name, data in files.items()}
     for name, data in files.items():
         path = folder / name
-        if path.exists() and path.read_bytes() != data and _digest(path.read_bytes()) != known.get(name):
+        if (
+            path.exists()
+            and _digest(path.read_bytes()) != known.get(name)
+            and _sources(path.read_bytes()) != _sources(data)
+        ):
             plan.edited.append(path)
     for name in sorted(known.keys() - files.keys()):
         path = folder / name
@@ -246,6 +250,14 @@ def read_manifest(root: Path) -> dict[str, str]:
         f"notebooks/{MANIFEST} is damaged, so nobody knows which notebooks were generated. Restore it from git, "
         "or delete it: notebooks that are not up to date then have to be moved away or forced."
     )
+
+
+def _sources(data: bytes) -> list[tuple[str, str]] | bytes:
+    """What somebody may have written in a notebook; outputs of a run do not count."""
+    try:
+        return [(cell.cell_type, cell.source) for cell in nbformat.reads(data.decode(), as_version=4).cells]
+    except (ValueError, AttributeError, nbformat.ValidationError):
+        return data
 
 
 def _digest(data: bytes) -> str:

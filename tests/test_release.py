@@ -234,6 +234,17 @@ def test_edited_notebook_is_refused(released: Path) -> None:
     assert snapshot(released) == before
 
 
+def test_a_notebook_that_was_only_run_is_no_work(released: Path) -> None:
+    """Outputs and counts of a run do not stop a release: nobody's answer is lost when they go."""
+    as_released = (released / STUDENT).read_bytes()
+    ran = json.loads(as_released)
+    cell(ran, "setup")["execution_count"] = 3
+    cell(ran, "setup")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["ready"]}]
+    (released / STUDENT).write_text(json.dumps(ran), encoding="utf-8")
+    assert release(released, register=False) == [f"{STUDENT}: changed"]
+    assert (released / STUDENT).read_bytes() == as_released
+
+
 def test_force_loses_nothing(released: Path) -> None:
     """A forced release keeps a copy of the work beside the new notebook, each time under a name of its own."""
     for count, name in enumerate(["01_doubling.before-release.ipynb", "01_doubling.before-release-2.ipynb"]):
