@@ -47,7 +47,7 @@ def test_every_axis_has_a_name(name: str) -> None:
 
 
 def test_drawing_leaves_no_open_figures() -> None:
-    """A session may draw as often as it likes."""
+    """However often a notebook draws, no figure stays open."""
     before = matplotlib.pyplot.get_fignums()
     for make in PICTURES.values():
         make().png  # noqa: B018 (drawing happens here)
