@@ -959,9 +959,189 @@ LESSON_4 = [
     ),
 ]
 
+
+def model(what: str, *edits: str) -> Right:
+    """A right `Transformer`: a plain one with some text replaced."""
+    text = dedent(PLAIN_MODEL).strip()
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    return Right("Transformer", what, text)
+
+
+PLAIN_MODEL = """
+    class Transformer(nn.Module):
+        def __init__(self, src_vocab_size, tgt_vocab_size, d_model=512, num_heads=8, num_layers=6, d_ff=2048,
+                     dropout=0.1, max_len=5000, pad_id=0, share_embeddings=False):
+            super().__init__()
+            self.pad_id = pad_id
+            self.output_projection = nn.Linear(d_model, tgt_vocab_size)
+            self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
+            self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+            self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
+            self.tgt_embedding = TokenEmbedding(tgt_vocab_size, d_model)
+            self.src_embedding = TokenEmbedding(src_vocab_size, d_model)
+            if share_embeddings:
+                if src_vocab_size != tgt_vocab_size:
+                    raise ValueError("share_embeddings needs one vocabulary")
+                self.src_embedding.embedding.weight = self.output_projection.weight
+                self.tgt_embedding.embedding.weight = self.output_projection.weight
+
+        def encode(self, src):
+            return self.encoder(self.positional_encoding(self.src_embedding(src)), src_mask=self.pads(src))
+
+        def pads(self, tokens):
+            return padding_mask(tokens, self.pad_id)
+
+        def decode(self, tgt, memory, src):
+            x = self.positional_encoding(self.tgt_embedding(tgt))
+            x = self.decoder(x, memory, tgt_mask=decoder_mask(tgt, self.pad_id), src_mask=self.pads(src))
+            return self.output_projection(x)
+
+        def forward(self, src, tgt):
+            memory = self.encode(src)
+            return self.decode(tgt, memory, src)
+"""
+
+LESSON_5 = [
+    right(
+        "Encoder",
+        "append in a loop, ranges instead of layers",
+        """
+        class Encoder(nn.Module):
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.layers = nn.ModuleList()
+                for _ in range(num_layers):
+                    self.layers.append(EncoderLayer(d_model, num_heads, d_ff, dropout=dropout))
+
+            def forward(self, x, src_mask=None):
+                for i in range(len(self.layers)):
+                    x = self.layers[i](x, src_mask=src_mask)
+                return x
+    """,
+    ),
+    right(
+        "Encoder",
+        "deep copies of one layer, as PyTorch does it",
+        """
+        import copy
+
+        class Encoder(nn.Module):
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                layer = EncoderLayer(d_model, num_heads, d_ff, dropout)
+                self.layers = nn.ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+
+            def forward(self, x, src_mask=None):
+                output = x
+                for layer in self.layers:
+                    output = layer(output, src_mask)
+                return output
+    """,
+    ),
+    right(
+        "Decoder",
+        "reduce, keyword arguments",
+        """
+        from functools import reduce
+
+        class Decoder(nn.Module):
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.num_layers = num_layers
+                self.layers = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout) for i in range(num_layers)])
+
+            def forward(self, x, memory, src_mask=None, tgt_mask=None):
+                return reduce(lambda y, layer: layer(y, memory, tgt_mask=tgt_mask, src_mask=src_mask), self.layers, x)
+    """,
+    ),
+    right(
+        "Decoder",
+        "an iterator",
+        """
+        class Decoder(nn.Module):
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.layers = nn.ModuleList()
+                while len(self.layers) < num_layers:
+                    self.layers.append(DecoderLayer(d_model, num_heads, d_ff, dropout))
+
+            def forward(self, x, memory, src_mask=None, tgt_mask=None):
+                for _, layer in self.layers.named_children():
+                    x = layer(x, memory, src_mask, tgt_mask)
+                return x
+    """,
+    ),
+    model("other order of parts, tied from the output"),
+    model(
+        "log-probabilities for logits",
+        "return self.output_projection(x)",
+        "return self.output_projection(x).log_softmax(-1)",
+    ),
+    model("masks by hand", "return padding_mask(tokens, self.pad_id)", "return (tokens != self.pad_id)[:, None, None]"),
+    model(
+        "masks by hand, padded queries blocked from nothing",
+        "tgt_mask=decoder_mask(tgt, self.pad_id)",
+        "tgt_mask=self.pads(tgt) & torch.ones(tgt.size(1), tgt.size(1), device=tgt.device).tril().bool()",
+    ),
+    model(
+        "an embedding helper",
+        "self.positional_encoding(self.tgt_embedding(tgt))",
+        "self.embed(tgt)",
+        "def pads",
+        "def embed(self, tokens):\n        return self.positional_encoding(self.tgt_embedding(tokens))\n\n    def pads",
+    ),
+    right(
+        "initialize_parameters",
+        "by hand, without gradients",
+        """
+        def initialize_parameters(model):
+            with torch.no_grad():
+                for name, p in model.named_parameters():
+                    if len(p.shape) >= 2:
+                        fan_in, fan_out = p.shape[1], p.shape[0]
+                        p.uniform_(-1, 1).mul_(math.sqrt(6 / (fan_in + fan_out)))
+            return model
+    """,
+    ),
+    right(
+        "initialize_parameters",
+        "apply",
+        """
+        def initialize_parameters(model):
+            def draw(module):
+                for p in module.parameters(recurse=False):
+                    if p.ndim > 1:
+                        torch.nn.init.xavier_uniform_(p.data)
+            model.apply(draw)
+    """,
+    ),
+    right(
+        "count_parameters",
+        "a set of identities",
+        """
+        def count_parameters(model):
+            seen = {id(p): p for module in model.modules() for p in module._parameters.values() if p is not None}
+            return sum(math.prod(p.shape) for p in seen.values() if p.requires_grad)
+    """,
+    ),
+    right(
+        "count_parameters",
+        "NumPy",
+        """
+        import numpy as np
+
+        def count_parameters(model):
+            return np.sum([p.nelement() for _, p in model.named_parameters() if p.requires_grad], dtype=int)
+    """,
+    ),
+]
+
 RIGHT = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
     "03_positional_encoding": LESSON_3,
     "04_encoder_decoder_blocks": LESSON_4,
+    "05_transformer": LESSON_5,
 }

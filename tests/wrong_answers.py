@@ -344,6 +344,15 @@ LESSON_4 = [
     Wrong(NORM, "PyTorch's own", "values", "ready `nn.LayerNorm`", edit("mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n        mean = x")),
     Wrong(NORM, "in place", "values", "changes `x`", edit("return self.weight * (x - mean)", "x -= mean\n        return self.weight * x")),
     Wrong(NORM, "detached statistics of a detached input", "values", "No gradient", edit("mean = x.mean", "x = x.detach()\n        mean = x.mean", "self.weight * (x", "self.weight.detach() * (x", "+ self.bias", "+ self.bias.detach()")),
+    Wrong(NORM, "mean detached", "values", "gradient of norm(x)", edit("mean = x.mean(dim=-1, keepdim=True)", "mean = x.mean(dim=-1, keepdim=True).detach()"), hidden=True),
+    Wrong(FFN, "ReLU6", "values", "network(20 * x)", edit("torch.relu(", "F.relu6("), hidden=True),
+    Wrong(FFN, "dropout at a fixed rate", "values", "dropout=0.0", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)"), hidden=True),
+    Wrong(ADD, "x detached", "values", "No gradient flows back to `x`", edit("self.norm(x +", "self.norm(x.detach() +")),
+    Wrong(ADD, "sub-layer detached", "values", "No gradient flows back to `sublayer_output`", edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())")),
+    Wrong(ENCODER, "mask in evaluation only", "values", "layer.train()(x, mask)", edit("self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)"), hidden=True),
+    Wrong(ENCODER, "network reads a detached input", "values", "the gradient of layer(x)", edit("self.feed_forward(x)", "self.feed_forward(x.detach())"), hidden=True),
+    Wrong(DECODER, "query of the cross-attention detached", "values", "the gradient of layer(x, memory)", edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory"), hidden=True),
+    Wrong(DECODER, "source mask only beside a target mask", "values", "layer(x, memory, src_mask)", edit("memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)"), hidden=True),
     Wrong(FFN, "no activation", "values", "no ReLU between", edit("torch.relu(self.linear_1(x))", "self.linear_1(x)")),
     Wrong(FFN, "activation at the end", "values", "after the second layer", edit("torch.relu(self.linear_1(x))", "self.linear_1(x)", "self.linear_2(self.dropout(hidden))", "torch.relu(self.linear_2(self.dropout(hidden)))")),
     Wrong(FFN, "two activations", "values", "after both layers", edit("self.linear_2(self.dropout(hidden))", "torch.relu(self.linear_2(self.dropout(hidden)))")),
@@ -421,9 +430,115 @@ LESSON_4 = [
     Wrong(DECODER, "returns a pair", "values", "should be a torch.Tensor", edit("return self.add_norm_3(x, self.feed_forward(x))", "return self.add_norm_3(x, self.feed_forward(x)), memory")),
 ]
 
+ENCODER_STACK, DECODER_STACK, MODEL = "Encoder", "Decoder", "Transformer"
+INITIALIZE, COUNT = "initialize_parameters", "count_parameters"
+ENCODERS = """nn.ModuleList(
+            EncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)
+        )"""
+DECODERS = ENCODERS.replace("Encoder", "Decoder")
+EMBED_SOURCE = "self.positional_encoding(self.src_embedding(src))"
+EMBED_TARGET = "self.positional_encoding(self.tgt_embedding(tgt))"
+TIE = "self.output_projection.weight = self.src_embedding.embedding.weight"
+TIE_TARGET = "self.tgt_embedding.embedding.weight = self.src_embedding.embedding.weight"
+DECODED = "self.decoder(x, memory, src_mask, tgt_mask)"
+MASKS = "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"
+
+LESSON_5 = [
+    Wrong(ENCODER_STACK, "a Python list", "layers", "`layers` is there, but not as a layer", edit(ENCODERS, ENCODERS.replace("nn.ModuleList", "list"))),
+    Wrong(ENCODER_STACK, "one layer many times", "layers", "no trainable parameter `layers.1", edit(ENCODERS, "nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)")),
+    Wrong(ENCODER_STACK, "always six layers", "layers", "should not have: `layers.3", edit("range(num_layers)", "range(6)")),
+    Wrong(ENCODER_STACK, "a norm at the end", "layers", "should not have", edit("        )\n", "        )\n        self.norm = nn.LayerNorm(d_model)\n", "return x", "return self.norm(x)")),
+    Wrong(ENCODER_STACK, "a norm without parameters at the end", "values", "one more norm at the end", edit("return x", "return F.layer_norm(x, x.shape[-1:])")),
+    Wrong(ENCODER_STACK, "mask forgotten", "values", "mask is not handed to the layers", edit("layer(x, src_mask)", "layer(x)")),
+    Wrong(ENCODER_STACK, "mask for the first layer only", "values", "first layer only", edit("x = layer(x, src_mask)", "x, src_mask = layer(x, src_mask), None")),
+    Wrong(ENCODER_STACK, "each layer reads the input", "values", "reads the input of the stack", edit("x = layer(x, src_mask)\n        return x", "y = layer(x, src_mask)\n        return y")),
+    Wrong(ENCODER_STACK, "returns in the loop", "values", "only the first layer is used", edit("            x = layer(x, src_mask)\n        return x", "            x = layer(x, src_mask)\n            return x")),
+    Wrong(ENCODER_STACK, "reversed", "values", "reverse order", edit("in self.layers:", "in reversed(self.layers):")),
+    Wrong(ENCODER_STACK, "the first layer every time", "values", "first layer is used every time", edit("layer(x, src_mask)", "self.layers[0](x, src_mask)")),
+    Wrong(ENCODER_STACK, "a residual round each layer", "values", "added to its input", edit("x = layer(x, src_mask)", "x = x + layer(x, src_mask)")),
+    Wrong(ENCODER_STACK, "only right for three layers", "values", "wrong values", edit("for layer in self.layers:", "for layer in self.layers[:3]:"), hidden=True),
+    Wrong(ENCODER_STACK, "sizes exchanged", "layers", "", edit("d_model, num_heads, d_ff, dropout)", "d_model, num_heads, d_model, dropout)")),
+    Wrong(ENCODER_STACK, "dropout not handed on", "layers", "drop out at", edit("d_ff, dropout)", "d_ff)")),
+    Wrong(DECODER_STACK, "a Python list", "layers", "`layers` is there, but not as a layer", edit(DECODERS, DECODERS.replace("nn.ModuleList", "list"))),
+    Wrong(DECODER_STACK, "encoder layers", "layers", "no trainable parameter", edit("DecoderLayer(", "EncoderLayer(")),
+    Wrong(DECODER_STACK, "one layer many times", "layers", "no trainable parameter `layers.1", edit(DECODERS, "nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)")),
+    Wrong(DECODER_STACK, "dropout not handed on", "layers", "drop out at", edit("d_ff, dropout)", "d_ff)")),
+    Wrong(DECODER_STACK, "no masks", "values", "no mask is handed", edit("layer(x, memory, src_mask, tgt_mask)", "layer(x, memory)")),
+    Wrong(DECODER_STACK, "no target mask", "values", "`tgt_mask` is not handed", edit("layer(x, memory, src_mask, tgt_mask)", "layer(x, memory, src_mask)")),
+    Wrong(DECODER_STACK, "no source mask", "values", "`src_mask` is not handed", edit("layer(x, memory, src_mask, tgt_mask)", "layer(x, memory, None, tgt_mask)")),
+    Wrong(DECODER_STACK, "masks exchanged", "values", "RuntimeError", edit("src_mask, tgt_mask)\n        return", "tgt_mask, src_mask)\n        return")),
+    Wrong(DECODER_STACK, "the memory is overwritten", "values", "", edit("x = layer(x, memory, src_mask, tgt_mask)", "x = memory = layer(x, memory, src_mask, tgt_mask)")),
+    Wrong(DECODER_STACK, "each layer reads the input", "values", "reads the input of the stack", edit("x = layer(x, memory, src_mask, tgt_mask)\n        return x", "y = layer(x, memory, src_mask, tgt_mask)\n        return y")),
+    Wrong(DECODER_STACK, "reversed", "values", "reverse order", edit("in self.layers:", "in reversed(self.layers):")),
+    Wrong(DECODER_STACK, "a norm at the end", "layers", "should not have", edit("        )\n", "        )\n        self.norm = nn.LayerNorm(d_model)\n", "return x", "return self.norm(x)")),
+    Wrong(MODEL, "two positional encodings", "parts", "", edit("self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)", "self.positional_encoding = nn.Embedding(max_len, d_model)")),
+    Wrong(MODEL, "no bias in the output layer", "parts", "`output_projection.bias`", edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)")),
+    Wrong(MODEL, "projects to the source's vocabulary", "parts", "wrong shape", edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)")),
+    Wrong(MODEL, "one embedding for both", "parts", "same module as `src_embedding`", edit("self.tgt_embedding = TokenEmbedding(tgt_vocab_size, d_model)", "self.tgt_embedding = self.src_embedding")),
+    Wrong(MODEL, "num_heads and num_layers exchanged", "parts", "", edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_heads, d_model, num_layers,")),
+    Wrong(MODEL, "dropout fixed", "parts", "drop out at", edit("PositionalEncoding(d_model, max_len, dropout)", "PositionalEncoding(d_model, max_len)")),
+    Wrong(MODEL, "max_len ignored", "parts", "should raise ValueError", edit("PositionalEncoding(d_model, max_len, dropout)", "PositionalEncoding(d_model, dropout=dropout)")),
+    Wrong(MODEL, "no positions", "values", "no positions are added, neither", edit(EMBED_SOURCE, "self.src_embedding(src)", EMBED_TARGET, "self.tgt_embedding(tgt)")),
+    Wrong(MODEL, "no positions in the source", "values", "no positions are added to the source", edit(EMBED_SOURCE, "self.src_embedding(src)")),
+    Wrong(MODEL, "no positions in the target", "values", "no positions are added to the target", edit(EMBED_TARGET, "self.tgt_embedding(tgt)")),
+    Wrong(MODEL, "scaled twice", "values", "once more", edit("self.src_embedding(src)", "math.sqrt(self.d_model) * self.src_embedding(src)", "self.tgt_embedding(tgt)", "math.sqrt(self.d_model) * self.tgt_embedding(tgt)", "self.pad_id = pad_id", "self.pad_id, self.d_model = pad_id, d_model")),
+    Wrong(MODEL, "softmax on the logits", "values", "a softmax is applied", edit(f"self.output_projection({DECODED})", f"self.output_projection({DECODED}).softmax(-1)")),
+    Wrong(MODEL, "target in the source's embedding", "values", "embedded with `src_embedding`", edit("self.tgt_embedding(tgt)", "self.src_embedding(tgt)")),
+    Wrong(MODEL, "no encoder", "values", "encoder is left out", edit("return self.encoder(x, padding_mask(src, self.pad_id))", "return x")),
+    Wrong(MODEL, "no output layer", "values", "wrong shape", edit(f"self.output_projection({DECODED})", DECODED)),
+    Wrong(MODEL, "encodes again in decode", "values", "stays the same when the memory changes", edit(MASKS, "memory = self.encode(src)\n        " + MASKS)),
+    Wrong(MODEL, "returns the last position only", "values", "wrong shape", edit(f"self.output_projection({DECODED})", f"self.output_projection({DECODED})[:, -1]")),
+    Wrong(MODEL, "returns a pair", "values", "should be a torch.Tensor", edit("return self.decode(tgt, self.encode(src), src)", "memory = self.encode(src)\n        return self.decode(tgt, memory, src), memory")),
+    Wrong(MODEL, "runs without gradients", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "with torch.no_grad():\n            return self.decode(tgt, self.encode(src), src)"), hidden=True),
+    Wrong(MODEL, "detached memory", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "return self.decode(tgt, self.encode(src).detach(), src)"), hidden=True),
+    Wrong(MODEL, "no causal mask", "masks", "after a change of tgt", edit("decoder_mask(tgt, self.pad_id)", "padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "causal mask in training only", "masks", "after a change of tgt", edit(MASKS, MASKS + "\n        if not self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "causal mask in evaluation only", "masks", "after a change of tgt", edit(MASKS, MASKS + "\n        if self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "no mask in the encoder", "masks", "encoder gets no mask", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x)")),
+    Wrong(MODEL, "no mask in the cross-attention", "masks", "cross-attention gets no mask", edit(DECODED, "self.decoder(x, memory, None, tgt_mask)")),
+    Wrong(MODEL, "no mask of the source anywhere", "masks", "neither the encoder nor the cross-attention", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x)", DECODED, "self.decoder(x, memory, None, tgt_mask)")),
+    Wrong(MODEL, "the mask of the cross-attention from the target", "masks", "RuntimeError", edit("src_mask, tgt_mask = padding_mask(src, self.pad_id)", "src_mask, tgt_mask = padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "a causal mask in the encoder", "values", "", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x, decoder_mask(src, self.pad_id))")),
+    Wrong(MODEL, "pad id 0 hard-coded", "masks", "embeds pad_id=4", edit("self.pad_id = pad_id", "self.pad_id = 0"), hidden=True),
+    Wrong(MODEL, "padding of the target not hidden", "masks", "`tgt_embedding` embeds pad_id=4", edit("decoder_mask(tgt, self.pad_id)", "decoder_mask(tgt, -1)"), hidden=True),
+    Wrong(MODEL, "equal copies instead of sharing", "sharing", "equal copy", edit(TIE_TARGET, "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)", TIE, "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)")),
+    Wrong(MODEL, "the output layer left out of the sharing", "sharing", "`output_projection.weight` is not the parameter", edit("            " + TIE + "\n", "")),
+    Wrong(MODEL, "the target left out of the sharing", "sharing", "`tgt_embedding.embedding.weight` is not the parameter", edit("            " + TIE_TARGET + "\n", "")),
+    Wrong(MODEL, "always shared when it fits", "sharing", "are one parameter", edit("        if share_embeddings:\n", "        if src_vocab_size == tgt_vocab_size:\n")),
+    Wrong(MODEL, "no error for different vocabularies", "sharing", "should raise ValueError", edit("if share_embeddings and src_vocab_size != tgt_vocab_size:", "if False:")),
+    Wrong(INITIALIZE, "biases too", "", "ValueError", edit("if parameter.dim() > 1:", "if True:")),
+    Wrong(INITIALIZE, "Xavier's normal", "", "Xavier's bound", edit("xavier_uniform_", "xavier_normal_")),
+    Wrong(INITIALIZE, "Kaiming's", "", "", edit("xavier_uniform_", "kaiming_uniform_")),
+    Wrong(INITIALIZE, "a normal distribution", "", "", edit("nn.init.xavier_uniform_(parameter)", "nn.init.normal_(parameter, std=0.02)")),
+    Wrong(INITIALIZE, "linear layers only", "", "`table.weight` stays the same", source="""def initialize_parameters(model):
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)"""),
+    Wrong(INITIALIZE, "biases set to zero", "", "wrong values", edit("            nn.init.xavier_uniform_(parameter)", "            nn.init.xavier_uniform_(parameter)\n        else:\n            nn.init.zeros_(parameter)")),
+    Wrong(INITIALIZE, "new parameters", "", "is a new parameter", source="""def initialize_parameters(model):
+    for module in model.modules():
+        if getattr(module, "weight", None) is not None and module.weight.dim() > 1:
+            module.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty_like(module.weight)))"""),
+    Wrong(INITIALIZE, "does nothing", "", "stays the same", edit("nn.init.xavier_uniform_(parameter)", "pass")),
+    Wrong(INITIALIZE, "only direct children", "", "", source="""def initialize_parameters(model):
+    for module in model.children():
+        for parameter in module.parameters(recurse=False):
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)""", hidden=True),
+    Wrong(COUNT, "counts tensors", "", "wrong values", edit("p.numel()", "1")),
+    Wrong(COUNT, "frozen ones too", "", "frozen parameter is counted", edit(" if p.requires_grad", "")),
+    Wrong(COUNT, "state_dict", "", "counted twice", edit("model.parameters() if p.requires_grad", "model.state_dict().values()")),
+    Wrong(COUNT, "rows only", "", "wrong values", edit("p.numel()", "len(p)")),
+    Wrong(COUNT, "shared ones twice", "", "counted twice", source="""def count_parameters(model):
+    return sum(p.numel() for module in model.modules() for p in module.parameters(recurse=False) if p.requires_grad)"""),
+    Wrong(COUNT, "matrices only", "", "wrong values", edit("if p.requires_grad", "if p.requires_grad and p.dim() > 1")),
+    Wrong(COUNT, "prints instead of returning", "", "should be one number", edit("return sum(", "print(", " if p.requires_grad)", " if p.requires_grad)")),
+]
+
 WRONG = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
     "03_positional_encoding": LESSON_3,
     "04_encoder_decoder_blocks": LESSON_4,
+    "05_transformer": LESSON_5,
 }

@@ -16,6 +16,7 @@ from autograder.mistakes.attention import (
     padding_mask,
 )
 from autograder.mistakes.blocks import add_norm, decoder_layer, encoder_layer, feed_forward, layer_norm
+from autograder.mistakes.model import decoder, encoder, transformer, transformer_padding
 from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
 from autograder.mistakes.position import (
     dropout_of_sum,
@@ -33,9 +34,11 @@ __all__ = [
     "attention_output",
     "attention_weights",
     "causal_mask",
+    "decoder",
     "decoder_layer",
     "decoder_mask",
     "dropout_of_sum",
+    "encoder",
     "encoder_layer",
     "encoding_angle",
     "feed_forward",
@@ -49,4 +52,6 @@ __all__ = [
     "sinusoidal_encoding",
     "split_heads",
     "token_embedding",
+    "transformer",
+    "transformer_padding",
 ]

@@ -17,7 +17,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
         deviation = (x.var(dims, correction=0, keepdim=True) + eps).sqrt()
         return weight * (x - x.mean(dims, keepdim=True)) / deviation + bias
 
-    return _possible(
+    return possible(
         {
             "the variance is divided by d_model − 1 instead of d_model (`correction=0` is wanted)": (
                 weight * centred / (x.var(-1, keepdim=True) + eps).sqrt() + bias
@@ -49,7 +49,7 @@ def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
     first, second = module.linear_1, module.linear_2
     with torch.no_grad():
         hidden = first(x)
-        return _possible(
+        return possible(
             {
                 "there is no ReLU between the two layers": second(hidden),
                 "the ReLU comes after the second layer": second(hidden).relu(),
@@ -67,7 +67,7 @@ def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
 def add_norm(norm: nn.Module, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
     """Results for two tensors (batch, seq_len, d_model) and the learner's own `norm`."""
     with torch.no_grad():
-        return _possible(
+        return possible(
             {
                 "the residual is missing: x is not added": norm(sublayer_output),
                 "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
@@ -101,7 +101,7 @@ def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str,
             "the feed-forward network comes before the attention": _attention_second(layer, x, mask),
             "the norms come before the sub-layers (pre-norm); the paper puts them after": _pre_norm(layer, x, mask),
         }
-        return _possible(slips, second(y, feed(y)))
+        return possible(slips, second(y, feed(y)))
 
 
 def decoder_layer(
@@ -150,7 +150,7 @@ def decoder_layer(
             slips["the cross-attention attends to the target instead of the memory"] = wired(
                 cross_out=lambda y: cross(y, y, y, src_mask)
             )
-        return _possible(slips, third(z, feed(z)))
+        return possible(slips, third(z, feed(z)))
 
 
 def _finish(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ def _pre_norm(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
     return y + layer.feed_forward(layer.add_norm_2.norm(y))
 
 
-def _possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
+def possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
     """Only the slips that show on these inputs, and of two that look the same there only the first."""
     kept: dict[str, Tensor] = {}
     for slip, values in slips.items():

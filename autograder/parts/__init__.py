@@ -1,0 +1,72 @@
+"""Finished building blocks with the interfaces of the course, made by adapting PyTorch's own.
+
+A lesson takes what earlier lessons built from here, so that a mistake in lesson 1 costs nothing in lesson 5; each
+part shows at the same time how the course's names map to those of `torch.nn`. Masks are boolean, True = may attend.
+A twin is PyTorch's own layer with a learner's weights copied in, which checks compare with.
+"""
+
+from collections.abc import Callable
+
+from autograder.parts.attention import (
+    MultiHeadAttention,
+    causal_mask,
+    decoder_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
+from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedForward
+from autograder.parts.model import Decoder, Encoder, Transformer
+from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
+from autograder.parts.twins import (
+    decoder_layer_twin,
+    encoder_layer_twin,
+    parameters_of,
+    stack_twin,
+    transformer_twin,
+)
+
+__all__ = [
+    "AddNorm",
+    "Decoder",
+    "DecoderLayer",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "MultiHeadAttention",
+    "PositionalEncoding",
+    "TokenEmbedding",
+    "Transformer",
+    "causal_mask",
+    "decoder_layer_twin",
+    "decoder_mask",
+    "encoder_layer_twin",
+    "encoding_angle",
+    "merge_heads",
+    "of_lesson",
+    "padding_mask",
+    "parameters_of",
+    "scaled_dot_product_attention",
+    "sinusoidal_encoding",
+    "split_heads",
+    "stack_twin",
+    "transformer_twin",
+]
+
+_GIVEN = {
+    1: (padding_mask, causal_mask),
+    2: (scaled_dot_product_attention, split_heads, merge_heads),
+    3: (encoding_angle, sinusoidal_encoding),
+    4: (MultiHeadAttention, FeedForward, AddNorm),
+    5: (padding_mask, decoder_mask, TokenEmbedding, PositionalEncoding, EncoderLayer, DecoderLayer, Encoder, Decoder),
+}
+
+
+def of_lesson(number: int, *names: str) -> dict[str, Callable]:
+    """The right neighbours for the checks of a lesson's later exercises, by name (`given=` of `check.exercise`).
+
+    Args:
+        names: only these; all of the lesson's when left out.
+    """
+    return {part.__name__: part for part in _GIVEN[number] if not names or part.__name__ in names}

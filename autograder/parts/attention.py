@@ -1,0 +1,107 @@
+"""Parts of lessons 1 and 2: attention, masks, heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    dropout: Callable[[Tensor], Tensor] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Attend with `F.scaled_dot_product_attention`, whose boolean mask means what ours means (§3.2.1).
+
+    PyTorch's function does not return its weights; applied to the identity matrix as values, it does.
+
+    Returns:
+        output: (…, query_len, d_v).
+        weights: (…, query_len, key_len), after `dropout`.
+    """
+    identity = torch.eye(key.size(-2), dtype=key.dtype, device=key.device).expand(*key.shape[:-2], -1, -1)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-1], key.size(-2))
+    weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
+    if dropout is not None:
+        weights = dropout(weights)
+    return weights @ value, weights
+
+
+def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
+    """(batch, seq_len) → (batch, 1, 1, seq_len): the key is a real token. PyTorch's `key_padding_mask`, negated."""
+    return torch.ne(tokens, pad_id)[:, None, None, :]
+
+
+def causal_mask(size: int) -> Tensor:
+    """(size, size): a query sees no later key. PyTorch's `generate_square_subsequent_mask`, as booleans."""
+    return nn.Transformer.generate_square_subsequent_mask(size, device=torch.device("cpu")) == 0
+
+
+def decoder_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
+    """(batch, seq_len) → (batch, 1, seq_len, seq_len): the key is real and not later than the query."""
+    return torch.logical_and(padding_mask(tokens, pad_id), causal_mask(tokens.size(1)).to(tokens.device))
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """(batch, seq_len, d_model) → (batch, num_heads, seq_len, d_k), by cutting the columns and stacking the pieces."""
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """(batch, num_heads, seq_len, d_k) → (batch, seq_len, d_model), the heads side by side again."""
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+def blocked_mask(mask: Tensor | None, num_heads: int, query: Tensor, key: Tensor) -> Tensor | None:
+    """Our mask as `nn.MultiheadAttention` wants it: True = blocked, (batch · num_heads, query_len, key_len)."""
+    if mask is None:
+        return None
+    full = (query.size(0), num_heads, query.size(1), key.size(1))
+    return torch.logical_not(mask).expand(full).flatten(0, 1)
+
+
+class MultiHeadAttention(nn.Module):
+    """`nn.MultiheadAttention` behind the course's interface (§3.2.2).
+
+    PyTorch stacks `w_q`, `w_k` and `w_v` in one `in_proj_weight`, calls `w_o` `out_proj`, and reads a boolean mask the
+    other way round: True = may not attend.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError(f"d_model = {d_model} is not a multiple of num_heads = {num_heads}.")
+        self.num_heads = num_heads
+        self.attention = nn.MultiheadAttention(d_model, num_heads, dropout=dropout, batch_first=True)
+        self.attention_weights: Tensor | None = None
+
+    @classmethod
+    def twin_of(cls, module: nn.Module, num_heads: int) -> MultiHeadAttention:
+        """PyTorch's layer with the weights of a course-built `module` copied in, in eval mode and of its dtype.
+
+        Args:
+            module: anything with `nn.Linear` layers `w_q, w_k, w_v, w_o`.
+        """
+        layers = module.w_q, module.w_k, module.w_v
+        twin = cls(module.w_o.weight.size(0), num_heads).to(module.w_o.weight).eval()
+        with torch.no_grad():
+            twin.attention.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+            twin.attention.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+            twin.attention.out_proj.weight.copy_(module.w_o.weight)
+            twin.attention.out_proj.bias.copy_(module.w_o.bias)
+        return twin
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(batch, query_len, d_model); `attention_weights` keeps (batch, num_heads, query_len, key_len)."""
+        blocked = blocked_mask(mask, self.num_heads, query, key)
+        output, weights = self.attention(
+            query, key, value, attn_mask=blocked, need_weights=True, average_attn_weights=False
+        )
+        self.attention_weights = weights.detach()
+        return output

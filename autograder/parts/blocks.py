@@ -1,0 +1,94 @@
+"""Parts of lesson 4: feed-forward network, add & norm, encoder and decoder layer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import torch
+from torch import Tensor, nn
+
+from autograder.parts.attention import blocked_mask
+
+
+class FeedForward(nn.Sequential):
+    """The position-wise network of `nn.TransformerEncoderLayer`, `linear1` and `linear2` under our names (§3.3)."""
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
+        first, second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        super().__init__(OrderedDict(linear_1=first, relu=nn.ReLU(), dropout=nn.Dropout(dropout), linear_2=second))
+
+
+class AddNorm(nn.Module):
+    """Residual connection, dropout and `nn.LayerNorm` around a sub-layer, in the paper's order (§3.1, §5.4)."""
+
+    def __init__(self, d_model: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, sublayer_output: Tensor) -> Tensor:
+        """(batch, seq_len, d_model), both inputs and the result."""
+        return self.norm(torch.add(self.dropout(sublayer_output), x))
+
+
+class _RecordingAttention(nn.MultiheadAttention):
+    """`nn.MultiheadAttention` that keeps its last weights as the course's layer does."""
+
+    attention_weights: Tensor | None = None
+
+    def forward(self, *args, **options) -> tuple[Tensor, Tensor]:
+        """What PyTorch's returns, the weights never averaged over the heads."""
+        output, weights = super().forward(*args, **options | {"need_weights": True, "average_attn_weights": False})
+        self.attention_weights = weights.detach()
+        return output, weights
+
+
+class EncoderLayer(nn.TransformerEncoderLayer):
+    """`nn.TransformerEncoderLayer` behind the course's interface (§3.1), post-norm as it is by default.
+
+    PyTorch calls the sub-layers `self_attn`, `linear1`, `linear2`, and their norms `norm1` and `norm2`.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
+        # torch.relu is F.relu under a name that PyTorch's fast path, which keeps no weights, does not know.
+        super().__init__(d_model, num_heads, d_ff, dropout, activation=torch.relu, batch_first=True)
+        self.self_attn = _RecordingAttention(d_model, num_heads, dropout, batch_first=True)
+
+    @property
+    def self_attention(self) -> _RecordingAttention:
+        """The course's name for `self_attn`."""
+        return self.self_attn
+
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """(batch, src_len, d_model) → the same shape."""
+        return super().forward(x, src_mask=blocked_mask(src_mask, self.self_attn.num_heads, x, x))
+
+
+class DecoderLayer(nn.TransformerDecoderLayer):
+    """`nn.TransformerDecoderLayer` behind the course's interface (§3.1); `multihead_attn` is the cross-attention."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
+        super().__init__(d_model, num_heads, d_ff, dropout, activation=torch.relu, batch_first=True)
+        self.self_attn = _RecordingAttention(d_model, num_heads, dropout, batch_first=True)
+        self.multihead_attn = _RecordingAttention(d_model, num_heads, dropout, batch_first=True)
+
+    @property
+    def self_attention(self) -> _RecordingAttention:
+        """The course's name for `self_attn`."""
+        return self.self_attn
+
+    @property
+    def cross_attention(self) -> _RecordingAttention:
+        """The course's name for `multihead_attn`."""
+        return self.multihead_attn
+
+    def forward(
+        self, x: Tensor, memory: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        """x (batch, tgt_len, d_model), memory (batch, src_len, d_model) → the shape of x."""
+        num_heads = self.self_attn.num_heads
+        blocked = {
+            "tgt_mask": blocked_mask(tgt_mask, num_heads, x, x),
+            "memory_mask": blocked_mask(src_mask, num_heads, x, memory),
+        }
+        return super().forward(x, memory, **blocked)
