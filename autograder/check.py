@@ -51,7 +51,9 @@ __all__ = [
     "exercise",
     "gradient_reaches",
     "number",
+    "numbers",
     "parameters",
+    "python_number",
     "raises",
     "returns",
     "shape",
@@ -133,12 +135,32 @@ def _replaced(scope: dict, given: Mapping[str, object]) -> Iterator[None]:
 
 def returns(call: str, result: object, *names: str) -> tuple[Tensor, ...]:
     """Hand back the tensors that a call returned, having made sure that there are as many as `names`."""
-    wanted = f"{len(names)} tensors, ({', '.join(names)})"
+    several = _several(call, result, names, "tensors")
+    for name, value in zip(names, several, strict=True):
+        require_tensor(name, value)
+    return several
+
+
+def numbers(call: str, result: object, *names: str) -> tuple[Tensor, ...]:
+    """Hand back the Python numbers that a call returned, each as a float32 tensor without dimensions."""
+    several = _several(call, result, names, "numbers")
+    converted = tuple(number(name, value) for name, value in zip(names, several, strict=True))
+    for name, value in zip(names, several, strict=True):
+        python_number(name, value)
+    return converted
+
+
+def python_number(name: str, got: object) -> None:
+    """`got` is a plain number, a Python or NumPy one: a tensor would keep the graph it came from alive."""
+    if isinstance(got, Tensor):
+        raise CheckFailed(f"`{name}` is a tensor, not a Python number.", slip="`.item()` makes it one.")
+
+
+def _several(call: str, result: object, names: Sequence[str], what: str) -> tuple:
+    wanted = f"{len(names)} {what}, ({', '.join(names)})"
     if not isinstance(result, tuple | list) or len(result) != len(names):
         count = f"a {type(result).__name__} of {len(result)}" if isinstance(result, tuple | list) else kind(result)
         raise CheckFailed(f"`{call}` should return {wanted}.", [f"got  {count}"])
-    for name, value in zip(names, result, strict=True):
-        require_tensor(name, value)
     return tuple(result)
 
 

@@ -82,10 +82,13 @@ def attention(
             _name_axes(axes, queries, keys, panel.shape)
             axes.set_title(title)
         figure.colorbar(image, ax=all_axes, label="weight", shrink=0.8)
-    most = panels.argmax(dim=-1)
     alt = f"attention weights, {panels.size(1)} queries (rows) by {panels.size(2)} keys (columns)"
-    favourites = [keys[int(i)] if keys is not None else str(int(i)) for i in most[0]]
-    return Picture(figure, f"{alt}; in the first panel the rows attend most to: {', '.join(favourites)}")
+    most = [[keys[int(i)] if keys is not None else str(int(i)) for i in panel.argmax(dim=-1)] for panel in panels]
+    shown = zip(titles, most, strict=True) if len(panels) == 2 else [("the first panel", most[0])]
+    told = "; ".join(
+        f"in {title or 'the first panel'} the rows attend most to {', '.join(row)}" for title, row in shown
+    )
+    return Picture(figure, f"{alt}; {told}")
 
 
 def masks(
@@ -307,7 +310,7 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")
         axes.legend(frameon=False)
-    ends = "; ".join(f"{name} goes from {float(y[0]):.2f} to {float(y[-1]):.2f}" for name, (_, y) in curves.items())
+    ends = "; ".join(f"{name} goes from {float(y[0]):.2g} to {float(y[-1]):.2g}" for name, (_, y) in curves.items())
     return Picture(figure, f"{ylabel} by {xlabel}: {ends}")
 
 

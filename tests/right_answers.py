@@ -1050,7 +1050,8 @@ LESSON_5 = [
             def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
                 super().__init__()
                 self.num_layers = num_layers
-                self.layers = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout) for i in range(num_layers)])
+                layers = [DecoderLayer(d_model, num_heads, d_ff, dropout) for i in range(num_layers)]
+                self.layers = nn.ModuleList(layers)
 
             def forward(self, x, memory, src_mask=None, tgt_mask=None):
                 return reduce(lambda y, layer: layer(y, memory, tgt_mask=tgt_mask, src_mask=src_mask), self.layers, x)
@@ -1138,10 +1139,229 @@ LESSON_5 = [
     ),
 ]
 
+LESSON_6 = [
+    right(
+        "teacher_forcing",
+        "narrow and slicing from the end",
+        """
+        def teacher_forcing(tgt):
+            n = tgt.shape[1]
+            return tgt.narrow(1, 0, n - 1), tgt[:, -(n - 1):]
+    """,
+    ),
+    right(
+        "teacher_forcing",
+        "EOS is never an input",
+        """
+        def teacher_forcing(tgt):
+            decoder_input = tgt.masked_fill(tgt == 2, 0)[:, :-1]
+            return decoder_input, tgt[:, 1:].clone()
+    """.replace("tgt.masked_fill(tgt == 2, 0)[:, :-1]", "torch.where(tgt[:, 1:] == 0, 0, tgt[:, :-1])"),
+    ),
+    right(
+        "teacher_forcing",
+        "a list of loops",
+        """
+        def teacher_forcing(tgt):
+            rows = tgt.tolist()
+            return torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])
+    """,
+    ),
+    right(
+        "label_smoothed_loss",
+        "classes second",
+        """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            loss = nn.CrossEntropyLoss(ignore_index=pad_id, label_smoothing=smoothing)
+            return loss(logits.permute(0, 2, 1), labels)
+    """,
+    ),
+    right(
+        "label_smoothed_loss",
+        "only the real tokens",
+        """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            real = labels != pad_id
+            return F.cross_entropy(logits[real], labels[real], label_smoothing=smoothing)
+    """,
+    ),
+    right(
+        "label_smoothed_loss",
+        "by hand",
+        """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_probs = F.log_softmax(logits, dim=-1)
+            nll = -log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            uniform = -log_probs.mean(dim=-1)
+            mask = (labels != pad_id).to(logits.dtype)
+            return (((1 - smoothing) * nll + smoothing * uniform) * mask).sum() / mask.sum()
+    """,
+    ),
+    right(
+        "label_smoothed_loss",
+        "a distribution of labels",
+        """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            V = logits.shape[-1]
+            q = F.one_hot(labels, V) * (1 - smoothing) + smoothing / V
+            tokens = -(q * logits.log_softmax(-1)).sum(-1)
+            return tokens.masked_select(labels.ne(pad_id)).mean()
+    """,
+    ),
+    right(
+        "learning_rate",
+        "if and else",
+        """
+        def learning_rate(step, d_model, warmup_steps):
+            if step == 0:
+                step = 1
+            if step < warmup_steps:
+                return step / (math.sqrt(d_model) * warmup_steps ** 1.5)
+            return 1 / math.sqrt(d_model * step)
+    """,
+    ),
+    right(
+        "learning_rate",
+        "a tensor",
+        """
+        def learning_rate(step, d_model, warmup_steps):
+            step = torch.tensor(float(step)).clamp(min=1)
+            return torch.minimum(step.rsqrt(), step * warmup_steps ** -1.5) / d_model ** 0.5
+    """,
+    ),
+    right(
+        "learning_rate",
+        "NumPy",
+        """
+        import numpy as np
+
+        def learning_rate(step, d_model, warmup_steps):
+            step = np.maximum(step, 1.0)
+            rise = step * np.power(float(warmup_steps), -1.5)
+            return np.power(d_model, -0.5) * np.minimum(np.power(step, -0.5), rise)
+    """,
+    ),
+    right(
+        "train_step",
+        "zero_grad first, loss as float",
+        """
+        def train_step(model, optimizer, src, tgt, pad_id=0, smoothing=0.1, max_grad_norm=1.0):
+            optimizer.zero_grad(set_to_none=False)
+            model.train()
+            given, labels = teacher_forcing(tgt)
+            logits = model(src, given)
+            loss = label_smoothed_loss(logits, labels, pad_id=pad_id, smoothing=smoothing)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=max_grad_norm)
+            optimizer.step()
+            return float(loss)
+    """,
+    ),
+    right(
+        "train_step",
+        "zero_grad last, everything by hand",
+        """
+        def train_step(model, optimizer, src, tgt, pad_id=0, smoothing=0.1, max_grad_norm=1.0):
+            model.train(True)
+            logits, labels = model(src, tgt[:, :-1]), tgt[:, 1:]
+            loss = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=pad_id, label_smoothing=smoothing)
+            loss.backward()
+            grads = [p.grad for p in model.parameters() if p.grad is not None]
+            norm = torch.sqrt(sum(g.pow(2).sum() for g in grads))
+            for g in grads:
+                g.mul_(min(1.0, max_grad_norm / (norm.item() + 1e-6)))
+            optimizer.step()
+            optimizer.zero_grad()
+            return loss.detach().cpu().numpy().item()
+    """,
+    ),
+    right(
+        "train_step",
+        "mode restored afterwards",
+        """
+        def train_step(model, optimizer, src, tgt, pad_id=0, smoothing=0.1, max_grad_norm=1.0):
+            before = model.training
+            model.train()
+            given, labels = teacher_forcing(tgt)
+            loss = label_smoothed_loss(model(src, given), labels, pad_id, smoothing)
+            model.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)
+            optimizer.step()
+            model.train(before)
+            return loss.item()
+    """,
+    ),
+    right(
+        "evaluate",
+        "everything collected, then one mean",
+        """
+        @torch.no_grad()
+        def evaluate(model, batches, pad_id=0):
+            mode = model.training
+            model.eval()
+            losses, hits = [], []
+            for src, tgt in batches:
+                given, labels = teacher_forcing(tgt)
+                logits = model(src, given)
+                each = F.cross_entropy(logits.transpose(1, 2), labels, reduction="none")
+                losses += each[labels != pad_id].tolist()
+                hits += (logits.argmax(dim=2) == labels)[labels != pad_id].tolist()
+            model.train(mode)
+            return sum(losses) / len(losses), sum(hits) / len(hits)
+    """,
+    ),
+    right(
+        "evaluate",
+        "inference mode, weighted means, tensors until the end",
+        """
+        def evaluate(model, batches, pad_id=0):
+            state = model.training
+            model.train(False)
+            total, correct, count = torch.zeros(()), torch.zeros(()), 0
+            try:
+                with torch.inference_mode():
+                    for src, tgt in batches:
+                        labels = tgt[:, 1:]
+                        logits = model(src, tgt[:, :-1])
+                        n = (labels != pad_id).sum().item()
+                        mean = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+                        total += mean * n
+                        correct += ((logits.max(-1).indices == labels) & (labels != pad_id)).sum()
+                        count += n
+            finally:
+                model.train(state)
+            return (total / count).item(), (correct / count).item()
+    """,
+    ),
+    right(
+        "evaluate",
+        "NumPy numbers",
+        """
+        import numpy as np
+
+        def evaluate(model, batches, pad_id=0):
+            was = model.training
+            model.eval()
+            losses, hits = [np.zeros(0)], [np.zeros(0)]
+            with torch.no_grad():
+                for src, tgt in batches:
+                    given, labels = teacher_forcing(tgt)
+                    real = labels.ne(pad_id)
+                    log_probs = model(src, given)[real].log_softmax(-1)
+                    losses.append(-log_probs.gather(1, labels[real][:, None])[:, 0].numpy())
+                    hits.append((log_probs.argmax(1) == labels[real]).numpy())
+            model.train() if was else model.eval()
+            return np.concatenate(losses).mean(), np.concatenate(hits).mean()
+    """,
+    ),
+]
+
 RIGHT = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
     "03_positional_encoding": LESSON_3,
     "04_encoder_decoder_blocks": LESSON_4,
     "05_transformer": LESSON_5,
+    "06_training": LESSON_6,
 }

@@ -535,10 +535,150 @@ LESSON_5 = [
     Wrong(COUNT, "prints instead of returning", "", "should be one number", edit("return sum(", "print(", " if p.requires_grad)", " if p.requires_grad)")),
 ]
 
+FORCING, LOSS, RATE, STEP, EVALUATE = "teacher_forcing", "label_smoothed_loss", "learning_rate", "train_step", "evaluate"
+CROSS_ENTROPY = """F.cross_entropy(
+        logits.flatten(0, 1),  # (batch · tgt_len, vocab_size)
+        labels.flatten(),
+        ignore_index=pad_id,
+        label_smoothing=smoothing,
+    )"""
+CLIP = "    nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)\n"
+SUMS = """            loss += F.cross_entropy(logits[real], labels[real], reduction="sum").item()"""
+HITS = "            hits += (logits.argmax(-1) == labels)[real].sum().item()"
+
+LESSON_6 = [
+    Wrong(FORCING, "input and labels exchanged", "", "tokens that are given, not those that follow", edit("tgt[:, :-1], tgt[:, 1:]", "tgt[:, 1:], tgt[:, :-1]")),
+    Wrong(FORCING, "no shift", "", "tokens that are given, not those that follow", edit("tgt[:, 1:]", "tgt[:, :-1]")),
+    Wrong(FORCING, "nothing cut off", "", "BOS is not taken off", edit("tgt[:, :-1], tgt[:, 1:]", "tgt, tgt")),
+    Wrong(FORCING, "the input not cut off", "", "last token is not taken off", edit("tgt[:, :-1], tgt[:, 1:]", "tgt, tgt[:, 1:]")),
+    Wrong(FORCING, "labels twice", "", "given the tokens that it has to predict", edit("tgt[:, :-1], tgt[:, 1:]", "tgt[:, 1:], tgt[:, 1:]")),
+    Wrong(FORCING, "BOS predicted", "", "BOS is not taken off", edit("tgt[:, 1:]", "tgt")),
+    Wrong(FORCING, "labels rolled round", "", "comes round again", edit("tgt[:, 1:]", "tgt.roll(-1, 1)")),
+    Wrong(FORCING, "shifted by two", "", "shifted by two", edit("tgt[:, 1:]", "tgt[:, 2:]")),
+    Wrong(FORCING, "BOS and end cut from the input", "", "BOS is missing", edit("tgt[:, :-1]", "tgt[:, 1:-1]")),
+    Wrong(FORCING, "rows instead of columns", "", "wrong shape", edit("tgt[:, :-1], tgt[:, 1:]", "tgt[:-1], tgt[1:]")),
+    Wrong(FORCING, "one tensor", "", "should return 2 tensors", edit("tgt[:, :-1], tgt[:, 1:]", "torch.stack([tgt[:, :-1], tgt[:, 1:]]).float()")),
+    Wrong(FORCING, "EOS wiped out of the caller's target", "", "changes `tgt`", edit("return tgt[:, :-1]", "tgt[tgt == 2] = 0\n    return tgt[:, :-1]")),
+    Wrong(FORCING, "labels as floats", "", "wrong dtype", edit("tgt[:, 1:]", "tgt[:, 1:].float()"), hidden=True),
+    Wrong(LOSS, "no smoothing", "values", "not smoothed", edit("        label_smoothing=smoothing,\n", "")),
+    Wrong(LOSS, "smoothing fixed", "values", "smoothing=0.0", edit("label_smoothing=smoothing", "label_smoothing=0.1")),
+    Wrong(LOSS, "padding counts", "padding", "wrong values", edit("        ignore_index=pad_id,\n", "")),
+    Wrong(LOSS, "padding counts (values)", "values", "padding counts as a label", edit("        ignore_index=pad_id,\n", "")),
+    Wrong(LOSS, "pad id fixed", "padding", "pad_id=6", edit("ignore_index=pad_id", "ignore_index=0")),
+    Wrong(LOSS, "summed", "values", "summed instead of averaged", edit("label_smoothing=smoothing,", "label_smoothing=smoothing, reduction='sum',")),
+    Wrong(LOSS, "divided by all positions", "values", "number of all positions", edit("return F", "count = labels.numel()\n    return F", "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / count")),
+    Wrong(LOSS, "divided by all positions (padding)", "padding", "wrong values", edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / labels.numel()")),
+    Wrong(LOSS, "divided by the sentences", "values", "number of sentences", edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)")),
+    Wrong(LOSS, "sentence by sentence", "values", "each sentence is averaged by itself", source="""def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+    rows = [F.cross_entropy(a, b, ignore_index=pad_id, label_smoothing=smoothing) for a, b in zip(logits, labels)]
+    return torch.stack(rows).mean()"""),
+    Wrong(LOSS, "smoothing over V - 1", "values", "vocab_size − 1", source="""def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+    log_probs = logits.log_softmax(-1)
+    q = torch.full_like(log_probs, smoothing / (logits.size(-1) - 1))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
+    return -(q * log_probs).sum(-1)[labels != pad_id].mean()"""),
+    Wrong(LOSS, "smoothing over V - 2", "values", "vocab_size − 2", source="""def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+    log_probs = logits.log_softmax(-1)
+    q = torch.full_like(log_probs, smoothing / (logits.size(-1) - 2))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
+    q[..., pad_id] = 0
+    return -(q * log_probs).sum(-1)[labels != pad_id].mean()"""),
+    Wrong(LOSS, "KL divergence", "values", "KL divergence", source="""def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+    log_probs = logits.log_softmax(-1)
+    q = torch.full_like(log_probs, smoothing / logits.size(-1))
+    q.scatter_add_(-1, labels.unsqueeze(-1), torch.full_like(log_probs[..., :1], 1 - smoothing))
+    return F.kl_div(log_probs, q, reduction="none").sum(-1)[labels != pad_id].mean()"""),
+    Wrong(LOSS, "softmax first", "values", "a softmax comes before", edit("logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)")),
+    Wrong(LOSS, "softmax over the positions first", "values", "wrong values", edit("logits.flatten(0, 1)", "logits.log_softmax(1).flatten(0, 1)")),
+    Wrong(LOSS, "flattened in different orders", "values", "different orders", edit("logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)")),
+    Wrong(LOSS, "vocabulary moved by a reshape", "values", "mixed up by a reshape", edit("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))")),
+    Wrong(LOSS, "detached", "values", "No gradient", edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)")),
+    Wrong(LOSS, "crashes without padding", "padding", "raised", edit("return F", "first = (labels == pad_id).nonzero()[0]\n    return F")),
+    Wrong(LOSS, "masks the logits of padding with zeros", "padding", "wrong values", edit("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n    return F", "        ignore_index=pad_id,\n", "")),
+    Wrong(LOSS, "one loss for each token", "values", "should be one number", edit("label_smoothing=smoothing,", "label_smoothing=smoothing, reduction='none',")),
+    Wrong(LOSS, "logarithm of a softmax by hand", "values", "", source="""def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+    real = labels != pad_id
+    right = p.gather(-1, labels.unsqueeze(-1)).squeeze(-1).log()
+    return -((1 - smoothing) * right + smoothing * p.log().mean(-1))[real].mean()""", hidden=True),
+    Wrong(RATE, "max for min", "", "`max` stands in the place", edit("min(", "max(")),
+    Wrong(RATE, "warm-up to the power of −0.5", "", "exponent −0.5", edit("warmup_steps**-1.5", "warmup_steps**-0.5")),
+    Wrong(RATE, "no d_model", "", "factor d_model^−0.5 is missing", edit("d_model**-0.5 * ", "")),
+    Wrong(RATE, "√d_model", "", "d_model has the exponent 0.5", edit("d_model**-0.5", "d_model**0.5")),
+    Wrong(RATE, "1 / d_model", "", "exponent −1 instead", edit("d_model**-0.5", "d_model**-1")),
+    Wrong(RATE, "no warm-up", "", "no warm-up", edit("min(step**-0.5, step * warmup_steps**-1.5)", "step**-0.5")),
+    Wrong(RATE, "never falls", "", "never falls", edit("min(step**-0.5, step * warmup_steps**-1.5)", "step * warmup_steps**-1.5")),
+    Wrong(RATE, "stays at the peak", "", "stays at its peak", edit("min(step**-0.5,", "min(warmup_steps**-0.5,")),
+    Wrong(RATE, "falls with 1 / step", "", "1 / step instead of its root", edit("step**-0.5,", "warmup_steps**0.5 / step,")),
+    Wrong(RATE, "step 0 fails", "", "ZeroDivisionError", edit("    step = max(step, 1)\n", "")),
+    Wrong(RATE, "step 0 has the rate 0", "", "learning_rate(0, 64, 100)", edit("step = max(step, 1)", "if step == 0:\n        return 0.0")),
+    Wrong(RATE, "steps counted from 0", "", "one is added to `step`", edit("step = max(step, 1)", "step = step + 1")),
+    Wrong(RATE, "warm-up fixed", "", "learning_rate(1, 512, 4000)", edit("warmup_steps**-1.5", "100**-1.5"), hidden=True),
+    Wrong(STEP, "eval mode", "mode", "leaves a model that was in eval mode", edit("    model.train()\n", "")),
+    Wrong(STEP, "switches to eval mode", "mode", "eval mode", edit("model.train()", "model.eval()")),
+    Wrong(STEP, "no shift", "loss", "given the labels themselves", edit("model(src, decoder_input), labels", "model(src, tgt), tgt")),
+    Wrong(STEP, "input for labels", "loss", "also used as the labels", edit("decoder_input), labels", "decoder_input), decoder_input")),
+    Wrong(STEP, "labels for input", "loss", "also used as the decoder input", edit("model(src, decoder_input)", "model(src, labels)")),
+    Wrong(STEP, "input and labels exchanged", "loss", "exchanged", edit("decoder_input, labels = teacher", "labels, decoder_input = teacher")),
+    Wrong(STEP, "smoothing not handed on", "loss", "`smoothing` is not handed on", edit(", pad_id, smoothing)\n    optimizer", ", pad_id)\n    optimizer")),
+    Wrong(STEP, "pad id not handed on", "loss", "`pad_id` is not handed on", edit("labels, pad_id, smoothing)", "labels, smoothing=smoothing)")),
+    Wrong(STEP, "neither handed on", "loss", "neither `pad_id` nor", edit("labels, pad_id, smoothing)", "labels)")),
+    Wrong(STEP, "no smoothing", "loss", "not smoothed", edit("labels, pad_id, smoothing)", "labels, pad_id, 0.0)")),
+    Wrong(STEP, "returns a tensor", "loss", "is a tensor, not a Python number", edit("return loss.item()", "return loss")),
+    Wrong(STEP, "returns nothing", "loss", "should be one number", edit("    return loss.item()\n", "")),
+    Wrong(STEP, "the loss of half a batch", "loss", "wrong values", edit("model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]")),
+    Wrong(STEP, "source for target", "loss", "wrong values", edit("model(src, decoder_input)", "model(decoder_input, decoder_input)")),
+    Wrong(STEP, "gradients never reset", "update", "added to those of the second", edit("    optimizer.zero_grad()\n", "")),
+    Wrong(STEP, "gradients reset after backward", "update", "not moved at all", edit("    optimizer.zero_grad()\n    loss.backward()\n", "    loss.backward()\n    optimizer.zero_grad()\n")),
+    Wrong(STEP, "no optimizer step", "update", "not moved at all", edit("    optimizer.step()\n", "")),
+    Wrong(STEP, "no backward", "update", "not moved at all", edit("    loss.backward()\n", "")),
+    Wrong(STEP, "two steps", "update", "wrong values", edit("    optimizer.step()\n", "    optimizer.step()\n    optimizer.step()\n")),
+    Wrong(STEP, "no clipping", "clipping", "not clipped before", edit(CLIP, "")),
+    Wrong(STEP, "clipping after the step", "clipping", "not clipped before", edit(CLIP + "    optimizer.step()\n", "    optimizer.step()\n" + CLIP)),
+    Wrong(STEP, "clipping before backward", "clipping", "not clipped before", edit("    loss.backward()\n" + CLIP, CLIP + "    loss.backward()\n")),
+    Wrong(STEP, "clipping by value", "clipping", "", edit("clip_grad_norm_", "clip_grad_value_")),
+    Wrong(STEP, "each parameter clipped", "clipping", "each parameter is clipped by itself", edit(CLIP, "    for p in model.parameters():\n        nn.utils.clip_grad_norm_(p, max_grad_norm)\n")),
+    Wrong(STEP, "clipped to 1 always", "clipping", "max_grad_norm=0.5", edit("model.parameters(), max_grad_norm", "model.parameters(), 1.0")),
+    Wrong(STEP, "normalised rather than clipped", "update", "wrong values", edit(CLIP, "    norm = sum(p.grad.norm() ** 2 for p in model.parameters()) ** 0.5\n    for p in model.parameters():\n        p.grad.mul_(min(max_grad_norm, 1.0) / norm)\n")),
+    Wrong(EVALUATE, "batches averaged", "values", "tokens of small batches weigh more", source="""def evaluate(model, batches, pad_id=0):
+    was, losses, hits = model.training, [], []
+    model.eval()
+    with torch.no_grad():
+        for src, tgt in batches:
+            given, labels = teacher_forcing(tgt)
+            logits, real = model(src, given), labels != pad_id
+            losses.append(F.cross_entropy(logits[real], labels[real]).item())
+            hits.append((logits.argmax(-1) == labels)[real].float().mean().item())
+    model.train(was)
+    return sum(losses) / len(losses), sum(hits) / len(hits)"""),
+    Wrong(EVALUATE, "padding counts", "values", "padding counts as a label", edit("real = labels != pad_id", "real = torch.ones_like(labels, dtype=torch.bool)")),
+    Wrong(EVALUATE, "padding counts among the hits", "values", "", edit(HITS, HITS.replace("[real]", ""))),
+    Wrong(EVALUATE, "divided by all positions", "values", "number of all positions", edit("tokens += real.sum().item()", "tokens += real.numel()")),
+    Wrong(EVALUATE, "smoothed", "values", "the labels are smoothed", edit('reduction="sum"', 'reduction="sum", label_smoothing=0.1')),
+    Wrong(EVALUATE, "sums not divided", "values", "summed, not averaged", edit("loss / tokens, hits / tokens", "loss, hits")),
+    Wrong(EVALUATE, "last batch only", "values", "only the last batch", edit("loss += F", "loss = F", "hits += (", "hits = (", "tokens += real", "tokens = real")),
+    Wrong(EVALUATE, "returns after the first batch", "values", "only the first batch", edit("            tokens += real.sum().item()\n", "            tokens += real.sum().item()\n            break\n")),
+    Wrong(EVALUATE, "percent", "values", "percentage", edit("hits / tokens", "100 * hits / tokens")),
+    Wrong(EVALUATE, "errors", "values", "errors are counted", edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels")),
+    Wrong(EVALUATE, "whole sentences", "values", "whole sentences are counted", edit(HITS, "            hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()\n            rows = locals().get('rows', 0) + len(tgt)", "hits / tokens", "hits / rows")),
+    Wrong(EVALUATE, "argmax over the positions", "values", "raised", edit("argmax(-1)", "argmax(1)")),
+    Wrong(EVALUATE, "exchanged results", "values", "wrong values", edit("loss / tokens, hits / tokens", "hits / tokens, loss / tokens")),
+    Wrong(EVALUATE, "tensors", "values", "is a tensor, not a Python number", edit("loss / tokens, hits / tokens", "torch.tensor(loss / tokens), torch.tensor(hits / tokens)")),
+    Wrong(EVALUATE, "no shift", "values", "", edit("decoder_input, labels = teacher_forcing(tgt)", "decoder_input = labels = tgt")),
+    Wrong(EVALUATE, "train mode", "mode", "in train mode", edit("    model.eval()\n", "")),
+    Wrong(EVALUATE, "with gradients", "mode", "with gradients enabled", edit("with torch.no_grad():", "with torch.enable_grad():")),
+    Wrong(EVALUATE, "always ends in train mode", "mode", "in train mode after it", edit("model.train(was_training)", "model.train()")),
+    Wrong(EVALUATE, "stays in eval mode", "mode", "in eval mode after it", edit("    model.train(was_training)\n", "")),
+    Wrong(EVALUATE, "pad id fixed", "values", "wrong values", edit("labels != pad_id", "labels != 0"), hidden=True),
+    Wrong(EVALUATE, "runs over the batches twice", "values", "raised ZeroDivisionError", edit("    with torch", "    count = sum(1 for _ in batches)\n    with torch"), hidden=True),
+    Wrong(EVALUATE, "asks for the length", "values", "TypeError", edit("    with torch", "    count = len(batches)\n    with torch"), hidden=True),
+]
+
 WRONG = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
     "03_positional_encoding": LESSON_3,
     "04_encoder_decoder_blocks": LESSON_4,
     "05_transformer": LESSON_5,
+    "06_training": LESSON_6,
 }

@@ -19,6 +19,8 @@ from autograder.parts.attention import (
 from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedForward
 from autograder.parts.model import Decoder, Encoder, Transformer
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
+from autograder.parts.scripted import ScriptedModel
+from autograder.parts.training import evaluate, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 from autograder.parts.twins import (
     decoder_layer_twin,
     encoder_layer_twin,
@@ -36,6 +38,7 @@ __all__ = [
     "FeedForward",
     "MultiHeadAttention",
     "PositionalEncoding",
+    "ScriptedModel",
     "TokenEmbedding",
     "Transformer",
     "causal_mask",
@@ -43,6 +46,9 @@ __all__ = [
     "decoder_mask",
     "encoder_layer_twin",
     "encoding_angle",
+    "evaluate",
+    "label_smoothed_loss",
+    "learning_rate",
     "merge_heads",
     "of_lesson",
     "padding_mask",
@@ -51,6 +57,8 @@ __all__ = [
     "sinusoidal_encoding",
     "split_heads",
     "stack_twin",
+    "teacher_forcing",
+    "train_step",
     "transformer_twin",
 ]
 
@@ -60,6 +68,7 @@ _GIVEN = {
     3: (encoding_angle, sinusoidal_encoding),
     4: (MultiHeadAttention, FeedForward, AddNorm),
     5: (padding_mask, decoder_mask, TokenEmbedding, PositionalEncoding, EncoderLayer, DecoderLayer, Encoder, Decoder),
+    6: (teacher_forcing, label_smoothed_loss),
 }
 
 

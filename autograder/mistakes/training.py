@@ -1,0 +1,202 @@
+"""Slips of lesson 6: the shift, the loss, the schedule, a step of training, measuring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.mistakes.blocks import possible
+
+
+def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
+    """Decoder inputs for tgt (batch, tgt_len)."""
+    return {
+        "the decoder is given the tokens that it has to predict": tgt[:, 1:],
+        "the last token is not taken off": tgt,
+        "BOS is missing: the first token is taken off, and the last one, too": tgt[:, 1:-1],
+    }
+
+
+def labels(tgt: Tensor) -> dict[str, Tensor]:
+    """Labels for tgt (batch, tgt_len)."""
+    return {
+        "the labels are the tokens that are given, not those that follow": tgt[:, :-1],
+        "BOS is not taken off": tgt,
+        "the labels are shifted by two": tgt[:, 2:],
+        "the first token comes round again at the end": tgt.roll(-1, dims=1),
+    }
+
+
+def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
+    """Losses of logits (batch, seq_len, vocab_size) for labels (batch, seq_len)."""
+    vocab_size, real = logits.size(-1), labels != pad_id
+    log_probs = logits.log_softmax(-1)
+    right_ones = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    each = -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
+    others = log_probs.sum(-1) - right_ones
+    not_pad = others - log_probs[..., pad_id]
+    right = each[real].mean()
+    confident, rest = 1 - smoothing + smoothing / vocab_size, smoothing / vocab_size
+    entropy = -(confident * math.log(confident) + (vocab_size - 1) * rest * math.log(rest)) if smoothing else 0.0
+    return possible(
+        {
+            "the labels are not smoothed": -right_ones[real].mean(),
+            "padding counts as a label": each.mean(),
+            "padding counts as a label, and nothing is smoothed": -right_ones.mean(),
+            "the loss is summed instead of averaged": each[real].sum(),
+            "the sum over real tokens is divided by the number of all positions": each[real].sum() / labels.numel(),
+            "the sum over real tokens is divided by the number of sentences": each[real].sum() / len(labels),
+            "each sentence is averaged by itself first, so that words of short ones weigh more": torch.stack(
+                [row[keep].mean() for row, keep in zip(each, real, strict=True) if keep.any()]
+            ).mean(),
+            "the smoothing is spread over the wrong tokens only, smoothing / (vocab_size − 1) each": (
+                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 1) * others
+            )[real].mean(),
+            "the smoothing is spread over the wrong tokens but padding, smoothing / (vocab_size − 2) each": (
+                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 2) * not_pad
+            )[real].mean(),
+            "the smoothing adds to 1: the right token keeps all its probability": (
+                -right_ones - smoothing * log_probs.mean(-1)
+            )[real].mean(),
+            "`smoothing` is the probability of the right token": (
+                -smoothing * right_ones - (1 - smoothing) * log_probs.mean(-1)
+            )[real].mean(),
+            "the entropy of the smoothed labels is taken off (KL divergence instead of cross-entropy)": right - entropy,
+            "a softmax comes before the cross-entropy, which brings its own": F.cross_entropy(
+                logits.softmax(-1).flatten(0, -2),
+                labels.flatten(),
+                ignore_index=pad_id,
+                label_smoothing=smoothing,
+            ),
+            "logits and labels are flattened in different orders": F.cross_entropy(
+                logits.transpose(0, 1).flatten(0, 1),
+                labels.flatten(),
+                ignore_index=pad_id,
+                label_smoothing=smoothing,
+            ),
+            "vocabulary and positions are mixed up by a reshape": F.cross_entropy(
+                logits.transpose(-2, -1).reshape(-1, vocab_size),
+                labels.flatten(),
+                ignore_index=pad_id,
+                label_smoothing=smoothing,
+            ),
+            "the sign is missing": -right,
+        },
+        right,
+    )
+
+
+def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict[str, Tensor]:
+    """Rates at these steps, each at least 1, float32."""
+
+    def rates(rate) -> Tensor:
+        return torch.tensor([rate(float(step)) for step in steps])
+
+    width = d_model**-0.5
+    return {
+        "`max` stands in the place of `min`": rates(lambda s: width * max(s**-0.5, s * warmup_steps**-1.5)),
+        "warmup_steps has the exponent −0.5 instead of −1.5": rates(
+            lambda s: width * min(s**-0.5, s * warmup_steps**-0.5)
+        ),
+        "the factor d_model^−0.5 is missing": rates(lambda s: min(s**-0.5, s * warmup_steps**-1.5)),
+        "d_model has the exponent 0.5 instead of −0.5": rates(
+            lambda s: d_model**0.5 * min(s**-0.5, s * warmup_steps**-1.5)
+        ),
+        "d_model has the exponent −1 instead of −0.5": rates(lambda s: min(s**-0.5, s * warmup_steps**-1.5) / d_model),
+        "there is no warm-up": rates(lambda s: width * s**-0.5),
+        "the rate never falls again": rates(lambda s: width * s * warmup_steps**-1.5),
+        "the rate stays at its peak after the warm-up": rates(
+            lambda s: width * min(warmup_steps**-0.5, s * warmup_steps**-1.5)
+        ),
+        "steps are counted from 0: one is added to `step`": rates(
+            lambda s: width * min((s + 1) ** -0.5, (s + 1) * warmup_steps**-1.5)
+        ),
+        "the rate falls with 1 / step instead of its root": rates(
+            lambda s: width * min(warmup_steps**0.5 / s, s * warmup_steps**-1.5)
+        ),
+    }
+
+
+def step_loss(model: nn.Module, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
+    """Losses of one step of training of a model without dropout, for src (batch, src_len) and tgt (batch, tgt_len)."""
+
+    def loss(given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing) -> Tensor:
+        logits = model(src, given).movedim(-1, 1)
+        return F.cross_entropy(logits, labels, ignore_index=pad_id, label_smoothing=smoothing)
+
+    given, labels = tgt[:, :-1], tgt[:, 1:]
+    with torch.no_grad():
+        return possible(
+            {
+                "the model is given the labels themselves": loss(tgt, tgt),
+                "decoder input and labels are exchanged": loss(labels, given),
+                "the decoder input is also used as the labels": loss(given, given),
+                "the labels are also used as the decoder input": loss(labels, labels),
+                "`smoothing` is not handed on, and 0.1 is used": loss(given, labels, smoothing=0.1),
+                "the labels are not smoothed": loss(given, labels, smoothing=0.0),
+                "padding counts as a label": loss(given, labels, pad_id=-100),
+                "`pad_id` is not handed on, and 0 is used": loss(given, labels, pad_id=0),
+                "neither `pad_id` nor `smoothing` is handed on": loss(given, labels, pad_id=0, smoothing=0.1),
+            },
+            loss(given, labels),
+        )
+
+
+def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
+    """Mean losses over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
+
+    def loss(logits: Tensor, labels: Tensor, **options) -> Tensor:
+        return F.cross_entropy(logits.movedim(-1, 1), labels, **{"ignore_index": pad_id} | options)
+
+    pairs = list(zip(logits, labels, strict=True))
+    sums = torch.stack([loss(*pair, reduction="sum") for pair in pairs])
+    real, every = (sum(int(count(each).sum()) for each in labels) for count in (lambda x: x != pad_id, torch.ones_like))
+    return possible(
+        {
+            "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
+                [loss(*pair) for pair in pairs]
+            ).mean(),
+            "the labels are smoothed": sum(loss(*pair, reduction="sum", label_smoothing=0.1) for pair in pairs) / real,
+            "the batches are averaged and the labels are smoothed": torch.stack(
+                [loss(*pair, label_smoothing=0.1) for pair in pairs]
+            ).mean(),
+            "padding counts as a label": sum(loss(*pair, reduction="sum", ignore_index=-100) for pair in pairs) / every,
+            "the sum is divided by the number of all positions": sums.sum() / every,
+            "the sum is divided by the number of batches": sums.sum() / len(pairs),
+            "the losses are summed, not averaged": sums.sum(),
+            "only the last batch counts": loss(*pairs[-1]),
+            "only the first batch counts": loss(*pairs[0]),
+            "the mean losses of the batches are summed": torch.stack([loss(*pair) for pair in pairs]).sum(),
+        },
+        sums.sum() / real,
+    )
+
+
+def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
+    """Accuracies over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
+    hits = [(each.argmax(-1) == wanted).float() for each, wanted in zip(logits, labels, strict=True)]
+    real = [wanted != pad_id for wanted in labels]
+    counted = [hit[keep] for hit, keep in zip(hits, real, strict=True)]
+    right = torch.cat(counted).mean()
+    whole = [(hit.bool() | ~keep).all(-1).float() for hit, keep in zip(hits, real, strict=True)]
+    every = torch.cat([hit.flatten() for hit in hits])
+    return possible(
+        {
+            "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
+                [each.mean() for each in counted]
+            ).mean(),
+            "padding counts as a label": every.mean(),
+            "the hits are divided by the number of all positions": torch.cat(counted).sum() / len(every),
+            "whole sentences are counted, not tokens": torch.cat(whole).mean(),
+            "the hits are counted, not their fraction": torch.cat(counted).sum(),
+            "it is a percentage, not a fraction": 100 * right,
+            "only the last batch counts": counted[-1].mean(),
+            "only the first batch counts": counted[0].mean(),
+            "errors are counted instead of hits": 1 - right,
+        },
+        right,
+    )
