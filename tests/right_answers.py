@@ -1357,6 +1357,179 @@ LESSON_6 = [
     ),
 ]
 
+LESSON_7 = [
+    right(
+        "next_tokens",
+        "topk",
+        """
+        def next_tokens(model, tokens, memory, src):
+            return model.decode(tokens, memory, src)[:, -1, :].topk(1).indices[:, 0]
+    """,
+    ),
+    right(
+        "next_tokens",
+        "probabilities, max",
+        """
+        @torch.no_grad()
+        def next_tokens(model, tokens, memory, src):
+            probabilities = torch.softmax(model.decode(tokens, memory, src), dim=-1)
+            _, best = probabilities[:, tokens.shape[1] - 1].max(dim=1)
+            return best
+    """,
+    ),
+    right(
+        "next_tokens",
+        "row by row",
+        """
+        def next_tokens(model, tokens, memory, src):
+            logits = model.decode(tokens, memory, src)
+            return torch.stack([row[-1].argmax() for row in logits])
+    """,
+    ),
+    right(
+        "greedy_decode",
+        "for and break, try and finally",
+        """
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            training = model.training
+            model.eval()
+            try:
+                with torch.inference_mode():
+                    memory = model.encode(src)
+                    out = src.new_full((src.size(0), 1), bos_id)
+                    done = torch.zeros_like(out[:, 0], dtype=torch.bool)
+                    for _ in range(max_len):
+                        new = model.decode(out, memory, src)[:, -1].argmax(-1)
+                        new = torch.where(done, torch.full_like(new, pad_id), new)
+                        out = torch.cat((out, new[:, None]), 1)
+                        done |= new.eq(eos_id)
+                        if done.all():
+                            break
+                    return out
+            finally:
+                model.train(training)
+    """,
+    ),
+    right(
+        "greedy_decode",
+        "a prepared tensor, filled to the end",
+        """
+        @torch.no_grad()
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            mode = model.training
+            model.train(False)
+            memory = model.encode(src)
+            out = torch.full((len(src), max_len + 1), pad_id, dtype=torch.long, device=src.device)
+            out[:, 0] = bos_id
+            alive = torch.ones(len(src), dtype=torch.bool, device=src.device)
+            for t in range(1, max_len + 1):
+                new = next_tokens(model, out[:, :t], memory, src)
+                out[alive, t] = new[alive]
+                alive = alive & (new != eos_id)
+            model.train(mode)
+            return out
+    """,
+    ),
+    right(
+        "greedy_decode",
+        "row by row, padded at the end",
+        """
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            was = model.training
+            model.eval()
+            with torch.no_grad():
+                memory, rows = model.encode(src), []
+                for i in range(len(src)):
+                    row = [bos_id]
+                    while len(row) <= max_len and (len(row) == 1 or row[-1] != eos_id):
+                        tokens = torch.tensor([row], device=src.device)
+                        row.append(int(next_tokens(model, tokens, memory[i : i + 1], src[i : i + 1])))
+                    rows.append(row)
+            width = max(map(len, rows))
+            model.train(was)
+            return torch.tensor([row + [pad_id] * (width - len(row)) for row in rows], device=src.device)
+    """,
+    ),
+    right(
+        "greedy_decode",
+        "columns in a list",
+        """
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            was = model.training
+            model.eval()
+            with torch.no_grad():
+                memory = model.encode(src)
+                columns = [torch.full((src.shape[0],), bos_id, device=src.device)]
+                unfinished = torch.ones_like(columns[0])
+                while len(columns) < max_len + 1 and unfinished.sum() > 0:
+                    new = next_tokens(model, torch.stack(columns, 1), memory, src)
+                    new = new * unfinished + pad_id * (1 - unfinished)
+                    columns.append(new)
+                    unfinished = unfinished * (new != eos_id)
+            if was:
+                model.train()
+            return torch.stack(columns, dim=1)
+    """,
+    ),
+    right(
+        "exact_match",
+        "a wide table of padding",
+        """
+        def exact_match(predicted, expected, pad_id=0):
+            n, width = len(expected), max(predicted.shape[1], expected.shape[1])
+            tables = torch.full((2, n, width), pad_id)
+            tables[0, :, : predicted.shape[1]] = predicted
+            tables[1, :, : expected.shape[1]] = expected
+            return float((tables[0] != tables[1]).sum(1).eq(0).sum()) / n
+    """,
+    ),
+    right(
+        "exact_match",
+        "lists without their padding",
+        """
+        def exact_match(predicted, expected, pad_id=0):
+            def trimmed(row):
+                row = row.tolist()
+                while row and row[-1] == pad_id:
+                    row.pop()
+                return row
+            return sum(trimmed(a) == trimmed(b) for a, b in zip(predicted, expected)) / len(expected)
+    """,
+    ),
+    right(
+        "exact_match",
+        "cut and rest",
+        """
+        def exact_match(predicted, expected, pad_id=0):
+            n = min(predicted.size(1), expected.size(1))
+            same = (predicted[:, :n] == expected[:, :n]).all(1)
+            same &= (predicted[:, n:] == pad_id).all(1) & (expected[:, n:] == pad_id).all(1)
+            return same.double().mean()
+    """,
+    ),
+    right(
+        "cached_attention",
+        "by hand, lists for tuples",
+        """
+        def cached_attention(query, key, value, cache=None):
+            keys = key if cache is None else torch.cat((cache[0], key), 2)
+            values = value if cache is None else torch.cat((cache[1], value), 2)
+            weights = (query @ keys.transpose(2, 3) / math.sqrt(query.shape[-1])).softmax(-1)
+            return [weights @ values, [keys, values]]
+    """,
+    ),
+    right(
+        "cached_attention",
+        "PyTorch's function, einsum-free",
+        """
+        def cached_attention(query, key, value, cache=None):
+            if cache:
+                key, value = (torch.cat(pair, dim=-2) for pair in zip(cache, (key, value)))
+            return F.scaled_dot_product_attention(query, key, value), (key, value)
+    """,
+    ),
+]
+
 RIGHT = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
@@ -1364,4 +1537,5 @@ RIGHT = {
     "04_encoder_decoder_blocks": LESSON_4,
     "05_transformer": LESSON_5,
     "06_training": LESSON_6,
+    "07_greedy_decoding": LESSON_7,
 }

@@ -52,5 +52,6 @@ def test_ci_runs_the_one_command() -> None:
 def test_students_install_four_packages() -> None:
     """The package itself needs torch, numpy, matplotlib and tqdm, without an upper bound."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert sorted(re.split(r"[^a-z]", need)[0] for need in project["dependencies"]) == ["matplotlib", "numpy", "torch", "tqdm"]
+    names = sorted(re.split(r"[^a-z]", need)[0] for need in project["dependencies"])
+    assert names == ["matplotlib", "numpy", "torch", "tqdm"]
     assert not any("<" in need or "==" in need for need in project["dependencies"])

@@ -489,18 +489,18 @@ LESSON_5 = [
     Wrong(MODEL, "encodes again in decode", "values", "stays the same when the memory changes", edit(MASKS, "memory = self.encode(src)\n        " + MASKS)),
     Wrong(MODEL, "returns the last position only", "values", "wrong shape", edit(f"self.output_projection({DECODED})", f"self.output_projection({DECODED})[:, -1]")),
     Wrong(MODEL, "returns a pair", "values", "should be a torch.Tensor", edit("return self.decode(tgt, self.encode(src), src)", "memory = self.encode(src)\n        return self.decode(tgt, memory, src), memory")),
-    Wrong(MODEL, "runs without gradients", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "with torch.no_grad():\n            return self.decode(tgt, self.encode(src), src)"), hidden=True),
-    Wrong(MODEL, "detached memory", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "return self.decode(tgt, self.encode(src).detach(), src)"), hidden=True),
-    Wrong(MODEL, "no causal mask", "masks", "after a change of tgt", edit("decoder_mask(tgt, self.pad_id)", "padding_mask(tgt, self.pad_id)")),
-    Wrong(MODEL, "causal mask in training only", "masks", "after a change of tgt", edit(MASKS, MASKS + "\n        if not self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
-    Wrong(MODEL, "causal mask in evaluation only", "masks", "after a change of tgt", edit(MASKS, MASKS + "\n        if self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "runs without gradients", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "with torch.no_grad():\n            return self.decode(tgt, self.encode(src), src)")),
+    Wrong(MODEL, "detached memory", "values", "No gradient", edit("return self.decode(tgt, self.encode(src), src)", "return self.decode(tgt, self.encode(src).detach(), src)")),
+    Wrong(MODEL, "no causal mask", "masks", "no causal mask", edit("decoder_mask(tgt, self.pad_id)", "padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "causal mask in training only", "masks", "no causal mask", edit(MASKS, MASKS + "\n        if not self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
+    Wrong(MODEL, "causal mask in evaluation only", "masks", "no causal mask", edit(MASKS, MASKS + "\n        if self.training:\n            tgt_mask = padding_mask(tgt, self.pad_id)")),
     Wrong(MODEL, "no mask in the encoder", "masks", "encoder gets no mask", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x)")),
     Wrong(MODEL, "no mask in the cross-attention", "masks", "cross-attention gets no mask", edit(DECODED, "self.decoder(x, memory, None, tgt_mask)")),
     Wrong(MODEL, "no mask of the source anywhere", "masks", "neither the encoder nor the cross-attention", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x)", DECODED, "self.decoder(x, memory, None, tgt_mask)")),
     Wrong(MODEL, "the mask of the cross-attention from the target", "masks", "RuntimeError", edit("src_mask, tgt_mask = padding_mask(src, self.pad_id)", "src_mask, tgt_mask = padding_mask(tgt, self.pad_id)")),
     Wrong(MODEL, "a causal mask in the encoder", "values", "", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x, decoder_mask(src, self.pad_id))")),
-    Wrong(MODEL, "pad id 0 hard-coded", "masks", "embeds pad_id=4", edit("self.pad_id = pad_id", "self.pad_id = 0"), hidden=True),
-    Wrong(MODEL, "padding of the target not hidden", "masks", "`tgt_embedding` embeds pad_id=4", edit("decoder_mask(tgt, self.pad_id)", "decoder_mask(tgt, -1)"), hidden=True),
+    Wrong(MODEL, "pad id 0 hard-coded", "masks", "embeds pad_id=4", edit("self.pad_id = pad_id", "self.pad_id = 0")),
+    Wrong(MODEL, "padding of the target not hidden", "masks", "`tgt_embedding` embeds pad_id=4", edit("decoder_mask(tgt, self.pad_id)", "decoder_mask(tgt, -1)")),
     Wrong(MODEL, "equal copies instead of sharing", "sharing", "equal copy", edit(TIE_TARGET, "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)", TIE, "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)")),
     Wrong(MODEL, "the output layer left out of the sharing", "sharing", "`output_projection.weight` is not the parameter", edit("            " + TIE + "\n", "")),
     Wrong(MODEL, "the target left out of the sharing", "sharing", "`tgt_embedding.embedding.weight` is not the parameter", edit("            " + TIE_TARGET + "\n", "")),
@@ -652,7 +652,7 @@ LESSON_6 = [
     model.train(was)
     return sum(losses) / len(losses), sum(hits) / len(hits)"""),
     Wrong(EVALUATE, "padding counts", "values", "padding counts as a label", edit("real = labels != pad_id", "real = torch.ones_like(labels, dtype=torch.bool)")),
-    Wrong(EVALUATE, "padding counts among the hits", "values", "", edit(HITS, HITS.replace("[real]", ""))),
+    Wrong(EVALUATE, "padding counts among the hits", "values", "hits on padding count", edit(HITS, HITS.replace("[real]", ""))),
     Wrong(EVALUATE, "divided by all positions", "values", "number of all positions", edit("tokens += real.sum().item()", "tokens += real.numel()")),
     Wrong(EVALUATE, "smoothed", "values", "the labels are smoothed", edit('reduction="sum"', 'reduction="sum", label_smoothing=0.1')),
     Wrong(EVALUATE, "sums not divided", "values", "summed, not averaged", edit("loss / tokens, hits / tokens", "loss, hits")),
@@ -674,6 +674,87 @@ LESSON_6 = [
     Wrong(EVALUATE, "asks for the length", "values", "TypeError", edit("    with torch", "    count = len(batches)\n    with torch"), hidden=True),
 ]
 
+NEXT, GREEDY, MATCH, CACHED = "next_tokens", "greedy_decode", "exact_match", "cached_attention"
+LOOP = "while tokens.size(1) <= max_len and not ended.all():"
+FILLED = "following = following.masked_fill(ended, pad_id)"
+ENDED = "ended = ended | (following == eos_id)"
+JOIN_KEYS = "key = torch.cat([cache[0], key], dim=-2)  # (batch, num_heads, length + 1, d_k)"
+JOIN_VALUES = "value = torch.cat([cache[1], value], dim=-2)"
+
+LESSON_7 = [
+    Wrong(NEXT, "the first position", "", "prediction at the first position", edit("logits[:, -1]", "logits[:, 0]")),
+    Wrong(NEXT, "the last but one", "", "last position but one", edit("logits[:, -1]", "logits[:, -2]")),
+    Wrong(NEXT, "the least probable", "", "least probable", edit("argmax", "argmin")),
+    Wrong(NEXT, "all positions", "", "predictions of all positions", edit("logits[:, -1].argmax", "logits.argmax")),
+    Wrong(NEXT, "dimension kept", "", "last dimension is kept", edit("argmax(dim=-1)", "argmax(dim=-1, keepdim=True)")),
+    Wrong(NEXT, "max for argmax", "", "largest logit is returned", edit("argmax(dim=-1)", "max(dim=-1).values")),
+    Wrong(NEXT, "the first row for all", "", "prediction of the first", edit("logits[:, -1].argmax(dim=-1)", "logits[:1, -1].argmax(dim=-1).expand(len(tokens))")),
+    Wrong(NEXT, "over the rows", "", "", edit("argmax(dim=-1)", "argmax(dim=0)")),
+    Wrong(NEXT, "a Python number", "", "", edit("argmax(dim=-1)", "argmax(dim=-1)[0].item()")),
+    Wrong(NEXT, "encodes again", "", "runs the encoder again", edit("model.decode(tokens, memory, src)", "model(src, tokens)")),
+    Wrong(NEXT, "source for target", "", "wrong values", edit("model.decode(tokens, memory, src)", "model.decode(src, memory, src)")),
+    Wrong(NEXT, "probabilities rounded", "", "", edit("logits[:, -1].argmax(dim=-1)", "logits[:, -1].softmax(-1).round()")),
+    Wrong(GREEDY, "rows go on", "tokens", "go on after their EOS", edit(FILLED, "following = following")),
+    Wrong(GREEDY, "filled with EOS", "tokens", "filled with EOS", edit("masked_fill(ended, pad_id)", "masked_fill(ended, eos_id)")),
+    Wrong(GREEDY, "no BOS", "tokens", "BOS is left out", edit("return tokens", "return tokens[:, 1:]")),
+    Wrong(GREEDY, "EOS not written", "tokens", "EOS is left out", edit("return tokens", "return tokens.masked_fill(tokens == eos_id, pad_id)")),
+    Wrong(GREEDY, "one row stops all", "tokens", "first row that ends stops all", edit("not ended.all()", "not ended.any()")),
+    Wrong(GREEDY, "stops before EOS is appended", "tokens", "stops one token too early", edit(f"            {FILLED}\n", f"            {FILLED}\n            if (ended | (following == eos_id)).all():\n                break\n")),
+    Wrong(GREEDY, "ended only at the moment", "tokens", "", edit(ENDED, "ended = following == eos_id")),
+    Wrong(GREEDY, "the first row for all", "tokens", "tokens of the first", edit("next_tokens(model, tokens, memory, src)", "next_tokens(model, tokens, memory, src)[:1].expand(len(src))")),
+    Wrong(GREEDY, "begins with PAD", "tokens", "wrong values", edit("(len(src), 1), bos_id", "(len(src), 1), pad_id")),
+    Wrong(GREEDY, "only for one row", "tokens", "", edit("(len(src), 1), bos_id", "(1, 1), bos_id")),
+    Wrong(GREEDY, "copies the source", "tokens", "wrong values", edit("    model.train(was_training)\n    return tokens", "    model.train(was_training)\n    return F.pad(src, (1, 3), value=bos_id)")),
+    Wrong(GREEDY, "the target from one call", "tokens", "", source="""def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+    with torch.no_grad():
+        return model(src, src).argmax(-1)"""),
+    Wrong(GREEDY, "special tokens fixed", "tokens", "bos_id=7", edit("following == eos_id", "following == 2", "(len(src), 1), bos_id", "(len(src), 1), 1", "ended, pad_id", "ended, 0"), hidden=True),
+    Wrong(GREEDY, "BOS counted", "length", "BOS counts as one", edit("tokens.size(1) <= max_len", "tokens.size(1) < max_len")),
+    Wrong(GREEDY, "one too many", "length", "one token too many", edit("tokens.size(1) <= max_len", "tokens.size(1) <= max_len + 1")),
+    Wrong(GREEDY, "max_len fixed", "length", "wrong shape", edit("tokens.size(1) <= max_len", "tokens.size(1) <= 10")),
+    Wrong(GREEDY, "encodes at every step", "mode", "The encoder runs 6 times", edit("next_tokens(model, tokens, memory, src)", "next_tokens(model, tokens, model.encode(src), src)")),
+    Wrong(GREEDY, "train mode", "mode", "runs in train mode", edit("    model.eval()\n", "    model.train()\n")),
+    Wrong(GREEDY, "mode as it comes", "mode", "runs in train mode", edit("    model.eval()\n", "")),
+    Wrong(GREEDY, "with gradients", "mode", "with gradients enabled", edit("with torch.no_grad():", "with torch.enable_grad():")),
+    Wrong(GREEDY, "stays in eval mode", "mode", "is in eval mode afterwards", edit("    model.train(was_training)\n", "")),
+    Wrong(GREEDY, "always back to training", "mode", "is in train mode afterwards", edit("model.train(was_training)", "model.train()")),
+    Wrong(MATCH, "tokens counted", "", "tokens are counted, not whole rows", edit(".all(dim=1)", "")),
+    Wrong(MATCH, "real tokens counted", "", "real tokens are counted", edit("(predicted == expected).all(dim=1).float().mean().item()", "(predicted == expected)[expected != pad_id].float().mean().item()")),
+    Wrong(MATCH, "cut to the narrower", "", "not looked at", edit("max(predicted.size(1), expected.size(1))", "min(predicted.size(1), expected.size(1))")),
+    Wrong(MATCH, "padding not compared", "", "not what was written behind them", edit("(predicted == expected).all", "((predicted == expected) | (expected == pad_id)).all")),
+    Wrong(MATCH, "one right token is enough", "", "single right token", edit(".all(dim=1)", ".any(dim=1)")),
+    Wrong(MATCH, "all rows or nothing", "", "all rows have to be right", edit(".all(dim=1)", ".all()")),
+    Wrong(MATCH, "counted", "", "right rows are counted", edit(".float().mean()", ".sum()")),
+    Wrong(MATCH, "wrong ones", "", "wrong rows are counted", edit("return (predicted", "return 1 - (predicted")),
+    Wrong(MATCH, "percent", "", "percentage", edit("return (predicted", "return 100 * (predicted")),
+    Wrong(MATCH, "columns for rows", "", "", edit(".all(dim=1)", ".all(dim=0)")),
+    Wrong(MATCH, "widths must agree", "", "", edit("    width = max(predicted.size(1), expected.size(1))\n", "    width = predicted.size(1)\n    if predicted.shape != expected.shape:\n        return 0.0\n")),
+    Wrong(MATCH, "pad id fixed", "", "pad_id=9", edit("value=pad_id", "value=0"), hidden=True),
+    Wrong(MATCH, "one number for each row", "", "should be one number", edit(".float().mean().item()", ".float()")),
+    Wrong(CACHED, "the newest only", "", "wrong values", edit(JOIN_KEYS, "pass", JOIN_VALUES, "pass")),
+    Wrong(CACHED, "newest first", "", "keys in the cache", edit("[cache[0], key]", "[key, cache[0]]", "[cache[1], value]", "[value, cache[1]]")),
+    Wrong(CACHED, "keys newest first, values last", "", "order of the values being another", edit("[cache[0], key]", "[key, cache[0]]")),
+    Wrong(CACHED, "joined along the heads", "", "", edit("dim=-2", "dim=1")),
+    Wrong(CACHED, "only keys joined", "", "raised", edit(JOIN_VALUES, "pass")),
+    Wrong(CACHED, "returns the old cache", "", "cache", edit("return output, (key, value)", "return output, cache or (key, value)")),
+    Wrong(CACHED, "keys and values exchanged", "", "exchanged in the cache", edit("(key, value)\n", "(value, key)\n").__class__((("return output, (key, value)", "return output, (value, key)"),))),
+    Wrong(CACHED, "output only", "", "should return the output and the cache", edit("return output, (key, value)", "return output")),
+    Wrong(CACHED, "weights for the output", "", "wrong shape", edit("output, _ = ", "_, output = ")),
+    Wrong(CACHED, "values of the keys", "", "keys stand in the place of values", edit("scaled_dot_product_attention(query, key, value)", "scaled_dot_product_attention(query, key, key)")),
+    Wrong(CACHED, "fails at first", "", "raised TypeError", edit("    if cache is not None:\n        key", "    if True:\n        key")),
+    Wrong(CACHED, "the newest left out", "", "newest key is left out", edit("scaled_dot_product_attention(query, key, value)", "scaled_dot_product_attention(query, key[..., :-1, :], value[..., :-1, :]) if cache else (value, None)")),
+    Wrong(CACHED, "no scale", "", "not divided by √d_k", edit("scaled_dot_product_attention(query, key, value)", "(query @ key.mT).softmax(-1) @ value, None")),
+    Wrong(CACHED, "a cache of its own, whatever it is given", "", "another second token", source="""_kept = {}
+
+def cached_attention(query, key, value, cache=None):
+    if cache is None:
+        _kept.clear()
+        _kept['k'], _kept['v'] = key, value
+    else:
+        _kept['k'], _kept['v'] = torch.cat([_kept['k'], key], -2), torch.cat([_kept['v'], value], -2)
+    return scaled_dot_product_attention(query, _kept['k'], _kept['v'])[0], (_kept['k'], _kept['v'])""", hidden=True),
+]
+
 WRONG = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,
@@ -681,4 +762,5 @@ WRONG = {
     "04_encoder_decoder_blocks": LESSON_4,
     "05_transformer": LESSON_5,
     "06_training": LESSON_6,
+    "07_greedy_decoding": LESSON_7,
 }

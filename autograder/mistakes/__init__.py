@@ -16,7 +16,8 @@ from autograder.mistakes.attention import (
     padding_mask,
 )
 from autograder.mistakes.blocks import add_norm, decoder_layer, encoder_layer, feed_forward, layer_norm
-from autograder.mistakes.model import decoder, encoder, transformer, transformer_padding
+from autograder.mistakes.decoding import cached_attention, exact_match, greedy_decode, next_tokens
+from autograder.mistakes.model import decoder, encoder, transformer, transformer_future, transformer_padding
 from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
 from autograder.mistakes.position import (
     dropout_of_sum,
@@ -42,6 +43,7 @@ __all__ = [
     "attention_mask",
     "attention_output",
     "attention_weights",
+    "cached_attention",
     "causal_mask",
     "decoder",
     "decoder_input",
@@ -53,13 +55,16 @@ __all__ = [
     "encoding_angle",
     "evaluated_accuracy",
     "evaluated_loss",
+    "exact_match",
     "feed_forward",
+    "greedy_decode",
     "label_smoothed_loss",
     "labels",
     "layer_norm",
     "learning_rate",
     "merge_heads",
     "multi_head_attention",
+    "next_tokens",
     "one_query",
     "padding_mask",
     "positional_encoding",
@@ -69,5 +74,6 @@ __all__ = [
     "step_loss",
     "token_embedding",
     "transformer",
+    "transformer_future",
     "transformer_padding",
 ]

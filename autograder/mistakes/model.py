@@ -103,8 +103,9 @@ def transformer(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]
             "the decoder is left out": model.output_projection(place(target)),
             "a softmax is applied to the logits": right.softmax(-1),
             "a ReLU is applied to the logits": right.relu(),
-            "the bias of the output layer is left out": right - model.output_projection.bias,
         }
+        if model.output_projection.bias is not None:
+            slips["the bias of the output layer is left out"] = right - model.output_projection.bias
         return possible(slips, right)
 
 
@@ -126,3 +127,19 @@ def transformer_padding(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str,
             "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
         }
         return possible(slips, logits(keys, keys))
+
+
+def transformer_future(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
+    """Logits of a model whose decoder sees the future, for src (batch, src_len) and tgt (batch, tgt_len) unpadded."""
+    with torch.no_grad():
+        memory = model.encoder(model.positional_encoding(model.src_embedding(src)))
+        target = model.positional_encoding(model.tgt_embedding(tgt))
+        later = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool)
+        masks = {
+            "the decoder gets no causal mask, so it sees the future": None,
+            "the mask of the decoder is one diagonal off, so a position sees the one after it": later.tril(1),
+            "the causal mask is upside down, so a position sees itself and the future": later.triu(),
+        }
+        return {
+            slip: model.output_projection(model.decoder(target, memory, tgt_mask=mask)) for slip, mask in masks.items()
+        }

@@ -166,6 +166,14 @@ def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: i
             ).mean(),
             "padding counts as a label": sum(loss(*pair, reduction="sum", ignore_index=-100) for pair in pairs) / every,
             "the sum is divided by the number of all positions": sums.sum() / every,
+            "the loss on padding is added, though its tokens are not counted": sum(
+                loss(*pair, reduction="sum", ignore_index=-100) for pair in pairs
+            )
+            / real,
+            "the mean losses of the batches are added up and divided by the number of tokens": torch.stack(
+                [loss(*pair) for pair in pairs]
+            ).sum()
+            / real,
             "the sum is divided by the number of batches": sums.sum() / len(pairs),
             "the losses are summed, not averaged": sums.sum(),
             "only the last batch counts": loss(*pairs[-1]),
@@ -191,6 +199,7 @@ def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_i
             ).mean(),
             "padding counts as a label": every.mean(),
             "the hits are divided by the number of all positions": torch.cat(counted).sum() / len(every),
+            "hits on padding count as hits, though its tokens are not counted": every.sum() / len(torch.cat(counted)),
             "whole sentences are counted, not tokens": torch.cat(whole).mean(),
             "the hits are counted, not their fraction": torch.cat(counted).sum(),
             "it is a percentage, not a fraction": 100 * right,

@@ -17,6 +17,13 @@ from autograder.parts.attention import (
     split_heads,
 )
 from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedForward
+from autograder.parts.decoding import (
+    CachedDecoder,
+    cached_greedy_decode,
+    exact_match,
+    greedy_decode,
+    next_tokens,
+)
 from autograder.parts.model import Decoder, Encoder, Transformer
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.scripted import ScriptedModel
@@ -31,6 +38,7 @@ from autograder.parts.twins import (
 
 __all__ = [
     "AddNorm",
+    "CachedDecoder",
     "Decoder",
     "DecoderLayer",
     "Encoder",
@@ -41,15 +49,19 @@ __all__ = [
     "ScriptedModel",
     "TokenEmbedding",
     "Transformer",
+    "cached_greedy_decode",
     "causal_mask",
     "decoder_layer_twin",
     "decoder_mask",
     "encoder_layer_twin",
     "encoding_angle",
     "evaluate",
+    "exact_match",
+    "greedy_decode",
     "label_smoothed_loss",
     "learning_rate",
     "merge_heads",
+    "next_tokens",
     "of_lesson",
     "padding_mask",
     "parameters_of",
@@ -69,6 +81,7 @@ _GIVEN = {
     4: (MultiHeadAttention, FeedForward, AddNorm),
     5: (padding_mask, decoder_mask, TokenEmbedding, PositionalEncoding, EncoderLayer, DecoderLayer, Encoder, Decoder),
     6: (teacher_forcing, label_smoothed_loss),
+    7: (next_tokens,),
 }
 
 

@@ -1,0 +1,112 @@
+"""Numbers over positions and steps: bars, waves, dials, curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import matplotlib
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from autograder.draw.picture import PALETTE, STYLE, WIDTH, Picture, cycle
+
+
+def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1) -> Picture:
+    """Small bar charts with a shared vertical axis, one for each title in `groups`: (n,) values."""
+    groups = {title: values.detach().cpu() for title, values in groups.items()}
+    with matplotlib.rc_context(STYLE):
+        columns = math.ceil(len(groups) / rows)
+        figure = Figure(figsize=(WIDTH, 1.9 * rows + 0.4), layout="constrained")
+        all_axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
+        for i, (title, values) in enumerate(groups.items()):
+            axes = all_axes[i // columns, i % columns]
+            axes.bar(range(len(values)), values.tolist(), color=PALETTE[0])
+            axes.set_title(title)
+            axes.set_xticks(range(len(values)))
+            axes.tick_params(axis="x", labelsize=9 if len(values) <= 10 else 7)
+        for spare in all_axes.ravel()[len(groups) :]:
+            spare.set_axis_off()
+        figure.supxlabel(xlabel, fontsize=9)
+        figure.supylabel(ylabel, fontsize=9)
+    peaks = "; ".join(f"{title}: highest bar {float(values.max()):.2f}" for title, values in groups.items())
+    return Picture(figure, f"bar charts of {ylabel} by {xlabel}; {peaks}")
+
+
+def waves(table: Tensor, columns: Sequence[int]) -> Picture:
+    """Chosen columns of a positional encoding (max_len, d_model) as curves over the position."""
+    table = table.detach().cpu().float()
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, 1.0 * len(columns) + 0.7), layout="constrained")
+        all_axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, column, colour in zip(all_axes, columns, cycle(len(columns)), strict=True):
+            axes.plot(table[:, column].numpy(), color=colour, marker="o", markersize=2.5, linewidth=1)
+            axes.set_ylim(-1.2, 1.2)
+            axes.set_ylabel(f"column {column}", rotation=0, ha="right", va="center")
+        all_axes[-1].set_xlabel("position")
+    return Picture(figure, f"columns {', '.join(map(str, columns))} of the encoding as waves over the position")
+
+
+def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> Picture:
+    """Column pairs of the sinusoidal encoding as hands on a dial, and how far `offset` positions turn each (§3.5).
+
+    Args:
+        d_model: width of the encoding.
+        pairs: which (sine, cosine) pairs: pair i is the columns 2i and 2i + 1.
+        start: the position that the turn begins at.
+        offset: how many positions further it ends.
+    """
+    angles = {pair: 10000.0 ** (-2 * pair / d_model) for pair in pairs}  # radians a position
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, WIDTH / len(pairs) + 0.7), layout="constrained")
+        all_axes = figure.subplots(1, len(pairs), squeeze=False)[0]
+        for axes, (pair, angle) in zip(all_axes, angles.items(), strict=True):
+            circle = torch.linspace(0, 2 * math.pi, 100)
+            axes.plot(circle.sin().numpy(), circle.cos().numpy(), color="#BBBBBB", linewidth=1)
+            for position, colour, marker in ((start, PALETTE[0], "o"), (start + offset, PALETTE[5], "s")):
+                sine, cosine = math.sin(position * angle), math.cos(position * angle)
+                axes.plot([0, sine], [0, cosine], color=colour, linewidth=2)
+                axes.plot(sine, cosine, marker, color=colour, label=f"position {position}")
+            turn = torch.linspace(start * angle, (start + offset) * angle, 200)
+            axes.plot((0.45 * turn.sin()).numpy(), (0.45 * turn.cos()).numpy(), color="#555555", linewidth=1)
+            before, tip = ((0.45 * turn.sin()[i].item(), 0.45 * turn.cos()[i].item()) for i in (-8, -1))
+            axes.annotate("", tip, before, arrowprops={"arrowstyle": "-|>", "color": "#555555"})
+            turned = math.degrees(offset * angle)
+            axes.set_title(
+                f"pair {pair}, columns {2 * pair} and {2 * pair + 1}:\n{offset} positions turn it by {turned:.0f}°"
+            )
+            axes.set_aspect("equal")
+            axes.set_xlabel("sine")
+        all_axes[0].set_ylabel("cosine")
+        figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    turns = ", ".join(f"pair {pair} by {math.degrees(offset * angle):.0f}°" for pair, angle in angles.items())
+    return Picture(figure, f"{offset} positions further turn {turns}, each on its own dial")
+
+
+def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str, log_x: bool = False) -> Picture:
+    """Named curves in one plot, told apart by colour and by dash.
+
+    Args:
+        curves: name → (x, y), each (n,).
+        log_x: an axis where each step doubles x, with a mark at every point.
+    """
+    dashes = ["-", "--", "-.", ":"]
+    curves = {name: (x.detach().cpu(), y.detach().cpu()) for name, (x, y) in curves.items()}
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
+        axes = figure.subplots()
+        for i, ((name, (x, y)), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
+            axes.plot(
+                x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], marker="o" if log_x else "", label=name
+            )
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        if all(y.min() >= 0 for _, y in curves.values()):
+            axes.set_ylim(bottom=0)
+        if log_x:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:g}")
+        axes.legend(frameon=False)
+    ends = "; ".join(f"{name} goes from {float(y[0]):.2g} to {float(y[-1]):.2g}" for name, (_, y) in curves.items())
+    return Picture(figure, f"{ylabel} by {xlabel}: {ends}")

@@ -1,0 +1,101 @@
+"""Slips of lesson 7: the next token, greedy decoding, exact match, the key-value cache."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.mistakes.blocks import possible
+
+
+def next_tokens(logits: Tensor) -> dict[str, Tensor]:
+    """Choices from the logits (batch, length, vocab_size) of all positions."""
+    slips = {
+        "the prediction at the first position is taken, not the one at the last": logits[:, 0].argmax(-1),
+        "the prediction at the last position but one is taken": logits[:, -2].argmax(-1),
+        "the least probable token is taken": logits[:, -1].argmin(-1),
+        "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
+        "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
+        "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
+        "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
+    }
+    right = logits[:, -1].argmax(-1)
+    return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
+
+
+def greedy_decode(script: Tensor, steps: int, bos_id: int, eos_id: int, pad_id: int) -> dict[str, Tensor]:
+    """Outputs of a model that says `script` (batch, ≥ steps): rows that go on, or stop, where they should not.
+
+    Args:
+        steps: how many tokens the right answer writes after BOS.
+    """
+    said = script[:, :steps]
+    ended = (said == eos_id).cumsum(dim=1) > 0  # from a row's EOS on
+    after = F.pad(ended, (1, -1))  # behind it
+    begin = torch.full((len(script), 1), bos_id)
+    first_end = int(ended.any(dim=0).nonzero()[0]) + 1 if ended.any() else steps
+    right = torch.where(after, pad_id, said)
+    slips = {
+        "rows go on after their EOS": torch.cat([begin, said], dim=1),
+        "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
+        "BOS is left out": right,
+        "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
+        "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
+        "the loop stops one token too early": torch.cat([begin, right[:, :-1]], dim=1),
+        "all rows get the tokens of the first": torch.cat(
+            [begin, right[:1, : int((right[0] == eos_id).nonzero()[0]) + 1].expand(len(script), -1)], dim=1
+        ),
+    }
+    expected = torch.cat([begin, right], dim=1)
+    return {slip: value for slip, value in slips.items() if not torch.equal(value, expected)}
+
+
+def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
+    """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
+    narrow = min(predicted.size(1), expected.size(1))
+    width = max(predicted.size(1), expected.size(1))
+    one, two = (F.pad(each, (0, width - each.size(1)), value=pad_id) for each in (predicted, expected))
+    same, cut = one == two, predicted[:, :narrow] == expected[:, :narrow]
+    real = two != pad_id
+
+    def mean(values: Tensor) -> Tensor:
+        return values.float().mean()
+
+    return {
+        "tokens are counted, not whole rows": mean(same),
+        "real tokens are counted, not whole rows": mean(same[real]),
+        "what one of the two has beyond the other is not looked at": mean(cut.all(1)),
+        "only the real tokens of what is expected are looked at, not what was written behind them": mean(
+            (same | ~real).all(1)
+        ),
+        "a single right token is enough": mean(same.any(1)),
+        "all rows have to be right": mean(same.all()),
+        "right rows are counted, not their fraction": same.all(1).sum().float(),
+        "wrong rows are counted instead of right ones": 1 - mean(same.all(1)),
+        "it is a percentage, not a fraction": 100 * mean(same.all(1)),
+    }
+
+
+def cached_attention(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
+    """Outputs for the last query (…, 1, d_k) and all keys and values so far (…, length, d_k), the newest last."""
+
+    def attend(keys: Tensor, values: Tensor, **options) -> Tensor:
+        return F.scaled_dot_product_attention(query, keys, values, **options)
+
+    newest, past = slice(-1, None), slice(0, -1)
+    return possible(
+        {
+            "only the newest key is attended to": attend(keys[..., newest, :], values[..., newest, :]),
+            "the newest key is left out": attend(keys[..., past, :], values[..., past, :]),
+            "the newest key and value come first in the cache, the order of the values being another": attend(
+                keys.roll(1, -2), values
+            ),
+            "keys stand in the place of values": attend(keys, keys),
+            "a causal mask of one row lets the query see the first key only": attend(
+                keys[..., :1, :], values[..., :1, :]
+            ),
+            "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
+        },
+        attend(keys, values),
+    )
