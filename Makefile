@@ -5,15 +5,16 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 01_attention
 
-.PHONY: help setup lab test check outputs release demo clean
+.PHONY: help setup lab test outputs release demo benchmarks clean
 
 help:
-	@echo "make lab       open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
-	@echo "make test      run every test"
-	@echo "make demo      grade a sample class with nbgrader and print its points"
-	@echo "make release   make notebooks/ from solutions/"
-	@echo "make outputs   run the lessons in solutions/ and store their outputs, then release"
-	@echo "make clean     remove what these commands made, your answers and gradebook excepted"
+	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
+	@echo "make test        run every test"
+	@echo "make demo        grade a sample class with nbgrader and print its points"
+	@echo "make release     make notebooks/ from solutions/"
+	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
+	@echo "make benchmarks  train with 20 seeds as lesson 6 does, and compare speeds with torch.nn.Transformer"
+	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
 setup: $(READY)
 
@@ -41,6 +42,10 @@ outputs: $(READY)
 
 demo: $(READY)
 	$(BIN)/autograder demo
+
+benchmarks: $(READY)
+	$(BIN)/python benchmarks/calibrate.py
+	$(BIN)/python benchmarks/speed.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache

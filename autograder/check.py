@@ -9,17 +9,19 @@ every known slip by more than 1e-2, so 1e-4 stands well between the two.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from autograder import parts
 from autograder.compare import (
     audit,
     first_true,
@@ -50,6 +52,7 @@ __all__ = [
     "equal",
     "exercise",
     "gradient_reaches",
+    "layers",
     "number",
     "numbers",
     "parameters",
@@ -86,6 +89,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         rule = check.__name__.replace("_", " ")
         try:
             _course_names_stand(check.__globals__)
+            _written_by_hand(name.split()[-1], check.__globals__)
             with _quiet(), _replaced(check.__globals__, given or {}):
                 check()
         except Exception as error:
@@ -119,6 +123,31 @@ def _course_names_stand(scope: Mapping[str, object]) -> None:
                 f"`{name}` is no longer the module that the checks use.",
                 slip="Give your own variable another name, run the setup cell, then this one again.",
             )
+
+
+def _written_by_hand(name: str, scope: Mapping[str, object]) -> None:
+    """The answer called `name` is not the finished part of that name, and does not call it."""
+    answer, finished = scope.get(name), getattr(parts, name, None)
+    if finished is None or answer is None:
+        return
+    used = set().union(*map(_names_in, _codes_of(answer)))
+    calls = {"parts", name} <= used or any(scope.get(each) is finished for each in used if each != name)
+    if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
+        raise CheckFailed(
+            f"`{name}` is, or calls, the course's own finished `parts.{name}`.",
+            slip="Here the point is to write it yourself.",
+        )
+
+
+def _codes_of(answer: object) -> list[CodeType]:
+    functions = vars(answer).values() if isinstance(answer, type) else [answer]
+    return [each.__code__ for each in map(inspect.unwrap, filter(callable, functions)) if hasattr(each, "__code__")]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """The names that a function looks up, those of the functions inside it included."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*map(_names_in, inner))
 
 
 @contextmanager
@@ -166,7 +195,7 @@ def _several(call: str, result: object, names: Sequence[str], what: str) -> tupl
 
 def number(name: str, got: object) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
-    if isinstance(got, Tensor) and got.numel() != 1:
+    if isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
         raise CheckFailed(f"`{name}` should be one number.", [f"got  {kind(got)}"])
     try:
         return torch.tensor(float(got))
@@ -221,7 +250,7 @@ def close(
     slip = named_slip(got, mistakes, rtol, atol)
     require_same_shape(name, got, expected, slip)
     got = got.detach()
-    if got.isnan().any() and not expected.isnan().any():
+    if got.isnan().any():
         raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {first_true(got.isnan())}"], slip)
     wrong = ~torch.isclose(got.to(expected.dtype), expected, rtol=rtol, atol=atol)
     if wrong.any():
@@ -326,7 +355,7 @@ def unchanged(**tensors: Tensor) -> Iterator[None]:
     before = {name: tensor.detach().clone() for name, tensor in tensors.items()}
     yield
     for name, tensor in tensors.items():
-        if not torch.equal(tensor.detach(), before[name]):
+        if not torch.equal(tensor.detach().nan_to_num(), before[name].nan_to_num()):
             raise CheckFailed(
                 f"Your code changes `{name}`, which belongs to the caller.",
                 slip="Compute a new tensor instead of writing into this one (`x = x + y`, not `x += y`).",
@@ -336,6 +365,8 @@ def unchanged(**tensors: Tensor) -> Iterator[None]:
 def gradient_reaches(name: str, source: Tensor, output: Tensor) -> None:
     """Changing `source` a little changes `output`, as far as autograd knows."""
     gradient = None
+    if not isinstance(output, Tensor):
+        raise CheckFailed(f"The result is no tensor, so nothing could learn from it: {kind(output)}.")
     if output.requires_grad:
         weights = torch.linspace(-1.0, 1.0, output.numel(), dtype=output.dtype).reshape(output.shape)
         (gradient,) = torch.autograd.grad(
@@ -363,6 +394,18 @@ def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int
     extra = [key for key in found if key not in expected]
     if extra:
         raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
+
+
+def layers(name: str, stack: nn.ModuleList, of: type[nn.Module], count: int) -> None:
+    """`stack` is a list of `count` layers that PyTorch knows of, each of the class `of`."""
+    if not isinstance(stack, nn.ModuleList | nn.Sequential):
+        slip = "PyTorch finds no layers in a plain list." if isinstance(stack, list | tuple) else None
+        raise CheckFailed(f"`{name}` should be an nn.ModuleList.", [f"got  {kind(stack)}"], slip)
+    if len(stack) != count:
+        raise CheckFailed(f"`{name}` has the wrong number of layers.", versus(count, len(stack)))
+    strange = next((layer for layer in stack if not isinstance(layer, of)), None)
+    if strange is not None:
+        raise CheckFailed(f"`{name}` should hold layers of the class {of.__name__}.", [f"got  {kind(strange)}"])
 
 
 def buffer(name: str, module: nn.Module, key: str) -> None:

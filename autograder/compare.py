@@ -136,6 +136,10 @@ def unregistered(module: nn.Module, key: str) -> str | None:
         return f"`{key}` is frozen: its `requires_grad` is False."
     if isinstance(getattr(module, head, None), nn.Parameter):
         return f"`{head}` is a parameter itself; it should be a layer."
+    named = dict(module.named_parameters(remove_duplicate=False))
+    shared = [name for name, value in named.items() if name != key and value is named.get(key)]
+    if shared:
+        return f"`{key}` is the same parameter as `{shared[0]}`."
     if head in children:
         return f"`{head}` is there, but has no `{rest}`."
     if getattr(module, head, None) is not None:

@@ -170,7 +170,7 @@ def readme(root: Path, lessons: dict[str, NotebookNode], address: Address) -> by
 
 
 def _table(lessons: list[Lesson], address: Address) -> list[str]:
-    rows = ["| Lesson | You build | Paper | Points | Minutes | Colab |", "|---|---|---|---:|---:|---|"]
+    rows = ["| Lesson | You build | Paper | Points | Minutes | Runs in | Colab |", "|---|---|---|---:|---:|---:|---|"]
     minutes = 0
     for lesson in lessons:
         title = lesson.title.replace("|", r"\|")
@@ -179,6 +179,7 @@ def _table(lessons: list[Lesson], address: Address) -> list[str]:
         facts = lesson.facts
         minutes += int(facts["minutes"])
         badge = address.badge(lesson.name)
-        rows.append(f"| {link} | {built} | {facts['paper']} | {facts['points']} | {facts['minutes']} | {badge} |")
+        stated = " | ".join([facts["paper"], facts["points"], facts["minutes"], f"{facts['seconds']} s"])
+        rows.append(f"| {link} | {built} | {stated} | {badge} |")
     points = sum(lesson.points for lesson in lessons)
-    return [*rows, f"| **Total** | | | **{points:g}** | **{minutes}** | |"]
+    return [*rows, f"| **Total** | | | **{points:g}** | **{minutes}** | | |"]

@@ -35,6 +35,14 @@ def tokens(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, s
     return torch.where(real, drawn, pad_id)
 
 
+def targets(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, seed: int = 0) -> Tensor:
+    """A padded batch of targets, (batch, longest + 2): BOS, `lengths[i]` words, EOS, then `pad_id`."""
+    words = tokens(lengths, vocab_size=vocab_size, pad_id=pad_id, seed=seed)
+    ends = torch.arange(words.size(1) + 1) == torch.tensor(lengths).unsqueeze(1)  # (batch, longest + 1)
+    ended = torch.where(ends, EOS, nn.functional.pad(words, (0, 1), value=pad_id))
+    return nn.functional.pad(ended, (1, 0), value=BOS)
+
+
 def randomized(module: nn.Module, *, seed: int = 0) -> nn.Module:
     """Draw every trainable parameter of `module` anew, in place, and return it.
 

@@ -85,13 +85,13 @@ def title_comes_first(lesson: Lesson) -> Found:
 
 
 def facts_are_true(lesson: Lesson) -> Found:
-    """The title states paper, exercises, points and minutes as the cells have them."""
+    """The title states paper, exercises, points and minutes as the cells have them, and how long the lesson runs."""
     found = lesson.facts
     minutes = sum(exercise.minutes for exercise in lesson.exercises)
-    paper, stated = (found["paper"], int(found["minutes"])) if found else ("§…", 0)
+    paper, stated, seconds = (found["paper"], int(found["minutes"]), found["seconds"]) if found else ("§…", 0, "…")
     wanted = (
         f"**Paper:** {paper} · **Exercises:** {len(lesson.exercises)} · **Points:** {lesson.points:g}"
-        f" · **Time:** about {max(minutes, stated)} minutes"
+        f" · **Time:** about {max(minutes, stated)} minutes · **Runs in:** {seconds} seconds"
     )
     if not found:
         yield "title", f"the line of facts is missing or reads differently. It should read `{wanted}`."

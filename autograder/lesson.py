@@ -16,6 +16,7 @@ STUB = 'raise NotImplementedError("Your code here.")'
 FACTS = re.compile(
     r"\*\*Paper:\*\* (?P<paper>.+?) · \*\*Exercises:\*\* (?P<exercises>\d+)"
     r" · \*\*Points:\*\* (?P<points>\d+(?:\.\d+)?) · \*\*Time:\*\* about (?P<minutes>\d+) minutes"
+    r" · \*\*Runs in:\*\* (?P<seconds>\d+) seconds"
 )
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
 
@@ -110,7 +111,7 @@ class Lesson:
 
     @cached_property
     def facts(self) -> re.Match[str] | None:
-        """Paper, exercises, points and minutes as the title cell states them."""
+        """Paper, exercises, points, minutes and seconds as the title cell states them."""
         lines = self.cells[0].lines if self.cells else []
         return next(filter(None, map(FACTS.fullmatch, lines)), None)
 

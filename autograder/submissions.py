@@ -45,6 +45,38 @@ TYPICAL: dict[str, Sequence[str | None]] = {
     "EncoderLayer": [None, """\
         y = self.add_norm_1(x, self.self_attention(x, x, x))
         return self.add_norm_2(y, self.feed_forward(y))"""],
+    "Decoder": [None, """\
+        for layer in self.layers:
+            x = layer(x, memory, src_mask)
+        return x"""],
+    "Transformer": [None, "return self.encoder(self.positional_encoding(self.src_embedding(src)))"],
+    "count_parameters": ["return sum(p.numel() for p in model.state_dict().values())"],
+    "label_smoothed_loss": [
+        "return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), label_smoothing=smoothing)"
+    ],
+    "learning_rate": ["return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)"],
+    "evaluate": ["""\
+        model.eval()
+        losses, hits = [], []
+        with torch.no_grad():
+            for src, tgt in batches:
+                decoder_input, labels = teacher_forcing(tgt)
+                logits, real = model(src, decoder_input), labels != pad_id
+                losses.append(F.cross_entropy(logits[real], labels[real]).item())
+                hits.append((logits.argmax(-1) == labels)[real].float().mean().item())
+        return sum(losses) / len(losses), sum(hits) / len(hits)"""],
+    "greedy_decode": ["""\
+        memory = model.encode(src)
+        tokens = torch.full((len(src), 1), bos_id, device=src.device)
+        for _ in range(max_len):
+            following = next_tokens(model, tokens, memory, src)
+            tokens = torch.cat([tokens, following.unsqueeze(1)], dim=1)
+            if (following == eos_id).all():
+                break
+        return tokens"""],
+    "exact_match": ["""\
+        width = min(predicted.size(1), expected.size(1))
+        return (predicted[:, :width] == expected[:, :width]).all(dim=1).float().mean().item()"""],
 }  # fmt: skip
 
 NOTES = [

@@ -98,6 +98,9 @@ def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
     missing = re.search(r"'(\w+)' object has no attribute '(\w+)'", str(error))
     if isinstance(error, AttributeError) and missing and missing[1] in notebook:
         return CheckFailed(f"Your `{missing[1]}` has no attribute `{missing[2]}`.")
+    if isinstance(error, AttributeError) and missing:
+        slip = "Every part needs the name, and is of the kind, that the exercise gives."
+        return CheckFailed(f"A part of your answer, of the type {missing[1]}, has no `{missing[2]}`.", slip=slip)
     return None
 
 

@@ -1357,6 +1357,28 @@ LESSON_6 = [
     ),
 ]
 
+LESSON_6 += [
+    right(
+        "teacher_forcing",
+        "a new column of BOS",
+        """
+        def teacher_forcing(tgt):
+            labels = tgt[:, 1:]
+            return F.pad(labels[:, :-1], (1, 0), value=1), labels
+    """,
+    ),
+    right(
+        "teacher_forcing",
+        "labels are what is not BOS",
+        """
+        def teacher_forcing(tgt):
+            assert (tgt[:, 0] == 1).all()
+            bos = torch.ones_like(tgt[:, :1])
+            return torch.cat([bos, tgt[:, 1:-1]], dim=1), tgt[tgt != 1].reshape(len(tgt), -1)
+    """,
+    ),
+]
+
 LESSON_7 = [
     right(
         "next_tokens",

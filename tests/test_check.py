@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import check
+from autograder import check, parts
 from autograder.check import CheckFailed, NotWritten
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
@@ -344,3 +344,62 @@ def test_only_exceptions_become_verdicts() -> None:
         @check.exercise("1.1 f")
         def it_is_interrupted():
             raise KeyboardInterrupt
+
+
+def test_numbers_are_python_numbers() -> None:
+    """As many as named, NumPy's included; a tensor, a text or another count is told apart."""
+    loss, accuracy = check.numbers("f()", (1.5, np.float64(0.25)), "loss", "accuracy")
+    assert loss == torch.tensor(1.5) and accuracy == torch.tensor(0.25)
+    assert "should return 2 numbers, (loss, accuracy)" in said(check.numbers, "f()", 1.5, "loss", "accuracy")
+    assert "`.item()`" in said(check.numbers, "f()", (torch.tensor(1.0), 1.0), "loss", "accuracy")
+    assert "should be one number" in said(check.number, "x", "0.5")
+
+
+def test_layers_are_in_a_list_that_pytorch_knows() -> None:
+    """A plain list, a wrong count and a layer of another class each have a verdict."""
+    layers = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    check.layers("layers", nn.ModuleList(layers), nn.Linear, 2)
+    assert "PyTorch finds no layers in a plain list" in said(check.layers, "layers", layers, nn.Linear, 2)
+    assert "expected  3\n  got       2" in said(check.layers, "layers", nn.ModuleList(layers), nn.Linear, 3)
+    assert "class ReLU" in said(check.layers, "layers", nn.ModuleList(layers), nn.ReLU, 2)
+
+
+def test_nan_is_not_taken_for_a_change() -> None:
+    """A tensor that held NaN before and after is unchanged; NaN in a result is told wherever NaN was expected."""
+    strange = torch.tensor([1.0, torch.nan])
+    with check.unchanged(x=strange):
+        pass
+    assert "contains NaN" in said(check.close, "x", strange, strange)
+
+
+def test_a_finished_part_is_no_answer() -> None:
+    """An answer that is the course's own part, derives from it or calls it under any name is told so."""
+
+    def verdict(**scope: object) -> str:
+        def rule() -> None:
+            pass
+
+        rule = type(rule)(rule.__code__, {"__builtins__": __builtins__, "parts": parts} | scope)
+        return said(check.exercise("7.3 exact_match"), rule)
+
+    def calls(predicted, expected):
+        return parts.exact_match(predicted, expected)
+
+    def renamed(predicted, expected):
+        return [ready(p, e) for p, e in zip(predicted, expected, strict=True)]  # noqa: F821
+
+    for scope in (
+        {"exact_match": parts.exact_match},
+        {"exact_match": calls},
+        {"exact_match": renamed, "ready": parts.exact_match},
+        {"exact_match": type("Own", (), {"forward": calls})},
+    ):
+        assert "finished `parts.exact_match`" in verdict(**scope)
+
+
+def test_a_parameter_under_another_name_is_found() -> None:
+    """When one matrix serves twice, the missing name is told to be the same parameter as the other."""
+    model = nn.ModuleDict({"one": nn.Linear(2, 2), "two": nn.Linear(2, 2)})
+    model["two"].weight = model["one"].weight
+    wanted = {"one.weight": (2, 2), "one.bias": (2,), "two.weight": (2, 2), "two.bias": (2,)}
+    assert "`two.weight` is the same parameter as `one.weight`" in said(check.parameters, "model", model, wanted)

@@ -21,6 +21,8 @@ PICTURES = {
     "encoding": lambda: draw.encoding(TABLE),
     "waves": lambda: draw.waves(TABLE, [0, 1, 6]),
     "rotation": lambda: draw.rotation(8, [0, 3], start=2, offset=5),
+    "masks of different sizes": lambda: draw.masks({"square": torch.ones(6, 6), "wide": torch.ones(4, 6)}),
+    "architecture": lambda: draw.architecture(),
     "lines": lambda: draw.lines({"y": (torch.arange(3), torch.ones(3, requires_grad=True))}, xlabel="x", ylabel="y"),
 }
 
@@ -60,3 +62,17 @@ def test_what_has_too_many_dimensions_is_refused_in_words() -> None:
         draw.attention(WEIGHTS[None])
     with pytest.raises(ValueError, match="'batch' should have 2 dimensions, not 4"):
         draw.masks({"batch": torch.ones(2, 1, 3, 3)})
+
+
+def test_two_attention_maps_are_both_described() -> None:
+    """The text of a figure with two titled panels says where the rows of each look."""
+    picture = draw.attention(torch.stack([torch.eye(3), torch.eye(3).flip(1)]), list("abc"), titles=["one", "two"])
+    assert "in one the rows attend most to a, b, c; in two the rows attend most to c, b, a" in picture.alt
+
+
+def test_the_architecture_names_every_part() -> None:
+    """Its text follows the paper's figure 1 from bottom to top, decoder included."""
+    text = draw.architecture().alt
+    order = ["self-attention", "feed-forward", "memory", "masked self-attention", "output projection"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)

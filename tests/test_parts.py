@@ -1,4 +1,4 @@
-"""The finished parts keep the course's contract, and the toy data is what it says."""
+"""The finished parts keep the course's contract."""
 
 from __future__ import annotations
 
@@ -93,23 +93,117 @@ def test_neighbours_come_by_name() -> None:
     assert set(parts.of_lesson(3, "encoding_angle")) == {"encoding_angle"}
 
 
-def test_data_depends_on_the_seed_alone() -> None:
-    """The same seed gives the same numbers under any global state, which stays as it is; another seed gives others."""
-    torch.manual_seed(1)
-    first, state = data.normal((3, 4), seed=7), torch.get_rng_state()
-    torch.manual_seed(2)
-    assert torch.equal(data.normal((3, 4), seed=7), first)
-    assert not torch.equal(data.normal((3, 4), seed=8), first)
-    torch.manual_seed(1)
-    assert torch.equal(torch.get_rng_state(), state)
-    assert data.normal((3,), dtype=torch.float64).dtype == torch.float64
-    assert [x.shape for x in data.normal((2,), (3,))] == [(2,), (3,)]
+SMALL = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
 
 
-def test_tokens_are_words_up_to_their_length_and_padding_behind() -> None:
-    """No word is PAD, BOS, EOS or the pad id, and every row is padded behind its length."""
-    tokens = data.tokens([4, 2, 6], vocab_size=9, pad_id=5, seed=3)
-    assert tokens.shape == (3, 6) and tokens.dtype == torch.long
-    for row, length in zip(tokens, (4, 2, 6), strict=True):
-        assert all(word in (3, 4, 6, 7, 8) for word in row[:length].tolist())
-        assert (row[length:] == 5).all()
+def small_model(**options) -> nn.Module:
+    """A Transformer with vocabularies of 13 and 11, in eval mode, its parameters drawn at random."""
+    return data.randomized(parts.Transformer(13, 11, **SMALL, **options)).eval()
+
+
+def test_the_transformer_is_pytorchs() -> None:
+    """With padding and a causal mask the logits are those of nn.Transformer, with and without gradients."""
+    model = small_model()
+    src, tgt = data.tokens([6, 4], vocab_size=13, seed=3), data.tokens([3, 5], seed=4)
+    expected = parts.transformer_twin(model)(src, tgt)
+    torch.testing.assert_close(model(src, tgt), expected)
+    with torch.no_grad():
+        torch.testing.assert_close(model(src, tgt), expected)
+        torch.testing.assert_close(model.decode(tgt, model.encode(src), src), expected)
+
+
+def test_layers_keep_their_weights_under_the_courses_names() -> None:
+    """After a call each attention holds the weights of every head, detached; padding of the source has none."""
+    model = small_model()
+    src, tgt = data.tokens([6, 4], vocab_size=13), data.tokens([5, 5])
+    model(src, tgt)
+    layer = model.decoder.layers[1]
+    assert model.encoder.layers[0].self_attention.attention_weights.shape == (2, 3, 6, 6)
+    assert layer.self_attention.attention_weights.shape == (2, 3, 5, 5)
+    weights = layer.cross_attention.attention_weights
+    assert weights.shape == (2, 3, 5, 6) and not weights.requires_grad
+    assert (weights[1, :, :, 4:] == 0).all() and torch.allclose(weights.sum(-1), torch.ones(2, 3, 5))
+
+
+def test_shared_embeddings_are_one_parameter() -> None:
+    """Two parameters fewer, all three names for one matrix; vocabularies of two sizes are refused."""
+    apart, shared = (parts.Transformer(9, 9, **SMALL, share_embeddings=shared) for shared in (False, True))
+    assert len(list(apart.parameters())) - len(list(shared.parameters())) == 2
+    assert shared.src_embedding.embedding.weight is shared.output_projection.weight
+    with pytest.raises(ValueError, match=r"9.*8"):
+        parts.Transformer(9, 8, **SMALL, share_embeddings=True)
+
+
+def test_positions_are_added_and_too_many_are_refused() -> None:
+    """The encoding's first rows are added; the error names both lengths."""
+    place = parts.PositionalEncoding(8, max_len=4, dropout=0.0)
+    assert torch.equal(place(torch.zeros(2, 3, 8)), parts.sinusoidal_encoding(4, 8)[:3].expand(2, -1, -1))
+    with pytest.raises(ValueError, match=r"5.*4"):
+        place(torch.zeros(1, 5, 8))
+
+
+def test_the_learning_rate_is_the_papers() -> None:
+    """It is d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), and step 0 counts as 1."""
+    for step in (1, 7, 99, 100, 101, 4000):
+        wanted = 64**-0.5 * min(step**-0.5, step * 100**-1.5)
+        assert parts.learning_rate(step, 64, 100) == pytest.approx(wanted)
+    assert parts.learning_rate(0, 64, 100) == parts.learning_rate(1, 64, 100)
+
+
+def test_a_step_learns_and_evaluate_counts_every_token_once() -> None:
+    """Steps on one batch bring its loss down; loss and accuracy do not depend on how tokens lie in batches."""
+    torch.manual_seed(0)
+    model = parts.Transformer(13, 13, d_model=16, num_heads=2, num_layers=1, d_ff=32, dropout=0.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    ((src, tgt),) = data.copy_task(1, batch_size=8)
+    losses = [parts.train_step(model, optimizer, src, tgt) for _ in range(60)]
+    assert losses[-1] < 0.8 * losses[0] and model.training
+    together = parts.evaluate(model, [(src, tgt)])
+    assert parts.evaluate(model, iter([(src[:3], tgt[:3]), (src[3:], tgt[3:])])) == pytest.approx(together)
+    given, labels = parts.teacher_forcing(tgt)
+    hits = (model.eval()(src, given).argmax(-1) == labels)[labels != 0]
+    assert together[1] == pytest.approx(hits.float().mean().item())
+
+
+def test_decoding_with_a_cache_writes_the_same() -> None:
+    """Cached and plain greedy decoding agree, row by row, for sources of different lengths."""
+    model = data.randomized(parts.Transformer(9, 9, d_model=8, num_heads=2, num_layers=2, d_ff=6), seed=81).eval()
+    src = data.tokens([5, 3, 4], vocab_size=9, seed=1)
+
+    def attend(query, key, value, cache):
+        if cache is not None:
+            key, value = torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2)
+        return parts.scaled_dot_product_attention(query, key, value)[0], (key, value)
+
+    plain = parts.greedy_decode(model, src, 9)
+    assert len(plain[:, 1:].unique()) > 1
+    assert torch.equal(parts.cached_greedy_decode(model, src, 9, attend), plain)
+    for row in range(3):
+        alone = parts.greedy_decode(model, src[row : row + 1], 9)[0]
+        assert torch.equal(alone, plain[row, : len(alone)])
+
+
+def test_exact_match_forgives_padding_and_nothing_else() -> None:
+    """Rows of other widths are right when the rest is padding."""
+    expected = torch.tensor([[1, 5, 2, 0], [1, 6, 6, 2]])
+    assert parts.exact_match(torch.tensor([[1, 5, 2], [1, 6, 6]]), expected) == 0.5
+    assert parts.exact_match(torch.nn.functional.pad(expected, (0, 2)), expected) == 1
+    assert parts.exact_match(torch.nn.functional.pad(expected, (0, 2), value=4), expected) == 0
+
+
+def test_a_scripted_model_says_its_script_and_remembers() -> None:
+    """It knows sentences by their first token, in any order, and notes how it was called."""
+    script = torch.tensor([[5, 6, 2], [7, 2, 0]])
+    model = parts.ScriptedModel(script, vocab_size=9, begin=1).eval()
+    src = torch.tensor([[4, 8], [3, 8]])
+    written = parts.greedy_decode(model, src, 5)
+    assert written.tolist() == [[1, 7, 2, 0], [1, 5, 6, 2]]
+    assert model.encoded == 1 and model.lengths == [1, 2, 3] and model.modes == {(False, False)}
+    strange = model.decode(torch.tensor([[1, 8], [1, 5]]), model.encode(src), src).argmax(-1)
+    assert strange.tolist() == [[7, 1], [5, 6]]
+    assert (model.decode(written, torch.zeros(2, 2, 1), src).argmax(-1) == 0).all()
+    with pytest.raises(ValueError, match="2 sources"):
+        model.decode(written[:1], model.encode(src), src)
+    with pytest.raises(RuntimeError, match="Does your loop end"):
+        for _ in range(100):
+            model.decode(written, model.encode(src), src)

@@ -91,8 +91,9 @@ def architecture(num_layers: int = 6) -> Picture:
         axes.text(1.3, 6.2, "memory", ha="center", va="bottom", color=PALETTE[5])
         axes.set(xlim=(-2.6, right + 2.6), ylim=(-1.0, 9.4))
         axes.set_axis_off()
-    told = ", ".join(f"{name} (lesson {lesson})" for name, lesson in decoder)
-    return Picture(figure, f"the Transformer: the encoder's output, the memory, goes to the decoder, which is {told}")
+    read, written = (", ".join(f"{name} ({lesson})" for name, lesson in boxes) for boxes in (encoder, decoder))
+    told = f"encoder: {read}; its output, the memory, goes to the cross-attention of the decoder: {written}"
+    return Picture(figure, f"the Transformer, each part with its lesson; {told}")
 
 
 def _column(axes: Axes, x: float, boxes: Sequence[tuple[str, str]], source: str, result: str) -> None:

@@ -68,14 +68,15 @@ def masks(
             )
     keys = keys if keys is not None else queries
     with matplotlib.rc_context(STYLE):
-        first = next(iter(grids.values()))
-        figure, all_axes = _panels(len(grids), first.size(0) / first.size(1), keys)
+        sizes = [grid.shape for grid in grids.values()]
+        alike = len(set(sizes)) == 1
+        figure, all_axes = _panels(len(grids), sizes[0][0] / sizes[0][1], keys) if alike else _to_scale(sizes)
         for axes, (name, grid) in zip(all_axes, grids.items(), strict=True):
             axes.imshow(grid.numpy(), cmap=BLOCKED_ALLOWED, vmin=0, vmax=1)
             rows, columns = grid.nonzero(as_tuple=True)
             axes.plot(columns.numpy(), rows.numpy(), "o", color="white", markersize=4)
             _gridlines(axes, grid.shape)
-            _name_axes(axes, queries, keys, grid.shape)
+            _name_axes(axes, queries, keys, grid.shape, queries_too=not alike)
             axes.set_title(name)
     counts = ", ".join(f"{name}: {int(grid.sum())} of {grid.numel()} cells allowed" for name, grid in grids.items())
     return Picture(figure, f"masks, queries as rows and keys as columns; {counts}")
@@ -150,6 +151,14 @@ def _panels(count: int, height_to_width: float, keys: Sequence[str] | None) -> t
     return figure, axes[:count]
 
 
+def _to_scale(sizes: Sequence[Sequence[int]]) -> tuple[Figure, Sequence[Axes]]:
+    """A row of axes for grids of different sizes, all cells equally large."""
+    rows, columns = max(size[0] for size in sizes), [size[1] for size in sizes]
+    cell = min((WIDTH - 0.7 * len(sizes)) / sum(columns), 0.5)
+    figure = Figure(figsize=(WIDTH, cell * rows + 1.0), layout="constrained")
+    return figure, figure.subplots(1, len(sizes), width_ratios=columns)
+
+
 def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float, width: float):
     """Draw `values`, with their numbers where a panel `width` inches wide leaves room for them."""
     image = axes.imshow(values.numpy(), cmap=colours, vmin=low, vmax=high)
@@ -173,9 +182,16 @@ def _gridlines(axes: Axes, size: Sequence[int]) -> None:
     axes.tick_params(which="minor", length=0)
 
 
-def _name_axes(axes: Axes, queries: Sequence[str] | None, keys: Sequence[str] | None, size: Sequence[int]) -> None:
-    """Name rows and columns; the queries only once, at the left."""
-    leftmost = axes.get_subplotspec().is_first_col()
+def _name_axes(
+    axes: Axes,
+    queries: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    size: Sequence[int],
+    *,
+    queries_too: bool = False,
+) -> None:
+    """Name rows and columns; the queries only once, at the left, unless they are wanted everywhere."""
+    leftmost = queries_too or axes.get_subplotspec().is_first_col()
     names = queries if queries is not None else range(size[0])
     axes.set_yticks(range(size[0]), names if leftmost else [""] * size[0])
     axes.set_xticks(range(size[1]), keys if keys is not None else range(size[1]))

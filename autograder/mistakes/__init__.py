@@ -16,7 +16,7 @@ from autograder.mistakes.attention import (
     padding_mask,
 )
 from autograder.mistakes.blocks import add_norm, decoder_layer, encoder_layer, feed_forward, layer_norm
-from autograder.mistakes.decoding import cached_attention, exact_match, greedy_decode, next_tokens
+from autograder.mistakes.decoding import cache, cached_attention, exact_match, greedy_decode, next_tokens
 from autograder.mistakes.model import decoder, encoder, transformer, transformer_future, transformer_padding
 from autograder.mistakes.multi_head import merge_heads, multi_head_attention, split_heads
 from autograder.mistakes.position import (
@@ -43,6 +43,7 @@ __all__ = [
     "attention_mask",
     "attention_output",
     "attention_weights",
+    "cache",
     "cached_attention",
     "causal_mask",
     "decoder",

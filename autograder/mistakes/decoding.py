@@ -24,11 +24,11 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
 
 
-def greedy_decode(script: Tensor, steps: int, bos_id: int, eos_id: int, pad_id: int) -> dict[str, Tensor]:
+def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id: int, pad_id: int) -> dict[str, Tensor]:
     """Outputs of a model that says `script` (batch, ≥ steps): rows that go on, or stop, where they should not.
 
     Args:
-        steps: how many tokens the right answer writes after BOS.
+        steps: how many tokens the right answer writes after BOS, `max_len` at most.
     """
     said = script[:, :steps]
     ended = (said == eos_id).cumsum(dim=1) > 0  # from a row's EOS on
@@ -38,6 +38,9 @@ def greedy_decode(script: Tensor, steps: int, bos_id: int, eos_id: int, pad_id: 
     right = torch.where(after, pad_id, said)
     slips = {
         "rows go on after their EOS": torch.cat([begin, said], dim=1),
+        "rows never end, and go on to `max_len`": torch.cat(
+            [begin, script[:, torch.arange(max_len).clamp(max=script.size(1) - 1)]], dim=1
+        ),
         "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
@@ -66,6 +69,12 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
         "tokens are counted, not whole rows": mean(same),
         "real tokens are counted, not whole rows": mean(same[real]),
         "what one of the two has beyond the other is not looked at": mean(cut.all(1)),
+        "only what is predicted is made as wide as what is expected, and cut where it is wider": mean(
+            (one[:, : expected.size(1)] == expected).all(1)
+        ),
+        "only what is expected is made as wide as what is predicted, and cut where it is wider": mean(
+            (two[:, : predicted.size(1)] == predicted).all(1)
+        ),
         "only the real tokens of what is expected are looked at, not what was written behind them": mean(
             (same | ~real).all(1)
         ),
@@ -87,15 +96,24 @@ def cached_attention(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, T
     return possible(
         {
             "only the newest key is attended to": attend(keys[..., newest, :], values[..., newest, :]),
-            "the newest key is left out": attend(keys[..., past, :], values[..., past, :]),
-            "the newest key and value come first in the cache, the order of the values being another": attend(
-                keys.roll(1, -2), values
+            "the newest key is not attended to (left out, or hidden by a causal mask)": attend(
+                keys[..., past, :], values[..., past, :]
             ),
+            "keys and values are not in the same order": attend(keys.roll(1, -2), values),
             "keys stand in the place of values": attend(keys, keys),
-            "a causal mask of one row lets the query see the first key only": attend(
-                keys[..., :1, :], values[..., :1, :]
-            ),
             "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
         },
         attend(keys, values),
     )
+
+
+def cache(kept: Tensor, others: Tensor) -> dict[str, Tensor]:
+    """What may stand where `kept` (…, length, d_k), keys or values, should; `others` are the other ones of the two."""
+    slips = {
+        "keys and values are exchanged in the cache, or one of them stands for both": others,
+        "the newest one is missing: the cache is the one that came": kept[..., :-1, :],
+    }
+    if kept.size(-2) > 1:
+        slips["only the newest one is kept"] = kept[..., -1:, :]
+        slips["the newest one stands first"] = kept.flip(-2)
+    return slips

@@ -16,6 +16,9 @@ def encoder(layers: nn.ModuleList, x: Tensor, mask: Tensor | None) -> dict[str, 
     with torch.no_grad():
         slips = {
             "the mask is not handed to the layers": _through(layers, x, lambda y, layer: layer(y)),
+            "all rows get the mask of the first": (
+                x if mask is None else _through(layers, x, lambda y, layer: layer(y, mask[:1]))
+            ),
             "the mask is handed to the first layer only": _through(
                 layers[1:], layers[0](x, mask), lambda y, layer: layer(y)
             ),
@@ -33,6 +36,9 @@ def decoder(
             "no mask is handed to the layers": _through(layers, x, lambda y, layer: layer(y, memory)),
             "`tgt_mask` is not handed to the layers": _through(
                 layers, x, lambda y, layer: layer(y, memory, src_mask=src_mask)
+            ),
+            "the masks are handed to the first layer only": _through(
+                layers[1:], layers[0](x, memory, **masked), lambda y, layer: layer(y, memory)
             ),
             "`src_mask` is not handed to the layers": _through(
                 layers, x, lambda y, layer: layer(y, memory, tgt_mask=tgt_mask)
@@ -125,6 +131,7 @@ def transformer_padding(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str,
             "the encoder gets no mask, so words attend to padding": logits(None, keys),
             "the cross-attention gets no mask, so the target attends to the padding of the source": logits(keys, None),
             "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
+            "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
         }
         return possible(slips, logits(keys, keys))
 

@@ -107,6 +107,10 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
             lambda s: d_model**0.5 * min(s**-0.5, s * warmup_steps**-1.5)
         ),
         "d_model has the exponent −1 instead of −0.5": rates(lambda s: min(s**-0.5, s * warmup_steps**-1.5) / d_model),
+        "the factor step is missing in the warm-up": rates(lambda s: width * min(s**-0.5, warmup_steps**-1.5)),
+        "the two are added instead of taking the smaller one": rates(
+            lambda s: width * (s**-0.5 + s * warmup_steps**-1.5)
+        ),
         "there is no warm-up": rates(lambda s: width * s**-0.5),
         "the rate never falls again": rates(lambda s: width * s * warmup_steps**-1.5),
         "the rate stays at its peak after the warm-up": rates(
@@ -141,6 +145,14 @@ def step_loss(model: nn.Module, src: Tensor, tgt: Tensor, pad_id: int, smoothing
                 "padding counts as a label": loss(given, labels, pad_id=-100),
                 "`pad_id` is not handed on, and 0 is used": loss(given, labels, pad_id=0),
                 "neither `pad_id` nor `smoothing` is handed on": loss(given, labels, pad_id=0, smoothing=0.1),
+                "the source is learned instead of the target": loss(src[:, :-1], src[:, 1:]),
+                "a softmax comes before the loss, which brings its own": F.cross_entropy(
+                    model(src, given).softmax(-1).movedim(-1, 1),
+                    labels,
+                    ignore_index=pad_id,
+                    label_smoothing=smoothing,
+                ),
+                "the loss is multiplied by the number of real tokens": loss(given, labels) * (labels != pad_id).sum(),
             },
             loss(given, labels),
         )
@@ -176,6 +188,8 @@ def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: i
             / real,
             "the sum is divided by the number of batches": sums.sum() / len(pairs),
             "the losses are summed, not averaged": sums.sum(),
+            "it is the perplexity, e to the power of the loss": (sums.sum() / real).exp(),
+            "BOS is counted as a token that was asked for": sums.sum() / (real + sum(map(len, labels))),
             "only the last batch counts": loss(*pairs[-1]),
             "only the first batch counts": loss(*pairs[0]),
             "the mean losses of the batches are summed": torch.stack([loss(*pair) for pair in pairs]).sum(),
@@ -200,6 +214,8 @@ def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_i
             "padding counts as a label": every.mean(),
             "the hits are divided by the number of all positions": torch.cat(counted).sum() / len(every),
             "hits on padding count as hits, though its tokens are not counted": every.sum() / len(torch.cat(counted)),
+            "BOS is counted as a token that was asked for": torch.cat(counted).sum()
+            / (len(torch.cat(counted)) + sum(map(len, labels))),
             "whole sentences are counted, not tokens": torch.cat(whole).mean(),
             "the hits are counted, not their fraction": torch.cat(counted).sum(),
             "it is a percentage, not a fraction": 100 * right,

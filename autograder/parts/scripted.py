@@ -5,13 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+MOST_CALLS = 60
+
 
 class ScriptedModel(nn.Module):
     """Predict a script: after `n` target tokens of a sentence its next one is `script[sentence, n − 1]`.
 
     A sentence is known by its first source token, `first_id` for the first row of the script, whatever its place in
-    the batch. Logits are the script's plus fixed noise, so that no two tokens tie; in training half of them are
-    dropped. The memory matters: with any other than that from `encode` the model says token 0 only.
+    the batch. Logits are fixed noise, the script's token a little above all others; in training half of them are
+    dropped. The memory matters: with any other than that from `encode` the model says token 0 only; and so does, if
+    `begin` is given, what has been written: where it is not `begin` and then the script, the model says `begin`.
 
     Args:
         script: (sentences, steps) token ids; after the last step the model goes on with its last column.
@@ -20,38 +23,53 @@ class ScriptedModel(nn.Module):
     Attributes:
         encoded: how often `encode` ran.
         lengths: the length of the target at every call of `decode`.
-        modes: (training, gradients enabled) at every call of `encode` and `decode`.
+        modes: (training, gradients enabled) of this module and its parts at every call of `encode` and `decode`.
+
+    Raises:
+        RuntimeError: from `decode`, when it is asked so often that the loop around it cannot end.
+        ValueError: from `decode`, when target and source differ in their number of rows.
     """
 
-    def __init__(self, script: Tensor, vocab_size: int, first_id: int = 3) -> None:
+    def __init__(self, script: Tensor, vocab_size: int, begin: int | None = None, first_id: int = 3) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(0)
         self.register_buffer("script", script)
         self.register_buffer("noise", torch.randn(*script.shape, vocab_size, generator=generator))
         self.scale = nn.Parameter(torch.tensor(1.0))
         self.dropout = nn.Dropout(0.5)
-        self.first_id = first_id
+        self.first_id, self.begin = first_id, begin
         self.encoded = 0
         self.lengths: list[int] = []
         self.modes: set[tuple[bool, bool]] = set()
 
+    def _remember(self) -> None:
+        self.modes |= {(module.training, torch.is_grad_enabled()) for module in self.modules()}
+
     def encode(self, src: Tensor) -> Tensor:
         """(batch, src_len) → memory (batch, src_len, 1), which holds the source."""
         self.encoded += 1
-        self.modes.add((self.training, torch.is_grad_enabled()))
+        self._remember()
         return src.unsqueeze(-1) * self.scale
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
         """(batch, tgt_len), the memory and its source → logits (batch, tgt_len, vocab_size)."""
-        self.modes.add((self.training, torch.is_grad_enabled()))
+        self._remember()
         self.lengths.append(tgt.size(1))
+        if len(self.lengths) > MOST_CALLS:
+            raise RuntimeError(f"The decoder has been asked {MOST_CALLS} times. Does your loop end?")
+        if tgt.size(0) != src.size(0):
+            raise ValueError(f"There are {src.size(0)} sources, but targets in {tgt.size(0)} rows.")
         step = torch.arange(tgt.size(1), device=tgt.device).clamp(max=self.script.size(1) - 1)
         sentence = (src[:, 0] - self.first_id).clamp(0, len(self.script) - 1)
         wanted, noise = self.script[sentence][:, step], self.noise[sentence][:, step]
+        if self.begin is not None:
+            so_far = nn.functional.pad(wanted[:, :-1], (1, 0), value=self.begin)
+            wanted = torch.where((tgt == so_far).cumprod(dim=1) == 1, wanted, self.begin)
         known = (memory[..., 0].round() == src).all(dim=1)
-        wanted = torch.where(known[:, None], wanted, 0)
-        chosen = nn.functional.one_hot(wanted, noise.size(-1))
-        return self.dropout(self.scale * (noise + 8 * chosen))
+        wanted = torch.where(known[:, None], wanted, 0).unsqueeze(-1)
+        best = noise.amax(dim=-1, keepdim=True) + 0.5
+        logits = noise.scatter(-1, wanted, best).scatter(-1, (wanted + 1) % noise.size(-1), -best - 0.5)
+        return self.dropout(self.scale * logits)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""

@@ -1,0 +1,50 @@
+"""The answers of all lessons are one program, which learns to copy."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from classroom import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import chain
+import speed
+
+
+@pytest.fixture(scope="module")
+def scope() -> dict:
+    """The namespace that holds every answer."""
+    return chain.answers()
+
+
+def test_the_answers_train_and_decode(scope: dict) -> None:
+    """By the recipe of lesson 6, the model of lessons 1 to 5 copies all but a few of the held-out sequences."""
+    model = chain.train(scope, seed=0)
+    match, count = chain.copied(scope, model, batches=8)
+    assert count == 512 and match > 0.98
+
+
+def test_the_recipe_is_that_of_the_lessons() -> None:
+    """Sizes, steps, rate and warm-up are those that the training cells of lessons 6 and 7 show."""
+    sizes = ", ".join(f"{name}={value}" for name, value in chain.SIZES.items())
+    for lesson in ("06_training", "07_greedy_decoding"):
+        text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+        assert f"({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, {sizes})" in text
+        assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
+        assert f"learning_rate(step + 1, 64, {chain.WARMUP})" in text and "lr=0.2, betas=(0.9, 0.98), eps=1e-9" in text
+
+
+def test_every_seed_copied_everything() -> None:
+    """The table in the repository says so for at least 20 seeds and 500 sequences, within a minute each."""
+    table = (ROOT / "benchmarks" / "calibration.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|") and line[2].isdigit()]
+    assert len(rows) >= 20 and all(float(match) == 1 and float(seconds) < 60 for _, match, seconds, _ in rows)
+
+
+def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison runs, and gives a ratio for a step, for decoding and for the cache."""
+    monkeypatch.setattr(speed, "REPEATS", 1)
+    rows = speed.measure("tiny", scope, {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 8}, 2, 3)
+    assert len(rows) == 3 and all(float(row.split("|")[4]) > 0 for row in rows)

@@ -1,0 +1,93 @@
+"""The toy data is what it says."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder import data
+from autograder.data import BOS, EOS, PAD
+
+
+def test_data_depends_on_the_seed_alone() -> None:
+    """The same seed gives the same numbers under any global state, which stays as it is; another seed gives others."""
+    torch.manual_seed(1)
+    first, state = data.normal((3, 4), seed=7), torch.get_rng_state()
+    torch.manual_seed(2)
+    assert torch.equal(data.normal((3, 4), seed=7), first)
+    assert not torch.equal(data.normal((3, 4), seed=8), first)
+    torch.manual_seed(1)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert data.normal((3,), dtype=torch.float64).dtype == torch.float64
+    assert [x.shape for x in data.normal((2,), (3,))] == [(2,), (3,)]
+
+
+def test_tokens_are_words_up_to_their_length_and_padding_behind() -> None:
+    """No word is PAD, BOS, EOS or the pad id, and every row is padded behind its length."""
+    tokens = data.tokens([4, 2, 6], vocab_size=9, pad_id=5, seed=3)
+    assert tokens.shape == (3, 6) and tokens.dtype == torch.long
+    for row, length in zip(tokens, (4, 2, 6), strict=True):
+        assert all(word in (3, 4, 6, 7, 8) for word in row[:length].tolist())
+        assert (row[length:] == 5).all()
+
+
+def test_targets_begin_with_bos_and_end_with_eos() -> None:
+    """Between the two stand words, behind them padding."""
+    targets = data.targets([2, 4], vocab_size=9, pad_id=5, seed=3)
+    assert targets.shape == (2, 6)
+    for row, length in zip(targets.tolist(), (2, 4), strict=True):
+        assert row[0] == BOS and row[length + 1] == EOS
+        assert all(word in (3, 4, 6, 7, 8) for word in row[1 : length + 1])
+        assert set(row[length + 2 :]) <= {5}
+
+
+def test_the_copy_task_copies() -> None:
+    """The source is words, EOS, padding; the target is the source behind a BOS; lengths are those asked for."""
+    batches = data.copy_task(5, batch_size=16, min_words=2, max_words=6, seed=1)
+    assert len(batches) == 5
+    lengths = set()
+    for src, tgt in batches:
+        assert src.size(0) == 16 and (tgt[:, 0] == BOS).all() and torch.equal(tgt[:, 1:], src)
+        for row in src.tolist():
+            length = row.index(EOS)
+            lengths.add(length)
+            assert all(3 <= word < 13 for word in row[:length]) and set(row[length + 1 :]) <= {PAD}
+        assert src[:, -1].any()
+    assert lengths == {2, 3, 4, 5, 6}
+
+
+def test_held_out_sequences_are_never_trained() -> None:
+    """Whatever the seeds, no sequence is in both sets."""
+    sets = [
+        {
+            tuple(row)
+            for seed in range(3)
+            for src, _ in data.copy_task(20, max_words=4, held_out=held, seed=seed)
+            for row in torch.nn.functional.pad(src, (0, 5 - src.size(1))).tolist()
+        }
+        for held in (False, True)
+    ]
+    assert not sets[0] & sets[1] and min(map(len, sets)) > 300
+
+
+def test_a_task_that_cannot_be_drawn_is_refused() -> None:
+    """One word, or no length, would never fill a batch."""
+    with pytest.raises(ValueError, match="vocab_size=4"):
+        data.copy_task(1, vocab_size=4)
+    with pytest.raises(ValueError, match="max_words=2"):
+        data.copy_task(1, min_words=3, max_words=2)
+
+
+def test_the_unrelated_task_has_nothing_to_learn() -> None:
+    """Source and target agree as often as chance has it."""
+    ((src, tgt),) = data.unrelated_task(1, batch_size=500, words=8, seed=2)
+    assert src.shape == (500, 8) and tgt.shape == (500, 9) and (tgt[:, 0] == BOS).all()
+    assert abs((src == tgt[:, 1:]).float().mean() - 0.1) < 0.02
+
+
+def test_demonstrations_are_short_while_nbgrader_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All steps for a reader, two for the grader."""
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    assert data.shortened(700) == 700
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert data.shortened(700) == 2 and data.shortened(1) == 1
