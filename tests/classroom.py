@@ -6,8 +6,10 @@ import contextlib
 import functools
 import io
 import linecache
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
@@ -16,6 +18,7 @@ from autograder.check import CheckFailed
 from autograder.grammar import STUB, without_regions
 
 ROOT = Path(__file__).resolve().parent.parent
+AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
 LESSONS = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir())
 
 
@@ -48,7 +51,7 @@ class Classroom:
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
         for cell in self.given:
             if "try-it" not in cell.metadata.get("tags", []):
-                with contextlib.redirect_stdout(io.StringIO()):
+                with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
                     run(cell.source, cell.id, self.scope)
 
     def checks_of(self, exercise: str) -> list[str]:

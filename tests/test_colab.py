@@ -26,7 +26,7 @@ from autograder.lesson import Lesson
 from autograder.submissions import colab_save, solved, submission
 
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
-ON_COLAB = ("torch", "numpy", "matplotlib", "ipykernel", "nbclient")
+ON_COLAB = ("torch", "numpy", "matplotlib", "tqdm", "ipykernel", "nbclient")
 RUN = """\
 import sys
 import nbclient, nbformat
