@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 01_attention
 
-.PHONY: help setup lab test outputs release demo benchmarks clean
+.PHONY: help setup lab test outputs release demo mistakes benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
@@ -13,6 +13,7 @@ help:
 	@echo "make demo        grade a sample class with nbgrader and print its points"
 	@echo "make release     make notebooks/ from solutions/"
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
+	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, and compare speeds with torch.nn.Transformer"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
@@ -42,6 +43,9 @@ outputs: $(READY)
 
 demo: $(READY)
 	$(BIN)/autograder demo
+
+mistakes: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/matrix.py
 
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py

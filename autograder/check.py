@@ -9,7 +9,9 @@ every known slip by more than 1e-2, so 1e-4 stands well between the two.
 
 from __future__ import annotations
 
+import dis
 import inspect
+import itertools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -130,8 +132,10 @@ def _written_by_hand(name: str, scope: Mapping[str, object]) -> None:
     answer, finished = scope.get(name), getattr(parts, name, None)
     if finished is None or answer is None:
         return
-    used = set().union(*map(_names_in, _codes_of(answer)))
-    calls = {"parts", name} <= used or any(scope.get(each) is finished for each in used if each != name)
+    functions = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
+    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions if callable(each)]
+    looked_up = [pair for code in filter(None, codes) for pair in _looked_up(code)]
+    calls = any(pair == ("parts", name) or scope.get(pair[0]) is finished for pair in looked_up)
     if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
         raise CheckFailed(
             f"`{name}` is, or calls, the course's own finished `parts.{name}`.",
@@ -139,15 +143,13 @@ def _written_by_hand(name: str, scope: Mapping[str, object]) -> None:
         )
 
 
-def _codes_of(answer: object) -> list[CodeType]:
-    functions = vars(answer).values() if isinstance(answer, type) else [answer]
-    return [each.__code__ for each in map(inspect.unwrap, filter(callable, functions)) if hasattr(each, "__code__")]
-
-
-def _names_in(code: CodeType) -> set[str]:
-    """The names that a function looks up, those of the functions inside it included."""
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*map(_names_in, inner))
+def _looked_up(code: CodeType) -> Iterator[tuple[object, object]]:
+    """Each name that a function, or one inside it, reads, with what is read next: `parts.x` gives ("parts", "x")."""
+    names = [each.argval for each in dis.get_instructions(code)]
+    yield from itertools.pairwise([*(each if isinstance(each, str) else None for each in names), None])
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _looked_up(inner)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ TYPICAL: dict[str, Sequence[str | None]] = {
     "label_smoothed_loss": [
         "return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), label_smoothing=smoothing)"
     ],
-    "learning_rate": ["return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)"],
+    "learning_rate": ["return min(step**-0.5, step * warmup_steps**-1.5) / d_model**0.5"],
     "evaluate": ["""\
         model.eval()
         losses, hits = [], []
@@ -67,13 +67,13 @@ TYPICAL: dict[str, Sequence[str | None]] = {
         return sum(losses) / len(losses), sum(hits) / len(hits)"""],
     "greedy_decode": ["""\
         memory = model.encode(src)
-        tokens = torch.full((len(src), 1), bos_id, device=src.device)
+        out = torch.full((src.size(0), 1), bos_id).to(src.device)
         for _ in range(max_len):
-            following = next_tokens(model, tokens, memory, src)
-            tokens = torch.cat([tokens, following.unsqueeze(1)], dim=1)
-            if (following == eos_id).all():
+            new = next_tokens(model, out, memory, src)
+            out = torch.cat([out, new[:, None]], dim=1)
+            if (new == eos_id).all():
                 break
-        return tokens"""],
+        return out"""],
     "exact_match": ["""\
         width = min(predicted.size(1), expected.size(1))
         return (predicted[:, :width] == expected[:, :width]).all(dim=1).float().mean().item()"""],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import platform
 import statistics
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,7 @@ def measure(name: str, scope: dict, sizes: dict[str, int], batch: int, words: in
 
 def main() -> None:
     """Measure every size, and write the table."""
+    warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # PyTorch's encoder says it of itself
     scope = answers()
     rows = [row for name, size in SIZES.items() for row in measure(name, scope, *size)]
     head = HEAD.format(

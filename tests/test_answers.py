@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import matrix
 import pytest
 from classroom import LESSONS, classroom, message
 from more_right_answers import RIGHT as MORE_RIGHT
@@ -23,15 +26,6 @@ SLIP = ("These are the values you get when", "This is the shape you get when")
 def title(answer: object) -> str:
     """A test's name, from the table."""
     return answer if isinstance(answer, str) else f"{answer.exercise}: {answer.what}"
-
-
-def source(lesson: str, wrong: Wrong) -> str:
-    """The wrong answer's source; an edit that no longer fits the solution is an error in the table."""
-    text = wrong.source or classroom(lesson).answers[wrong.exercise]
-    for old, new in wrong.edits:
-        assert old in text, f"{old!r} is not in the solution of {wrong.exercise} any more"
-        text = text.replace(old, new)
-    return text
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -68,7 +62,7 @@ def test_one_unanswered_exercise_costs_no_other(lesson: str) -> None:
 @pytest.mark.parametrize(("lesson", "wrong"), WRONG_ANSWERS, ids=title)
 def test_a_wrong_answer_fails_the_right_check_by_name(lesson: str, wrong: Wrong) -> None:
     """The check that should catch the mistake fails, its message is a verdict, and it names a slip that is proved."""
-    results = classroom(lesson).grade({wrong.exercise: source(lesson, wrong)}, exercise=wrong.exercise)
+    results = matrix.graded(lesson, wrong)
     failed = {result.check: result for result in results if not result.passed}
     aimed = f"check_{wrong.exercise}" + (f"_{wrong.check}" if wrong.check else "")
     assert aimed in failed, f"caught by {sorted(failed) or 'nothing'}"
@@ -84,15 +78,14 @@ def test_a_wrong_answer_fails_the_right_check_by_name(lesson: str, wrong: Wrong)
 @pytest.mark.parametrize(("lesson", "wrong"), WRONG_ANSWERS, ids=title)
 def test_what_is_seen_before_submitting(lesson: str, wrong: Wrong) -> None:
     """The visible checks catch the mistake, except where the table says that only a hidden test can."""
-    answers = {wrong.exercise: source(lesson, wrong)}
-    results = classroom(lesson).grade(answers, exercise=wrong.exercise, hidden=False)
+    results = matrix.graded(lesson, wrong, hidden=False)
     assert any(not result.passed for result in results) is not wrong.hidden
 
 
 @pytest.mark.parametrize(("lesson", "wrong"), MORE_WRONG_ANSWERS, ids=title)
 def test_other_wrong_answers_fail_as_well(lesson: str, wrong: Wrong) -> None:
     """A wrong answer fails some check with a verdict, which is short."""
-    results = classroom(lesson).grade({wrong.exercise: source(lesson, wrong)}, exercise=wrong.exercise)
+    results = matrix.graded(lesson, wrong)
     failed = [message(result) for result in results if not result.passed]
     assert failed
     assert all(said.startswith("✗ ") and len(said.splitlines()) <= 8 for said in failed)
@@ -101,7 +94,7 @@ def test_other_wrong_answers_fail_as_well(lesson: str, wrong: Wrong) -> None:
 @pytest.mark.parametrize(("lesson", "right"), RIGHT_ANSWERS + MORE_RIGHT_ANSWERS, ids=title)
 def test_another_right_answer_earns_all_points(lesson: str, right: Right) -> None:
     """An answer that differs from the solution and does what the exercise asks passes every check, in silence."""
-    for result in classroom(lesson).grade({right.exercise: right.source}, exercise=right.exercise):
+    for result in matrix.graded(lesson, right):
         assert result.passed, f"{result.check}: {result.error}"
         assert result.stderr == ""
 
@@ -120,3 +113,11 @@ def test_most_mistakes_show_before_submitting() -> None:
     """At least 85 % of the wrong answers fail a visible check."""
     hidden = sum(wrong.hidden for _, wrong in WRONG_ANSWERS)
     assert hidden / len(WRONG_ANSWERS) < 0.15
+
+
+def test_the_page_of_what_the_checks_catch_is_up_to_date() -> None:
+    """tests/matrix.md is what the checks do (`make mistakes` writes it anew): nothing escapes, nothing is misnamed."""
+    page = matrix.page()
+    assert page == matrix.PAGE.read_text(encoding="utf-8")
+    wrong, caught, _, _, misnamed, right, accepted = map(int, re.findall(r"\*\*(\d+)\*\*", page))
+    assert caught == wrong >= 150 and accepted == right >= 80 and misnamed == 0

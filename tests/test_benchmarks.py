@@ -43,6 +43,7 @@ def test_every_seed_copied_everything() -> None:
     assert len(rows) >= 20 and all(float(match) == 1 and float(seconds) < 60 for _, match, seconds, _ in rows)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")  # which PyTorch's own encoder says of itself
 def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison runs, and gives a ratio for a step, for decoding and for the cache."""
     monkeypatch.setattr(speed, "REPEATS", 1)

@@ -397,6 +397,19 @@ def test_a_finished_part_is_no_answer() -> None:
         assert "finished `parts.exact_match`" in verdict(**scope)
 
 
+def test_an_answer_may_use_other_parts_and_its_own_name() -> None:
+    """What calls another finished part, and itself, is the learner's own work."""
+
+    def exact_match(predicted, expected, deep=True):
+        return exact_match(predicted, expected, False) if deep else parts.evaluate(predicted, expected)
+
+    def rule() -> None:
+        pass
+
+    rule = type(rule)(rule.__code__, {"__builtins__": __builtins__, "parts": parts, "exact_match": exact_match})
+    check.exercise("7.3 exact_match")(rule)
+
+
 def test_a_parameter_under_another_name_is_found() -> None:
     """When one matrix serves twice, the missing name is told to be the same parameter as the other."""
     model = nn.ModuleDict({"one": nn.Linear(2, 2), "two": nn.Linear(2, 2)})

@@ -6,7 +6,7 @@ import re
 import tomllib
 
 from classroom import ROOT, classroom, message
-from test_answers import source
+from matrix import source
 from wrong_answers import LESSON_1
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

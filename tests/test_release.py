@@ -399,7 +399,7 @@ def test_readme_lists_the_lessons(course: Path) -> None:
     text = (course / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# Course\n\n<!-- lessons")
     assert text.endswith("<!-- end of lessons -->\n\nThe end.\n")
-    row = "| [2 · Doubling](notebooks/02_tripling/02_tripling.ipynb) | `double` | §3.2.1 | 4 | 20 | [![Open in Colab]"
+    row = "| [2 · Doubling](notebooks/02_tripling/02_tripling.ipynb) | `double` | §3.2.1 | 4 | 20 | 5 s | [![Open in "
     assert row in text
     assert "| **Total** | | | **8** | **40** | |" in text
 

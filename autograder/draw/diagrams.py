@@ -73,7 +73,7 @@ def architecture(num_layers: int = 6) -> Picture:
         ("add & norm", "4"),
         ("feed-forward", "4"),
         ("add & norm", "4"),
-        ("output projection, softmax", "5"),
+        ("output projection", "5"),
     ]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 6.2), layout="constrained")

@@ -64,14 +64,14 @@ class Transformer(nn.Module):
         share_embeddings: bool = False,
     ) -> None:
         super().__init__()
-        if share_embeddings and src_vocab_size != tgt_vocab_size:
+        if share_embeddings and tgt_vocab_size != src_vocab_size:
             raise ValueError(f"{src_vocab_size} source and {tgt_vocab_size} target tokens cannot share embeddings.")
         sizes = (num_layers, d_model, num_heads, d_ff, dropout)
         self.pad_id = pad_id
         self.src_embedding, self.tgt_embedding = (
             TokenEmbedding(vocab_size, d_model) for vocab_size in (src_vocab_size, tgt_vocab_size)
         )
-        self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
+        self.positional_encoding = PositionalEncoding(d_model, max_len=max_len, dropout=dropout)
         self.encoder, self.decoder = Encoder(*sizes), Decoder(*sizes)
         self.output_projection = nn.Linear(d_model, tgt_vocab_size)
         if share_embeddings:

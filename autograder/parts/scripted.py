@@ -73,4 +73,5 @@ class ScriptedModel(nn.Module):
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""
-        return self.decode(tgt, self.encode(src), src)
+        memory = self.encode(src)
+        return self.decode(tgt, memory, src)
