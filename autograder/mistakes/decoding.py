@@ -57,7 +57,7 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
     narrow = min(predicted.size(1), expected.size(1))
-    width = max(predicted.size(1), expected.size(1))
+    width = max(each.size(1) for each in (predicted, expected))
     one, two = (F.pad(each, (0, width - each.size(1)), value=pad_id) for each in (predicted, expected))
     same, cut = one == two, predicted[:, :narrow] == expected[:, :narrow]
     real = two != pad_id

@@ -42,7 +42,7 @@ def greedy_decode(
 
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int = 0) -> float:
     """The fraction of rows that agree to the last token, whatever the widths of the two."""
-    width = max(predicted.size(1), expected.size(1))
+    width = max(each.size(1) for each in (predicted, expected))
     same = torch.eq(*(F.pad(each, (0, width - each.size(1)), value=pad_id) for each in (predicted, expected)))
     return same.all(dim=1).double().mean().item()
 

@@ -41,7 +41,7 @@ def train_step(
     model.train().zero_grad()
     loss = label_smoothed_loss(model(src, given), labels, pad_id, smoothing)
     loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)
+    nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=max_grad_norm)
     optimizer.step()
     return float(loss.detach())
 
