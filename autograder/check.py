@@ -386,14 +386,19 @@ def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int
     """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
     if not isinstance(module, nn.Module):
         raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {kind(module)}"])
-    found = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
+    # Under all their names: a part may stand in a container of the learner's own as well.
+    known = {key: value for key, value in module.named_parameters(remove_duplicate=False) if value.requires_grad}
+    found = {key: tuple(value.shape) for key, value in known.items()}
+    taken: set[int] = set()
     for key, wanted in expected.items():
-        if key not in found:
+        if key not in found or id(known[key]) in taken:
             slip = unregistered(module, key)
-            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(found), slip)
+            own = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
+            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(own), slip)
         if found[key] != tuple(wanted):
             raise CheckFailed(f"The parameter `{key}` has the wrong shape.", versus(tuple(wanted), found[key]))
-    extra = [key for key in found if key not in expected]
+        taken.add(id(known[key]))
+    extra = [key for key, value in known.items() if id(value) not in taken]
     if extra:
         raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
 

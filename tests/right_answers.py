@@ -1076,6 +1076,13 @@ LESSON_5 = [
     ),
     model("other order of parts, tied from the output"),
     model(
+        "the parts stand in a container as well",
+        "self.pad_id = pad_id",
+        "self.pad_id = pad_id\n        self.stacks = nn.ModuleDict()",
+        "if share_embeddings:",
+        "self.stacks.update({'one': self.encoder, 'two': self.decoder})\n        if share_embeddings:",
+    ),
+    model(
         "log-probabilities for logits",
         "return self.output_projection(x)",
         "return self.output_projection(x).log_softmax(-1)",

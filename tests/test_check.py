@@ -173,7 +173,9 @@ def test_parameters_are_exactly_those_wanted() -> None:
     check.parameters("layer", layer, {"weight": (2, 3)})
     assert "`bias` is frozen" in said(check.parameters, "layer", layer, {"bias": (2,)})
     pair = nn.ModuleDict({"a": layer, "b": layer})
-    assert "`b` is the same module as `a`" in said(check.parameters, "pair", pair, {"b.weight": (2, 3)})
+    both = {"a.weight": (2, 3), "b.weight": (2, 3)}
+    assert "`b` is the same module as `a`" in said(check.parameters, "pair", pair, both)
+    check.parameters("pair", pair, {"b.weight": (2, 3)})
     assert "`bias` is a parameter itself" in said(check.parameters, "layer", layer, {"bias.weight": (2,)})
 
 
