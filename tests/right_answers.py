@@ -1559,6 +1559,52 @@ LESSON_7 = [
     ),
 ]
 
+LESSON_7 += [
+    right(
+        "greedy_decode",
+        "a deep copy decodes",
+        """
+        import copy
+
+        @torch.no_grad()
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            model = copy.deepcopy(model).eval()
+            memory, tokens = model.encode(src), torch.full_like(src[:, :1], bos_id)
+            while tokens.size(1) <= max_len:
+                ended = (tokens == eos_id).any(dim=1)
+                if ended.all():
+                    break
+                chosen = next_tokens(model, tokens, memory, src).masked_fill(ended, pad_id)
+                tokens = torch.hstack([tokens, chosen[:, None]])
+            return tokens
+    """,
+    ),
+]
+LESSON_5 += [
+    right(
+        "Decoder",
+        "a mask with four dimensions, cut to size",
+        """
+        class Decoder(nn.Module):
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                layers = []
+                for i in range(num_layers):
+                    layers.append(DecoderLayer(d_model, num_heads, d_ff, dropout))
+                    self.add_module(f"layer_{i}", layers[-1])
+                self.layers = nn.ModuleList(layers)
+
+            def forward(self, x, memory, src_mask=None, tgt_mask=None):
+                if tgt_mask is not None:
+                    assert tgt_mask.dim() == 4
+                    tgt_mask = tgt_mask[:, :, : x.size(1), : x.size(1)]
+                for layer in self.layers:
+                    x = layer(x, memory, src_mask, tgt_mask)
+                return x
+    """,
+    ),
+]
+
 RIGHT = {
     "01_attention": LESSON_1,
     "02_multi_head_attention": LESSON_2,

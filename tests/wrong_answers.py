@@ -951,6 +951,9 @@ LESSON_7 += [
     Wrong(MATCH, "the first token not looked at", "", "three rows mixed up", edit("(predicted == expected)", "(predicted == expected)[:, 1:]")),
     Wrong(CACHED, "a window of five", "", "wrong values", edit("scaled_dot_product_attention(query, key, value)", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])")),
 ]
+LESSON_6 += [
+    Wrong(EVALUATE, "a deep copy in train mode", "mode", "in train mode", edit("    was_training = model.training\n    model.eval()\n", "    import copy\n    model, was_training = copy.deepcopy(model), model.training\n")),
+]
 
 WRONG = {
     "01_attention": LESSON_1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import Tensor, nn
 
@@ -21,7 +23,7 @@ class ScriptedModel(nn.Module):
         vocab_size: how many tokens there are.
 
     Attributes:
-        encoded: how often `encode` ran.
+        encoded: how often `encode` ran; a deep copy shares what is remembered.
         lengths: the length of the target at every call of `decode`.
         modes: (training, gradients enabled) of this module and its parts at every call of `encode` and `decode`.
 
@@ -38,16 +40,28 @@ class ScriptedModel(nn.Module):
         self.scale = nn.Parameter(torch.tensor(1.0))
         self.dropout = nn.Dropout(0.5)
         self.first_id, self.begin = first_id, begin
-        self.encoded = 0
+        self.encodings: list[None] = []
         self.lengths: list[int] = []
         self.modes: set[tuple[bool, bool]] = set()
 
+    def __deepcopy__(self, memo: dict) -> ScriptedModel:
+        shared = {id(each): each for each in (self.encodings, self.lengths, self.modes)}
+        twin = self.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__ = copy.deepcopy(self.__dict__, memo | shared)
+        return twin
+
+    @property
+    def encoded(self) -> int:
+        """How often `encode` ran."""
+        return len(self.encodings)
+
     def _remember(self) -> None:
-        self.modes |= {(module.training, torch.is_grad_enabled()) for module in self.modules()}
+        self.modes.update((module.training, torch.is_grad_enabled()) for module in self.modules())
 
     def encode(self, src: Tensor) -> Tensor:
         """(batch, src_len) → memory (batch, src_len, 1), which holds the source."""
-        self.encoded += 1
+        self.encodings.append(None)
         self._remember()
         return src.unsqueeze(-1) * self.scale
 
