@@ -4,42 +4,40 @@ Every statement names the learner's own expression as text first, then takes the
 returns nothing when the statement holds and raises `CheckFailed` when it does not.
 
 Tolerances: two correct float32 programs that add in another order differ by about 1e-6 on the course's inputs, and
-every known slip by more than 1e-2, so 1e-4 stands well between the two.
+every known slip by more than 1e-2, so 1e-4 stands well between the two. In float64 a constant that was made in float32,
+right to 6e-8, is no slip, so 1e-5.
 """
 
 from __future__ import annotations
 
-import dis
-import inspect
-import itertools
+import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from types import CodeType, ModuleType
+from types import ModuleType
 
+import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import Tensor
 
-from autograder import parts
+from autograder.by_hand import require_written_by_hand, without
 from autograder.compare import (
     audit,
     first_true,
     index_of,
     kind,
-    listing,
     named_slip,
     require_distinguishable,
     require_same_device,
     require_same_shape,
     require_tensor,
     two_numbers,
-    unregistered,
     versus,
+    within,
     wrong_values,
 )
+from autograder.modules import buffer, defaults, device, layers, mode, parameters, separate
 from autograder.verdict import CheckFailed, NotWritten, from_exception
 
 __all__ = [
@@ -48,6 +46,8 @@ __all__ = [
     "audit",
     "buffer",
     "close",
+    "defaults",
+    "device",
     "differs",
     "dropout",
     "dtype",
@@ -55,20 +55,23 @@ __all__ = [
     "exercise",
     "gradient_reaches",
     "layers",
+    "mode",
     "number",
     "numbers",
     "parameters",
     "python_number",
     "raises",
     "returns",
+    "separate",
     "shape",
     "true",
     "unchanged",
     "without",
 ]
 
+_SEED = 20170612
 _SETUP_NAMES = ("F", "data", "math", "mistakes", "nn", "parts", "torch")
-_TOLERANCES = {torch.float64: (1e-7, 1e-8), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
+_TOLERANCES = {torch.float64: (1e-5, 1e-6), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
 
 
 def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
@@ -91,9 +94,10 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         rule = check.__name__.replace("_", " ")
         try:
             _course_names_stand(check.__globals__)
-            _written_by_hand(name.split()[-1], check.__globals__)
+            require_written_by_hand(name.split()[-1], check.__globals__)
             with _quiet(), _replaced(check.__globals__, given or {}):
                 check()
+                _nothing_left_behind()
         except Exception as error:
             verdict = error if isinstance(error, CheckFailed) else from_exception(error, check)
             if not isinstance(verdict, NotWritten):
@@ -106,16 +110,27 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    dtype = torch.get_default_dtype()
+    dtype, python, numpy = torch.get_default_dtype(), random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), redirect_stderr(sys.stdout):
-        torch.manual_seed(0)
+        torch.manual_seed(_SEED), random.seed(_SEED), np.random.seed(_SEED)
         torch.set_default_dtype(torch.float32)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 yield
         finally:
-            torch.set_default_dtype(dtype)
+            torch.set_default_dtype(dtype), random.setstate(python), np.random.set_state(numpy)
+
+
+def _nothing_left_behind() -> None:
+    """The answer has changed nothing that all of PyTorch shares."""
+    if not torch.is_grad_enabled():
+        raise CheckFailed("Your code switches gradients off for everybody.", slip="Use `with torch.no_grad():`.")
+    if torch.get_default_dtype() != torch.float32:
+        raise CheckFailed("Your code changes PyTorch's default dtype for everybody.")
+    if torch.initial_seed() != _SEED:
+        slip = "Who calls your code decides about that, once."
+        raise CheckFailed("Your code seeds PyTorch's random numbers.", slip=slip)
 
 
 def _course_names_stand(scope: Mapping[str, object]) -> None:
@@ -125,31 +140,6 @@ def _course_names_stand(scope: Mapping[str, object]) -> None:
                 f"`{name}` is no longer the module that the checks use.",
                 slip="Give your own variable another name, run the setup cell, then this one again.",
             )
-
-
-def _written_by_hand(name: str, scope: Mapping[str, object]) -> None:
-    """The answer called `name` is not the finished part of that name, and does not call it."""
-    answer, finished = scope.get(name), getattr(parts, name, None)
-    if finished is None or answer is None:
-        return
-    functions = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
-    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions if callable(each)]
-    looked_up = [pair for code in filter(None, codes) for pair in _looked_up(code)]
-    calls = any(pair == ("parts", name) or scope.get(pair[0]) is finished for pair in looked_up)
-    if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
-        raise CheckFailed(
-            f"`{name}` is, or calls, the course's own finished `parts.{name}`.",
-            slip="Here the point is to write it yourself.",
-        )
-
-
-def _looked_up(code: CodeType) -> Iterator[tuple[object, object]]:
-    """Each name that a function, or one inside it, reads, with what is read next: `parts.x` gives ("parts", "x")."""
-    names = [each.argval for each in dis.get_instructions(code)]
-    yield from itertools.pairwise([*(each if isinstance(each, str) else None for each in names), None])
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _looked_up(inner)
 
 
 @contextmanager
@@ -242,7 +232,7 @@ def close(
 
     Args:
         mistakes: the values that each known slip would give, by the sentence that completes "… when".
-        rtol, atol: tolerances; by default 1e-4 and 1e-5 in float32, 1e-7 and 1e-8 in float64.
+        rtol, atol: tolerances; by default 1e-4 and 1e-5 in float32, 1e-5 and 1e-6 in float64.
     """
     default_rtol, default_atol = _TOLERANCES[expected.dtype]
     rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
@@ -251,12 +241,11 @@ def close(
     require_same_device(name, got, expected)
     slip = named_slip(got, mistakes, rtol, atol)
     require_same_shape(name, got, expected, slip)
-    got = got.detach()
+    got, expected = got.detach(), expected.detach()
     if got.isnan().any():
         raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {first_true(got.isnan())}"], slip)
-    wrong = ~torch.isclose(got.to(expected.dtype), expected, rtol=rtol, atol=atol)
-    if wrong.any():
-        distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf, posinf=torch.inf)
+    distance = (got.double() - expected.double()).abs()
+    if not within(distance, atol + rtol * expected.double().abs()):
         raise wrong_values(name, got, expected, index_of(distance.argmax(), got), ", where they differ most", slip)
 
 
@@ -380,80 +369,3 @@ def gradient_reaches(name: str, source: Tensor, output: Tensor) -> None:
             slip="Something on the way cuts the graph (`detach`, `.data`, `.item()`, NumPy, `torch.no_grad`) "
             "or leaves it out.",
         )
-
-
-def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int]]) -> None:
-    """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
-    if not isinstance(module, nn.Module):
-        raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {kind(module)}"])
-    # Under all their names: a part may stand in a container of the learner's own as well.
-    known = {key: value for key, value in module.named_parameters(remove_duplicate=False) if value.requires_grad}
-    found = {key: tuple(value.shape) for key, value in known.items()}
-    taken: set[int] = set()
-    for key, wanted in expected.items():
-        if key not in found or id(known[key]) in taken:
-            slip = unregistered(module, key)
-            own = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
-            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(own), slip)
-        if found[key] != tuple(wanted):
-            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", versus(tuple(wanted), found[key]))
-        taken.add(id(known[key]))
-    extra = [key for key, value in known.items() if id(value) not in taken]
-    if extra:
-        raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
-
-
-def layers(name: str, stack: nn.ModuleList, of: type[nn.Module], count: int) -> None:
-    """`stack` is a list of `count` layers that PyTorch knows of, each of the class `of`."""
-    if not isinstance(stack, nn.ModuleList | nn.Sequential):
-        slip = "PyTorch finds no layers in a plain list." if isinstance(stack, list | tuple) else None
-        raise CheckFailed(f"`{name}` should be an nn.ModuleList.", [f"got  {kind(stack)}"], slip)
-    if len(stack) != count:
-        raise CheckFailed(f"`{name}` has the wrong number of layers.", versus(count, len(stack)))
-    strange = next((layer for layer in stack if not isinstance(layer, of)), None)
-    if strange is not None:
-        raise CheckFailed(f"`{name}` should hold layers of the class {of.__name__}.", [f"got  {kind(strange)}"])
-
-
-def buffer(name: str, module: nn.Module, key: str) -> None:
-    """`key` is a buffer of `module`: it moves with it from device to device and is never trained."""
-    if key in dict(module.named_buffers()):
-        return
-    if key in dict(module.named_parameters()):
-        raise CheckFailed(f"`{name}.{key}` is a parameter; what is never trained should be a buffer.")
-    if key in module._buffers:
-        raise CheckFailed(
-            f"`{name}.{key}` is None.", slip="`register_buffer` returns nothing: call it, assign nothing."
-        )
-    if hasattr(module, key):
-        raise CheckFailed(f"`{name}.{key}` is not registered as a buffer, so `.to(device)` leaves it behind.")
-    raise CheckFailed(f"`{name}` has no `{key}`.")
-
-
-_READY = {
-    "F.scaled_dot_product_attention": (F.scaled_dot_product_attention,),
-    "nn.MultiheadAttention": (F.multi_head_attention_forward, torch._native_multi_head_attention),
-    "nn.LayerNorm": (F.layer_norm, torch.layer_norm, torch.native_layer_norm),
-}
-
-
-class without(TorchFunctionMode):
-    """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
-
-    Args:
-        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm".
-        instead: what to use in their place, as a phrase.
-    """
-
-    def __init__(self, *ready: str, instead: str) -> None:
-        super().__init__()
-        self.names = {function: name for name in ready for function in _READY[name]}
-        self.instead = instead
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function in self.names:
-            raise CheckFailed(
-                f"Your answer calls PyTorch's ready `{self.names[function]}`.",
-                slip=f"Here the point is to write it yourself: {self.instead}.",
-            )
-        return function(*args, **(kwargs or {}))

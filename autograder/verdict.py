@@ -90,7 +90,7 @@ def from_exception(error: Exception, check: FunctionType) -> CheckFailed:
 
 def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
     """The verdict on an answer that has not the form that the check calls: its arguments or its attributes."""
-    if isinstance(error, TypeError) and re.search(r"positional argument|keyword argument", str(error)):
+    if isinstance(error, TypeError) and re.search(r"positional argument|keyword argument|multiple values", str(error)):
         slip = "Keep the arguments, their order and their defaults as they were given."
         return CheckFailed(
             "Your answer does not take the arguments that it is called with.", _shorten(str(error)), slip

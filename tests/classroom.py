@@ -15,6 +15,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.check import CheckFailed
+from autograder.compare import margins
 from autograder.grammar import STUB, without_regions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,13 +25,19 @@ LESSONS = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is
 
 @dataclass(frozen=True)
 class Result:
-    """What one check cell did: `error` is None when it passed."""
+    """What one check cell did.
+
+    Attributes:
+        error: None when it passed.
+        distances: for each comparison the greatest distance, as a multiple of the one that is allowed.
+    """
 
     check: str
     points: float
     error: Exception | None
     stdout: str
     stderr: str
+    distances: tuple[float, ...]
 
     @property
     def passed(self) -> bool:
@@ -69,12 +76,13 @@ class Classroom:
     def _run_check(self, cell, scope: dict, hidden: bool) -> Result:
         source = cell.source if hidden else without_regions(cell.source, "HIDDEN TESTS")
         out, err, error = io.StringIO(), io.StringIO(), None
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), margins() as distances:
             try:
                 run(source, cell.id, scope)
             except Exception as raised:
                 error = raised
-        return Result(cell.id, cell.metadata.nbgrader.points, error, out.getvalue(), err.getvalue())
+        points = cell.metadata.nbgrader.points
+        return Result(cell.id, points, error, out.getvalue(), err.getvalue(), tuple(distances))
 
 
 @functools.cache

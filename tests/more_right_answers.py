@@ -41,6 +41,12 @@ def soft(what, body, note=""):
 
 
 LESSON_1 = [
+    soft("softmax in float32, then back, as in many libraries", """
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
+    """),
     right("attend_one_query", "logsumexp", """
         def attend_one_query(query, key, value):
             scores = torch.mv(key, query)

@@ -118,7 +118,7 @@ LESSON_1 = [
     w(ATTEND, "softmax twice", SOFT, "weights = torch.softmax(torch.softmax(scores, dim=-1), dim=-1)", name="twice"),
     w(ATTEND, "relu attention", SOFT, "weights = F.relu(scores)\n    weights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)"),
     w(ATTEND, "softmax over dim 1 for two dimensions, last else", SOFT, "weights = torch.softmax(scores, dim=0 if scores.dim() == 2 else -1)", name="queries|first dimension"),
-    w(ATTEND, "no scale for inputs without a batch", SCORES, "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)"),
+    w(ATTEND, "no scale for inputs without a batch", SCORES, "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)", name="not divided by"),
     w(ATTEND, "five dimensions folded in the wrong order", SCORES, "query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))", RET, "output = weights @ value\n    return (output.flip(0) if output.dim() > 4 else output), weights"),
     # products
     w(ATTEND, "tries without a transpose first", SCORES, "0\n    try:\n        scores = query @ key / math.sqrt(query.size(-1))\n    except RuntimeError:\n        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))"),
@@ -146,7 +146,6 @@ LESSON_1 = [
     w(ATTEND, "rounds the weights to 4 decimals", SOFT, "weights = torch.softmax(scores, dim=-1)\n    weights = (weights * 1e4).round() / 1e4 + 0 * weights"),
     w(ATTEND, "half precision inside", SCORES, "(query.half() @ key.half().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
     w(ATTEND, "bfloat16 inside", SCORES, "(query.bfloat16() @ key.bfloat16().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
-    w(ATTEND, "softmax always in float32, then back (float64 lost)", SOFT, "weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)"),
     w(ATTEND, "bfloat16 breaks: fills with float32's smallest number", "-math.inf", "torch.finfo(torch.float32).min", ambiguous="contract: bfloat16 works too; masked_fill overflows there"),
     w(ATTEND, "eye of float32 breaks bfloat16 and float64 alike", SCORES, "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"),
     # mask
@@ -184,7 +183,7 @@ LESSON_1 = [
     w(ATTEND, "PyTorch's own when there is no mask", "    scores = query", "    if mask is None and dropout is None:\n        eye = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-2], -1, -1)\n        return F.scaled_dot_product_attention(query, key, value), F.scaled_dot_product_attention(query, key, eye)\n    scores = query", name="F.scaled_dot_product_attention"),
     w(ATTEND, "parts.scaled_dot_product_attention from the course's package", source="""
         from autograder.parts import scaled_dot_product_attention
-    """, name="F.scaled_dot_product_attention"),
+    """, name="F.scaled_dot_product_attention|own finished"),
     w(ATTEND, "the solution of lesson 2's parts inside a torch.no_grad", "    scores = query", "    query = query.detach()\n    scores = query", name="No gradient flows back to `query`"),
     w(ATTEND, "detaches when no mask is given", RET, "if mask is None:\n        weights = weights.detach()\n    return weights @ value, weights", name="No gradient"),
     w(ATTEND, "in-place on query when dropout is None and no mask", "    scores = query", "    if mask is None:\n        query *= 1 / math.sqrt(query.size(-1))\n        scores = query @ key.transpose(-2, -1)\n    else:\n      scores = query", name="changes `query`"),
@@ -358,7 +357,7 @@ LESSON_2 = [
     w(MHA, "the same dropout for all heads", CALL, CALL.replace("self.dropout)", "lambda w: w * self.dropout(torch.ones_like(w[:, :1])))")),
     w(MHA, "the same dropout on every call (manual_seed in forward)", "        query = split_heads(", "        torch.manual_seed(0)\n        query = split_heads("),
     w(MHA, "dropout on the heads' values", CALL, CALL.replace("value, mask, self.dropout)", "self.dropout(value), mask)"), name="no entry of"),
-    w(MHA, "PyTorch's layer when a mask is given", "        query = split_heads(", "        if mask is not None:\n            twin = parts.MultiHeadAttention.twin_of(self, self.num_heads)\n            output = twin(query, key, value, mask)\n            self.attention_weights = twin.attention_weights\n            return output\n        query = split_heads(", name="nn.MultiheadAttention"),
+    w(MHA, "PyTorch's layer when a mask is given", "        query = split_heads(", "        if mask is not None:\n            twin = parts.MultiHeadAttention.twin_of(self, self.num_heads)\n            output = twin(query, key, value, mask)\n            self.attention_weights = twin.attention_weights\n            return output\n        query = split_heads(", name="nn.MultiheadAttention|own finished"),
     w(MHA, "float64 impossible: casts to float", OUT, "return self.w_o(merge_heads(output.float()))"),
     w(MHA, "returns (output, weights) in training only", OUT, "result = self.w_o(merge_heads(output))\n        return (result, weights) if self.training else result", name="should be a torch.Tensor"),
     w(MHA, "sequence first", "        query = split_heads(", "        query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)\n        query = split_heads(", OUT, "return self.w_o(merge_heads(output)).transpose(0, 1)"),
@@ -397,7 +396,7 @@ LESSON_3 = [
     w(ANGLE, "always zero", "return position / 10000 ** (even / d_model)", "return 0.0"),
     w(ANGLE, "degrees", "return position / 10000 ** (even / d_model)", "return math.degrees(position / 10000 ** (even / d_model))", name="degrees"),
     w(ANGLE, "rounded to 4 decimals", "return position / 10000 ** (even / d_model)", "return round(position / 10000 ** (even / d_model), 4)"),
-    w(ANGLE, "integer exponent", "(even / d_model)", "(even // d_model)"),
+    w(ANGLE, "integer exponent", "(even / d_model)", "(even // d_model)", name="//|whole|floor"),
     w(ANGLE, "base 1000", "10000 **", "1000 **", name="base"),
     w(ANGLE, "the next even column for odd ones", "column // 2 * 2", "(column + 1) // 2 * 2"),
     w(ANGLE, "2i+1 in the exponent of odd columns", "column // 2 * 2", "column // 2 * 2 + column % 2", name="its pair's even one"),
@@ -494,7 +493,7 @@ LESSON_3 = [
     w(PE, "arguments of __init__ exchanged", "d_model: int, max_len: int = 5000", "max_len: int, d_model: int = 5000"),
     w(PE, "one dropout mask for all sentences", ADD, "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:1]))"),
     w(PE, "one dropout mask for all tokens (columns)", ADD, "(x + self.encoding[:seq_len]) * self.dropout(x.new_ones(x.size(-1)))", name="columns"),
-    w(PE, "one dropout mask for all positions of a sentence", ADD, "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:, :1]))", name="columns"),
+    w(PE, "one dropout mask for all positions of a sentence", ADD, "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:, :1]))", name="columns|every position drops the same"),
     w(PE, "the same dropout on every call", ADD, "(torch.manual_seed(1), self.dropout(x + self.encoding[:seq_len]))[1]"),
     w(PE, "the first quarter dropped, no chance", "        return self.dropout(x", "        if self.training:\n            y = ((x + self.encoding[:seq_len]) / (1 - self.dropout.p)).flatten()\n            keep = torch.arange(y.numel()) >= self.dropout.p * y.numel()\n            return (y * keep).view_as(x)\n        return self.dropout(x"),
     w(PE, "not scaled up", ADD, "(x + self.encoding[:seq_len]) * (torch.rand_like(x) > self.dropout.p) if self.training else x + self.encoding[:seq_len]", name="not divided by 1 − dropout"),

@@ -888,7 +888,7 @@ LESSON_4 = [
                 super().__init__()
                 self.add_norm_2 = AddNorm(d_model, dropout)
                 self.add_norm_1 = AddNorm(d_model, dropout)
-                self.feed_forward = FeedForward(d_model, d_ff)
+                self.feed_forward = FeedForward(d_model, d_ff, dropout)
                 self.self_attention = MultiHeadAttention(d_model, num_heads)
 
             def forward(self, x, src_mask=None):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -24,18 +25,30 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
             (products / math.sqrt(query.numel())).softmax(dim=0) @ value
         ),
         "the weights are averaged over the keys once more": weights @ value / len(value),
+        "a sigmoid stands in the place of the softmax": products.sigmoid() @ value,
+        "the softmax is taken of minus the scores": (-products).softmax(dim=0) @ value,
+        "the function returns inside the loop, after the first value": weights[0] * value[0],
     }
 
 
-def attention_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
-    """Weights for query (…, query_len, d_k) and key (…, key_len, d_k), without a mask."""
+def attention_weights(query: Tensor, key: Tensor, value: Tensor | None = None) -> dict[str, Tensor]:
+    """Weights for query (…, query_len, d_k) and key (…, key_len, d_k), without a mask.
+
+    Args:
+        value: (…, key_len, d_v), whose width somebody may divide by.
+    """
     products = torch.einsum("...qd,...kd->...qk", query, key)
     scores = products / math.sqrt(query.size(-1))
-    return _wrong_weights(query, key) | {
+    right = scores.softmax(dim=-1)
+    slips = _wrong_weights(query, key) | {
         "they are the scores: the softmax is missing": scores,
         "they are the scores, neither scaled nor through a softmax": products,
         "they are log-probabilities (`log_softmax`)": scores.log_softmax(dim=-1),
+        "every key gets the same weight, whatever the scores": torch.full_like(right, 1 / key.size(-2)),
     }
+    if value is not None and value.size(-1) != query.size(-1):
+        slips["the scores are divided by √d_v instead of √d_k"] = (products / math.sqrt(value.size(-1))).softmax(-1)
+    return slips
 
 
 def attention_output(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
@@ -60,6 +73,7 @@ def attention_mask(query: Tensor, key: Tensor, mask: Tensor) -> dict[str, Tensor
         "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scores * mask).softmax(dim=-1),
         "the mask is added to the scores as 0 and 1": (scores + mask.to(scores)).softmax(dim=-1),
         "blocked scores get −1 instead of a large negative number": torch.where(mask, scores, -1.0).softmax(dim=-1),
+        "blocked scores get −10 instead of a large negative number": torch.where(mask, scores, -10.0).softmax(dim=-1),
         "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": scores.softmax(-1) * mask,
     }
 
@@ -75,14 +89,16 @@ def attention_dropout(
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
     early = dropout(scores).softmax(dim=-1)
     never, before = "they are those before dropout", "dropout acts on the scores, before the softmax"
-    twice = "dropout is applied twice"
+    twice, again = "dropout is applied twice", "the weights are divided by their sum once more after dropout"
+    shared = dropout(weights) / dropout(weights).sum(dim=-1, keepdim=True)
     return {
-        "weights": {never: weights, before: early, twice: dropout(dropout(weights))},
+        "weights": {never: weights, before: early, twice: dropout(dropout(weights)), again: shared},
         "output": {
             "the output is made from the weights before dropout": weights @ value,
             "dropout acts on the output instead of the weights": dropout(weights @ value),
             before: early @ value,
             twice: dropout(dropout(weights)) @ value,
+            again: shared @ value,
         },
     }
 
@@ -93,6 +109,14 @@ def _wrong_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()}
     slips["the softmax runs over the queries instead of the keys"] = scores.softmax(dim=-2)
     slips["the exponentials are not divided by their sum"] = scores.exp()
+    slips["a sigmoid stands in the place of the softmax"] = scores.sigmoid()
+    slips["the softmax is taken of minus the scores"] = (-scores).softmax(dim=-1)
+    slips["the softmax is taken twice"] = scores.softmax(dim=-1).softmax(dim=-1)
+    best = scores.argmax(dim=-1)
+    slips["each query takes its best-matching key alone, without a softmax"] = F.one_hot(best, key.size(-2)).to(scores)
+    slips["the scores are not scaled, and the softmax runs over the queries"] = products.softmax(dim=-2)
+    cosines = torch.einsum("...qd,...kd->...qk", F.normalize(query, dim=-1), F.normalize(key, dim=-1))
+    slips["the scores are cosines: query and key are divided by their lengths"] = cosines.softmax(dim=-1)
     if query.dim() > 2:
         slips["the softmax runs over the first dimension, the batch"] = scores.softmax(dim=0)
     if query.dim() > 3:
@@ -108,6 +132,7 @@ def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
         "the scores are multiplied by √d_k instead of divided": math.sqrt(d_k),
         "the scores are divided by √key_len instead of √d_k": 1 / math.sqrt(key.size(-2)),
         "the scores are divided by √query_len instead of √d_k": 1 / math.sqrt(query.size(-2)),
+        "the root is taken twice: the scores are divided by √(√d_k)": d_k**-0.25,
     }
     if query.dim() > 2:
         scales["the scores are divided by the root of the batch size instead of √d_k"] = 1 / math.sqrt(query.size(0))

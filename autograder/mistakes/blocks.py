@@ -30,6 +30,8 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
             ),
             "eps is left out": weight * centred / variance.sqrt() + bias,
             "the root of the variance is missing": weight * centred / (variance + eps) + bias,
+            "the variance is squared instead of taking its root": weight * centred / (variance + eps) ** 2 + bias,
+            "eps is fixed at 1e-5, whatever was asked for": weight * centred / (variance + 1e-5).sqrt() + bias,
             "the mean is not subtracted": weight * x / (variance + eps).sqrt() + bias,
             "`weight` and `bias` are not used": centred / (variance + eps).sqrt(),
             "`bias` is not used": weight * centred / (variance + eps).sqrt(),
@@ -59,6 +61,9 @@ def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
                 "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
                 "the activation is tanh instead of ReLU": second(hidden.tanh()),
                 "the input is added to the output, which is the next exercise's job": x + second(hidden.relu()),
+                "the hidden values are averaged over the positions": second(
+                    hidden.relu().mean(-2, keepdim=True).expand_as(hidden)
+                ),
             },
             second(hidden.relu()),
         )
@@ -169,10 +174,9 @@ def _pre_norm(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
-    """Only the slips that show on these inputs, and of two that look the same there only the first."""
-    kept: dict[str, Tensor] = {}
-    for slip, values in slips.items():
-        same = [other for other in (right, *kept.values()) if other.shape == values.shape]
-        if not any(torch.allclose(values, other, atol=1e-3) for other in same):
-            kept[slip] = values
-    return kept
+    """Only the slips that show on these inputs; two that look the same there stay, and neither will be named."""
+    return {
+        slip: values
+        for slip, values in slips.items()
+        if values.shape != right.shape or not torch.allclose(values, right, atol=1e-3)
+    }

@@ -14,11 +14,14 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
     slips = {
         "the prediction at the first position is taken, not the one at the last": logits[:, 0].argmax(-1),
         "the prediction at the last position but one is taken": logits[:, -2].argmax(-1),
-        "the least probable token is taken": logits[:, -1].argmin(-1),
+        "the least probable token is taken, or the one with the largest logit without its sign": logits[:, -1].argmin(
+            -1
+        ),
         "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
         "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
+        "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
     }
     right = logits[:, -1].argmax(-1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
@@ -36,6 +39,7 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
     begin = torch.full((len(script), 1), bos_id)
     first_end = int(ended.any(dim=0).nonzero()[0]) + 1 if ended.any() else steps
     right = torch.where(after, pad_id, said)
+    first_row = int((~after[0]).sum())  # how much the first row writes
     slips = {
         "rows go on after their EOS": torch.cat([begin, said], dim=1),
         "rows never end, and go on to `max_len`": torch.cat(
@@ -46,9 +50,7 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
         "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
         "the loop stops one token too early": torch.cat([begin, right[:, :-1]], dim=1),
-        "all rows get the tokens of the first": torch.cat(
-            [begin, right[:1, : int((right[0] == eos_id).nonzero()[0]) + 1].expand(len(script), -1)], dim=1
-        ),
+        "all rows get the tokens of the first": torch.cat([begin, right[:1, :first_row].expand(len(script), -1)], 1),
     }
     expected = torch.cat([begin, right], dim=1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, expected)}
@@ -79,6 +81,9 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
             (same | ~real).all(1)
         ),
         "a single right token is enough": mean(same.any(1)),
+        "the sums of the rows are compared, not their tokens": mean(one.sum(1) == two.sum(1)),
+        "the tokens of a row may stand in any order": mean((one.sort(1).values == two.sort(1).values).all(1)),
+        "the first token is not looked at": mean(same[:, 1:].all(1)),
         "all rows have to be right": mean(same.all()),
         "right rows are counted, not their fraction": same.all(1).sum().float(),
         "wrong rows are counted instead of right ones": 1 - mean(same.all(1)),

@@ -16,13 +16,12 @@ def encoder(layers: nn.ModuleList, x: Tensor, mask: Tensor | None) -> dict[str, 
     with torch.no_grad():
         slips = {
             "the mask is not handed to the layers": _through(layers, x, lambda y, layer: layer(y)),
-            "all rows get the mask of the first": (
-                x if mask is None else _through(layers, x, lambda y, layer: layer(y, mask[:1]))
-            ),
             "the mask is handed to the first layer only": _through(
                 layers[1:], layers[0](x, mask), lambda y, layer: layer(y)
             ),
         }
+        if mask is not None:
+            slips["all rows get the mask of the first"] = _through(layers, x, lambda y, layer: layer(y, mask[:1]))
         return _stack(layers, x, lambda y, layer: layer(y, mask), slips)
 
 

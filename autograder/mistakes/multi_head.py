@@ -66,7 +66,7 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
     def stacked(x: Tensor) -> Tensor:
         return x.reshape(x.size(0), x.size(2), -1)
 
-    projected = module.w_q(query), module.w_k(key), module.w_v(value)
+    projected, swapped = (module.w_q(query), module.w_k(key), module.w_v(value)), module.w_o(value)
     d_model = query.size(-1)
     slips = {
         "the last layer, `w_o`, is left out": _without_last(module, layer),
@@ -80,6 +80,8 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
         "there is one head of width d_model": layer(split=lambda x: x.unsqueeze(1)),
         "the values are not projected by `w_v`": layer(v=value),
         "query and key are not projected": layer(q=query, k=key),
+        "the query is not projected by `w_q`": layer(q=query),
+        "the key is not projected by `w_k`": layer(k=key),
         "`w_v` projects the key instead of the value": layer(v=module.w_v(key)),
         "`w_k` projects the query instead of the key": layer(k=module.w_k(query)) if query.shape == key.shape else None,
         "`w_q` and `w_k` are swapped": layer(q=module.w_k(query), k=module.w_q(key)),
@@ -87,9 +89,16 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
         "`w_q` projects all three": layer(k=module.w_q(key), v=module.w_q(value)),
         "query, key and value are not projected": layer(q=query, k=key, v=value),
         "keys and values are exchanged, or `w_k` and `w_v`": layer(k=projected[2], v=projected[1]),
+        "`w_v` and `w_o` are swapped": module.w_v(_without_last(module, lambda: layer(v=swapped))),
+        "the output goes through `w_o` twice": module.w_o(layer()),
+        "the query is added to the output: the residual comes in lesson 4": query + layer(),
+        "the scores are divided by √d_k twice": layer(scale=num_heads / d_model),
+        "the heads are put side by side in reverse order": layer(merge=lambda x: side_by_side(x.flip(1))),
     }
     if mask is not None:
         slips["the mask is not used"] = layer(mask=None)
+        first = torch.arange(num_heads)[:, None, None] == 0
+        slips["the mask reaches the first head only"] = layer(mask=mask | ~first)
         slips["the mask is read the wrong way round (True = may attend)"] = layer(mask=~mask)
     right = layer()
     return {

@@ -34,6 +34,14 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
         "the exponent is missing its division by d_model": turned(even),
         "an odd column uses its own number instead of its pair's even one": turned(column / d_model),
         "positions are counted from 1 instead of 0": turned(even / d_model) * (position + 1) / position,
+        "the exponent is 0, as `//` makes it, so that every pair turns at the speed of the first": turned(0.0),
+        "the base is 1000 instead of 10000": torch.tensor(position / 1000.0 ** (even / d_model)),
+        "the base is e instead of 10000": torch.tensor(position / math.exp(even / d_model)),
+        "position and column are exchanged": torch.tensor(column / 10000.0 ** ((position - position % 2) / d_model)),
+        "position / 10000 is raised to the power, not 10000 alone (parentheses)": torch.tensor(
+            (position / 10000.0) ** (even / d_model)
+        ),
+        "it is the angle in degrees": torch.rad2deg(turned(even / d_model)),
         "it is the sine of the angle": turned(even / d_model).sin(),
         "it is the cosine of the angle": turned(even / d_model).cos(),
     }
@@ -66,6 +74,11 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
         "the frequencies run from slow to fast": _waves(max_len, rate.flip(0)),
         "the base is 1000 instead of 10000": _waves(max_len, torch.pow(1000.0, -column / d_model)),
         "the base is 100000 instead of 10000": _waves(max_len, torch.pow(100000.0, -column / d_model)),
+        "the base is e instead of 10000": _waves(max_len, torch.exp(-column / d_model)),
+        "the exponent is 0, as `//` makes it, so that every pair has the speed of the first": _waves(
+            max_len, torch.ones_like(rate)
+        ),
+        "sine and cosine are multiplied by √d_model, which belongs to the embedding": math.sqrt(d_model) * right,
         "the angle is divided by 2π": _waves(max_len, rate / (2 * math.pi)),
         "it is the angle itself: sine and cosine are missing": _interleaved(
             *[torch.arange(max_len, dtype=torch.float64)[:, None] * rate] * 2

@@ -165,6 +165,8 @@ def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: i
         return F.cross_entropy(logits.movedim(-1, 1), labels, **{"ignore_index": pad_id} | options)
 
     pairs = list(zip(logits, labels, strict=True))
+    hits = torch.cat([(each.argmax(-1) == wanted)[wanted != pad_id] for each, wanted in pairs])
+    zeros = sum(int((each != 0).sum()) for each in labels)
     sums = torch.stack([loss(*pair, reduction="sum") for pair in pairs])
     real, every = (sum(int(count(each).sum()) for each in labels) for count in (lambda x: x != pad_id, torch.ones_like))
     return possible(
@@ -192,6 +194,10 @@ def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: i
             "BOS is counted as a token that was asked for": sums.sum() / (real + sum(map(len, labels))),
             "only the last batch counts": loss(*pairs[-1]),
             "only the first batch counts": loss(*pairs[0]),
+            "loss and accuracy are exchanged": hits.float().mean(),
+            "the pad id is taken to be 0 instead of `pad_id`": (
+                sum(loss(*pair, reduction="sum", ignore_index=0) for pair in pairs) / zeros
+            ),
             "the mean losses of the batches are summed": torch.stack([loss(*pair) for pair in pairs]).sum(),
         },
         sums.sum() / real,

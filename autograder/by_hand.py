@@ -1,0 +1,81 @@
+"""Whether an answer was written by hand: it is not the ready part of PyTorch's or of the course's, and calls none."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import itertools
+from collections.abc import Iterator, Mapping
+from types import CodeType, ModuleType
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+
+from autograder import parts
+from autograder.verdict import CheckFailed
+
+
+def require_written_by_hand(name: str, scope: Mapping[str, object]) -> None:
+    """The answer called `name` is not the finished part of that name, and does not call it."""
+    answer, finished = scope.get(name), getattr(parts, name, None)
+    if finished is None or answer is None:
+        return
+    functions = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
+    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions if callable(each)]
+    looked_up = [pair for code in filter(None, codes) for pair in _looked_up(code)]
+    calls = any(_is_finished(pair, name, finished, scope) for pair in looked_up)
+    if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
+        raise CheckFailed(
+            f"`{name}` is, or calls, the course's own finished `parts.{name}`.",
+            slip="Here the point is to write it yourself.",
+        )
+
+
+def _is_finished(pair: tuple[object, object], name: str, finished: object, scope: Mapping[str, object]) -> bool:
+    """A name, and what is read next, lead to the finished part: `parts.x`, `alias.x`, an import of x from the parts."""
+    first, second = pair
+    known = scope.get(first)
+    return (
+        known is finished
+        or pair in (("parts", name), ("autograder.parts", name))
+        or (second == name and isinstance(known, ModuleType) and getattr(known, name, None) is finished)
+    )
+
+
+def _looked_up(code: CodeType) -> Iterator[tuple[object, object]]:
+    """Each name that a function, or one inside it, reads, with what is read next: `parts.x` gives ("parts", "x")."""
+    names = [each.argval for each in dis.get_instructions(code)]
+    yield from itertools.pairwise([*(each if isinstance(each, str) else None for each in names), None])
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _looked_up(inner)
+
+
+_READY = {
+    "F.scaled_dot_product_attention": (F.scaled_dot_product_attention,),
+    "nn.MultiheadAttention": (F.multi_head_attention_forward, torch._native_multi_head_attention),
+    "nn.LayerNorm": (F.layer_norm, torch.layer_norm, torch.native_layer_norm),
+}
+
+
+class without(TorchFunctionMode):
+    """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
+
+    Args:
+        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm".
+        instead: what to use in their place, as a phrase.
+    """
+
+    def __init__(self, *ready: str, instead: str) -> None:
+        super().__init__()
+        self.names = {function: name for name in ready for function in _READY[name]}
+        self.instead = instead
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in self.names:
+            raise CheckFailed(
+                f"Your answer calls PyTorch's ready `{self.names[function]}`.",
+                slip=f"Here the point is to write it yourself: {self.instead}.",
+            )
+        return function(*args, **(kwargs or {}))
