@@ -54,6 +54,7 @@ __all__ = [
     "equal",
     "exercise",
     "gradient_reaches",
+    "gradients_agree",
     "layers",
     "mode",
     "number",
@@ -243,7 +244,8 @@ def close(
     require_same_shape(name, got, expected, slip)
     got, expected = got.detach(), expected.detach()
     if got.isnan().any():
-        raise CheckFailed(f"`{name}` contains NaN.", [f"first at index {first_true(got.isnan())}"], slip)
+        place = [f"first at index {first_true(got.isnan())}"] if got.dim() else []
+        raise CheckFailed(f"`{name}` contains NaN.", place, slip)
     distance = (got.double() - expected.double()).abs()
     if not within(distance, atol + rtol * expected.double().abs()):
         raise wrong_values(name, got, expected, index_of(distance.argmax(), got), ", where they differ most", slip)
@@ -334,6 +336,8 @@ def dropout(
         wanted, found = two_numbers(kept[place].item(), got[place].item())
         lines = versus(f"0 or {wanted}  at index {place}, at dropout={p}", found)
         raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, slip)
+    if got.dim() > 2 and len(got) > 1 and ((got == 0) == (got[:1] == 0)).all():
+        raise CheckFailed(f"In training, every sentence drops the same entries of `{name}`.")
     if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:
         raise CheckFailed(f"In training, {zeros:.0%} of the entries of `{name}` are dropped at dropout={p}.")
     if ((got == 0).all(dim=-1) | (got != 0).all(dim=-1)).all():
@@ -369,3 +373,11 @@ def gradient_reaches(name: str, source: Tensor, output: Tensor) -> None:
             slip="Something on the way cuts the graph (`detach`, `.data`, `.item()`, NumPy, `torch.no_grad`) "
             "or leaves it out.",
         )
+
+
+def gradients_agree(name: str, output: Tensor, expected: Tensor, **sources: Tensor) -> None:
+    """The gradients of `output`, called `name`, in each of `sources` are those of `expected`, a right answer's."""
+    for key, source in sources.items():
+        gradient_reaches(key, source, output)
+        got, wanted = (torch.autograd.grad(y.pow(3).sum(), source, retain_graph=True)[0] for y in (output, expected))
+        close(f"the gradient of {name} in {key}", got, wanted, rtol=1e-3, atol=1e-4)

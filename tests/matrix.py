@@ -23,21 +23,21 @@ from classroom import LESSONS, Result, classroom, message
 from more_right_answers import RIGHT as MORE_RIGHT
 from more_wrong_answers import WRONG as MORE_WRONG
 from right_answers import RIGHT
+from tried_right_answers import RIGHT as TRIED_RIGHT
+from tried_wrong_answers import WRONG as TRIED_WRONG
 from wrong_answers import WRONG
 
 PAGE = Path(__file__).parent / "matrix.md"
 SLIP = re.compile(r"^(?:These are the values|This is the shape) you get when (.+)\.$", re.MULTILINE)
-NO_NAME = re.compile(
-    r"wrong (values|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|three rows mixed up|"
-)
+NO_NAME = re.compile(r"wrong (values|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|all rows mixed up|")
 NEAR = 10  # right answers stay this many times below what is allowed, wrong ones go this many times above
 HEAD = """\
 <!-- Made by `make mistakes`; do not edit. -->
 
 # What the checks catch
 
-Every answer in `tests/wrong_answers.py`, `tests/more_wrong_answers.py`, `tests/right_answers.py` and
-`tests/more_right_answers.py`, graded by the checks of its exercise.
+Every answer in `tests/wrong_answers.py` and `tests/right_answers.py`, and in the tables beside them whose names begin
+with `more_` and `tried_`, graded by the checks of its exercise.
 
 - *Caught*: some check fails. *Visible*: a check that students see fails.
 - *Nameable*: the tables hold words for the slip; that values, a shape or a dtype are wrong, or that Python raised an
@@ -74,13 +74,23 @@ def solved(lesson: str, exercise: str) -> tuple[Result, ...]:
 
 
 def wrong_answers(lesson: str, exercise: str) -> list:
-    """The wrong answers of an exercise, from both tables."""
-    return [each for table in (WRONG, MORE_WRONG) for each in table.get(lesson, ()) if each.exercise == exercise]
+    """The wrong answers of an exercise, from all tables."""
+    return [
+        each
+        for table in (WRONG, MORE_WRONG, TRIED_WRONG)
+        for each in table.get(lesson, ())
+        if each.exercise == exercise
+    ]
 
 
 def right_answers(lesson: str, exercise: str) -> list:
-    """The right answers of an exercise that are not its solution, from both tables."""
-    return [each for table in (RIGHT, MORE_RIGHT) for each in table.get(lesson, ()) if each.exercise == exercise]
+    """The right answers of an exercise that are not its solution, from all tables."""
+    return [
+        each
+        for table in (RIGHT, MORE_RIGHT, TRIED_RIGHT)
+        for each in table.get(lesson, ())
+        if each.exercise == exercise
+    ]
 
 
 def failing(results: tuple[Result, ...]) -> list[Result]:
@@ -96,7 +106,7 @@ def slips(results: tuple[Result, ...]) -> set[str]:
 def words(answer) -> re.Pattern[str] | None:
     """What would name the slip of an answer, None when the table holds nothing that would.
 
-    In the first table that is `says` and `also`, in the second a regular expression, `name`.
+    In the first table that is `says` and `also`, in the others a regular expression, `name`.
     """
     first = hasattr(answer, "says")
     told = [answer.says, answer.also] if first else answer.name.split("|")

@@ -11,6 +11,8 @@ from classroom import LESSONS, classroom, message
 from more_right_answers import RIGHT as MORE_RIGHT
 from more_wrong_answers import WRONG as MORE_WRONG
 from right_answers import RIGHT, Right
+from tried_right_answers import RIGHT as TRIED_RIGHT
+from tried_wrong_answers import WRONG as TRIED_WRONG
 from wrong_answers import WRONG, Wrong
 
 from autograder import check
@@ -18,8 +20,8 @@ from autograder.check import NotWritten
 
 WRONG_ANSWERS = [(lesson, wrong) for lesson, table in WRONG.items() for wrong in table]
 RIGHT_ANSWERS = [(lesson, right) for lesson, table in RIGHT.items() for right in table]
-MORE_WRONG_ANSWERS = [(lesson, wrong) for lesson, table in MORE_WRONG.items() for wrong in table]
-MORE_RIGHT_ANSWERS = [(lesson, right) for lesson, table in MORE_RIGHT.items() for right in table]
+MORE_WRONG_ANSWERS = [(lesson, each) for more in (MORE_WRONG, TRIED_WRONG) for lesson in more for each in more[lesson]]
+MORE_RIGHT_ANSWERS = [(lesson, each) for more in (MORE_RIGHT, TRIED_RIGHT) for lesson in more for each in more[lesson]]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
 
 

@@ -853,7 +853,7 @@ LESSON_7 = [
     Wrong(GREEDY, "no BOS", "tokens", "BOS is left out", edit("return tokens", "return tokens[:, 1:]")),
     Wrong(GREEDY, "EOS not written", "tokens", "EOS is left out", edit("return tokens", "return tokens.masked_fill(tokens == eos_id, pad_id)")),
     Wrong(GREEDY, "one row stops all", "tokens", "first row that ends stops all", edit("not ended.all()", "not ended.any()")),
-    Wrong(GREEDY, "stops before EOS is appended", "tokens", "stops one token too early", edit(f"            {FILLED}\n", f"            {FILLED}\n            if (ended | (following == eos_id)).all():\n                break\n")),
+    Wrong(GREEDY, "stops before EOS is appended", "tokens", "the last token is missing", edit(f"            {FILLED}\n", f"            {FILLED}\n            if (ended | (following == eos_id)).all():\n                break\n")),
     Wrong(GREEDY, "ended only at the moment", "tokens", "", edit(ENDED, "ended = following == eos_id")),
     Wrong(GREEDY, "the first row for all", "tokens", "tokens of the first", edit("next_tokens(model, tokens, memory, src)", "next_tokens(model, tokens, memory, src)[:1].expand(len(src))")),
     Wrong(GREEDY, "begins with PAD", "tokens", "wrong shape", edit("(len(src), 1), bos_id", "(len(src), 1), pad_id")),

@@ -28,6 +28,8 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
             "both happens: d_model − 1 in the variance, and eps added to the standard deviation": (
                 weight * centred / (x.std(-1, keepdim=True) + eps) + bias
             ),
+            "`bias` is divided by the deviation, too": (weight * centred + bias) / (variance + eps).sqrt(),
+            "`bias` is multiplied by `weight`, too": weight * (centred / (variance + eps).sqrt() + bias),
             "eps is left out": weight * centred / variance.sqrt() + bias,
             "the root of the variance is missing": weight * centred / (variance + eps) + bias,
             "the variance is squared instead of taking its root": weight * centred / (variance + eps) ** 2 + bias,
@@ -94,6 +96,9 @@ def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str,
         y = first(x, attended)
         slips = {
             "the mask is not handed to the attention": _finish(feed, second, first(x, attend(x, x, x))),
+            "all sentences get the mask of the first": (
+                _finish(feed, second, first(x, attend(x, x, x, None if mask is None else mask[:1])))
+            ),
             "the second residual starts from the layer's input": second(x, feed(y)),
             "the feed-forward network reads the layer's input": second(y, feed(x)),
             "the first add & norm is left out": second(attended, feed(attended)),
@@ -149,6 +154,10 @@ def decoder_layer(
             "the third add & norm is left out": feed(z),
             "add_norm_1 is used for all three": wired(second=first, third=first),
             "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
+            "add_norm_2 and add_norm_3 are exchanged": wired(second=third, third=second),
+            "self_attention and cross_attention are exchanged": wired(
+                own_out=cross(x, x, x, tgt_mask), cross_out=lambda y: own(y, memory, memory, src_mask)
+            ),
             "one attention does both jobs: self_attention": wired(cross_out=lambda y: own(y, memory, memory, src_mask)),
         }
         if x.shape == memory.shape:

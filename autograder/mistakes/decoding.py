@@ -49,7 +49,9 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
         "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
-        "the loop stops one token too early": torch.cat([begin, right[:, :-1]], dim=1),
+        "the last token is missing: the loop stops one too early, or the end is cut off": torch.cat(
+            [begin, right[:, :-1]], dim=1
+        ),
         "all rows get the tokens of the first": torch.cat([begin, right[:1, :first_row].expand(len(script), -1)], 1),
     }
     expected = torch.cat([begin, right], dim=1)
@@ -80,6 +82,7 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
         "only the real tokens of what is expected are looked at, not what was written behind them": mean(
             (same | ~real).all(1)
         ),
+        "only the real tokens of what is predicted are looked at": mean((same | (one == pad_id)).all(1)),
         "a single right token is enough": mean(same.any(1)),
         "the sums of the rows are compared, not their tokens": mean(one.sum(1) == two.sum(1)),
         "the tokens of a row may stand in any order": mean((one.sort(1).values == two.sort(1).values).all(1)),
