@@ -15,7 +15,7 @@ help:
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
-	@echo "make benchmarks  train with 20 seeds as lesson 6 does, and compare speeds with torch.nn.Transformer"
+	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds with torch.nn.Transformer, time the checks"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
 setup: $(READY)
@@ -51,6 +51,7 @@ mistakes: $(READY)
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/checks.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache

@@ -42,7 +42,10 @@ def layers(name: str, stack: nn.ModuleList, of: type[nn.Module], count: int) -> 
         raise CheckFailed(f"`{name}` has the wrong number of layers.", versus(count, len(stack)))
     strange = next((layer for layer in stack if not isinstance(layer, of)), None)
     if strange is not None:
-        raise CheckFailed(f"`{name}` should hold layers of the class {of.__name__}.", [f"got  {kind(strange)}"])
+        slip = None
+        if type(strange).__name__ == of.__name__:
+            slip = f"The check puts a right one in place of your class: write `{of.__name__}(…)` where you make them."
+        raise CheckFailed(f"`{name}` should hold layers of the class {of.__name__}.", [f"got  {kind(strange)}"], slip)
 
 
 def buffer(name: str, module: nn.Module, key: str) -> None:

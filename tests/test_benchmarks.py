@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
-from classroom import ROOT
+from classroom import LESSONS, ROOT, classroom
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import chain
+import checks
 import speed
 
 
@@ -49,3 +51,18 @@ def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(speed, "REPEATS", 1)
     rows = speed.measure("tiny", scope, {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 8}, 2, 3)
     assert len(rows) == 3 and all(float(row.split("|")[4]) > 0 for row in rows)
+
+
+def test_nobody_waits_for_the_visible_checks() -> None:
+    """The table in the repository says that those of each lesson take less than two seconds together."""
+    table = (ROOT / "benchmarks" / "checks.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if re.match(r"\| \d\d_", line)]
+    assert [row[0].strip() for row in rows] == LESSONS
+    assert all(float(row[1]) < 2 for row in rows)
+
+
+def test_visible_checks_can_be_measured() -> None:
+    """Every check cell of a lesson is timed once, and takes some time."""
+    taken = checks.seconds("02_multi_head_attention")
+    assert set(taken) == {cell.id for cell in classroom("02_multi_head_attention").checks}
+    assert all(seconds > 0 for seconds in taken.values())

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import check, parts
+from autograder import check, compare, parts
 from autograder.check import CheckFailed, NotWritten
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
@@ -38,13 +38,13 @@ def test_rounding_passes_and_a_slip_ten_times_the_tolerance_does_not() -> None:
     check.close("x", X + 1e-6, X)
     assert "wrong values" in said(check.close, "x", X + 1e-3, X)
     check.close("x", X.double() + 1e-9, X.double())
-    assert "wrong values" in said(check.close, "x", X.double() + 1e-6, X.double())
+    assert "wrong values" in said(check.close, "x", X.double() + 1e-4, X.double())
 
 
 def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
     """Two numbers that differ never read the same, and one that is not zero never reads as zero."""
     one = torch.tensor(1.0, dtype=torch.float64)
-    assert "expected  1.000000\n  got       1.000010" in said(check.close, "x", one + 1e-5, one)
+    assert "expected  1.000000\n  got       1.000040" in said(check.close, "x", one + 4e-5, one)
     assert "got       3e-08" in said(check.close, "x", torch.tensor(3e-8), torch.tensor(0.03))
     assert "expected  True\n  got       False" in said(check.equal, "x", torch.tensor(False), torch.tensor(True))
 
@@ -364,6 +364,8 @@ def test_layers_are_in_a_list_that_pytorch_knows() -> None:
     assert "PyTorch finds no layers in a plain list" in said(check.layers, "layers", layers, nn.Linear, 2)
     assert "expected  3\n  got       2" in said(check.layers, "layers", nn.ModuleList(layers), nn.Linear, 3)
     assert "class ReLU" in said(check.layers, "layers", nn.ModuleList(layers), nn.ReLU, 2)
+    own = type("ReLU", (nn.Module,), {})()
+    assert "write `ReLU(…)` where you make them" in said(check.layers, "layers", nn.ModuleList([own]), nn.ReLU, 1)
 
 
 def test_nan_is_not_taken_for_a_change() -> None:
@@ -390,8 +392,18 @@ def test_a_finished_part_is_no_answer() -> None:
     def renamed(predicted, expected):
         return [ready(p, e) for p, e in zip(predicted, expected, strict=True)]  # noqa: F821
 
+    def under_an_alias(predicted, expected):
+        return ap.exact_match(predicted, expected)  # noqa: F821
+
+    def imported(predicted, expected):
+        from autograder.parts import exact_match as ready
+
+        return ready(predicted, expected)
+
     for scope in (
         {"exact_match": parts.exact_match},
+        {"exact_match": under_an_alias, "ap": parts},
+        {"exact_match": imported},
         {"exact_match": calls},
         {"exact_match": renamed, "ready": parts.exact_match},
         {"exact_match": type("Own", (), {"forward": calls})},
@@ -418,3 +430,92 @@ def test_a_parameter_under_another_name_is_found() -> None:
     model["two"].weight = model["one"].weight
     wanted = {"one.weight": (2, 2), "one.bias": (2,), "two.weight": (2, 2), "two.bias": (2,)}
     assert "`two.weight` is the same parameter as `one.weight`" in said(check.parameters, "model", model, wanted)
+
+
+def test_gradients_are_compared_with_a_right_answers() -> None:
+    """A gradient that is missing and one that is wrong have verdicts; the right one passes."""
+    x = X.clone().requires_grad_()
+    check.gradients_agree("y", x.square(), x * x, x=x)
+    assert "No gradient flows back to `x`" in said(check.gradients_agree, "y", x.detach().square(), x * x, x=x)
+    assert "the gradient of y in x" in said(check.gradients_agree, "y", x * x.detach(), x * x, x=x)
+
+
+def test_modules_of_one_class_share_nothing() -> None:
+    """Two layers with weights of their own pass, two with one weight do not."""
+    one, other = nn.Linear(2, 2), nn.Linear(2, 2)
+    check.separate("Linear(2, 2)", one, other)
+    other.weight = one.weight
+    assert "share their parameter `weight`" in said(check.separate, "Linear(2, 2)", one, other)
+
+
+def test_tensors_are_made_where_the_inputs_are() -> None:
+    """A tensor that is made on the CPU shows without another device; numbers without dimensions may stay there."""
+
+    class Positions(nn.Module):
+        def __init__(self, where: str) -> None:
+            super().__init__()
+            self.table, self.where = nn.Embedding(9, 2), where
+            self.kept = torch.arange(9)
+
+        def forward(self, x):
+            numbers = {"cpu": torch.arange(2), "kept": self.kept[:2], "x": torch.arange(2, device=x.device)}
+            return x + self.table(numbers[self.where])
+
+    check.device("layer(x)", Positions("x"), X)
+    check.device("f(x)", lambda x: x / torch.tensor(2.0), X)
+    check.device("f(x)", lambda x: torch.tensor(x.tolist()), X)  # asks for numbers: cannot be judged
+    for where in ("cpu", "kept"):
+        assert "makes a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
+    assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
+    assert "is on the device cpu" in said(check.device, "f(x)", lambda x: torch.ones(2), X)
+
+
+def test_defaults_are_kept() -> None:
+    """Another default is told; an argument without one, or that is not there, is the business of other checks."""
+
+    def attend(query, mask=None, dropout=0.5):
+        pass
+
+    check.defaults("attend", attend, query=1, mask=None, other=2)
+    assert "another default for `dropout`" in said(check.defaults, "attend", attend, dropout=0.1)
+
+
+def test_a_mode_is_that_of_all_parts() -> None:
+    """A module of which one part has changed its mode is not as it was."""
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)).eval()
+    check.mode("f(model)", model, False)
+    model[1].train()
+    assert "out of eval mode" in said(check.mode, "f(model)", model, False)
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        (lambda: torch.manual_seed(1), "seeds PyTorch's random numbers"),
+        (lambda: torch.set_grad_enabled(False), "switches gradients off"),
+        (lambda: torch.set_default_dtype(torch.float64), "default dtype"),
+    ],
+)
+def test_what_all_of_pytorch_shares_stays_as_it_was(does, words: str) -> None:
+    """An answer that seeds, switches gradients off or changes the default dtype is told so, and nothing of it stays."""
+
+    def rule() -> None:
+        does()
+
+    assert words in said(check.exercise("1.1 f"), rule)
+    assert torch.is_grad_enabled() and torch.get_default_dtype() == torch.float32
+
+
+def test_every_sentence_drops_entries_of_its_own() -> None:
+    """One dropout mask for the whole batch is told as such."""
+    before = torch.ones(3, 40, 8)
+    one = nn.functional.dropout(torch.ones(1, 40, 8), 0.5)
+    assert "every sentence drops the same entries" in said(check.dropout, "x", before * one, before, 0.5)
+
+
+def test_margins_measure_distances_in_tolerances() -> None:
+    """The greatest distance of each comparison is collected as a multiple of what is allowed."""
+    with compare.margins() as distances:
+        check.close("x", X, X)
+        said(check.close, "x", X + 0.01, X, rtol=0.0, atol=0.001)
+    assert distances == [0.0, pytest.approx(10, rel=1e-4)]
