@@ -15,7 +15,7 @@ from nbgrader.preprocessors import (
     OverwriteKernelspec,
 )
 
-from autograder.sanitize import ForgetForeignCells
+from autograder.sanitize import Repair
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -39,11 +39,12 @@ c.Execute.timeout = 120
 # A deleted check is put back; it would otherwise wait for manual grading for ever.
 c.OverwriteCells.add_missing_cells = True
 
-# nbgrader's own list and one more: a copied cell, or one from another lesson, would cost the whole submission.
+# nbgrader's own list and one more, which rebuilds the notebook around the student's answers: copied, deleted, moved or
+# edited cells and lost metadata would cost points, or the whole submission.
 c.Autograde.sanitize_preprocessors = [
+    Repair,
     ClearOutput,
     DeduplicateIds,
-    ForgetForeignCells,
     OverwriteKernelspec,
     OverwriteCells,
     CheckCellMetadata,

@@ -1,28 +1,28 @@
-"""What nbgrader runs before it grades a submission, so that a copied cell costs a student nothing."""
+"""What nbgrader runs before it grades a submission: repair, so that no accident costs a student an answer."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.course import read_notebook
+from autograder.grading.reading import cells_in
+from autograder.grading.repair import repair
 
-class ForgetForeignCells(NbGraderPreprocessor):
-    """Make plain cells of those that nbgrader's metadata does not fit: copies, and cells from another lesson.
 
-    Runs behind nbgrader's `DeduplicateIds`, which keeps one of several cells with the same id and leaves the others
-    with metadata that the next steps stumble over.
-    """
+class Repair(NbGraderPreprocessor):
+    """Put the student's answers and own cells into the notebook in solutions/, and say in the log what was mended."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Forget the metadata of every cell whose grade_id the lesson does not have."""
-        where = resources["nbgrader"]
-        with Gradebook(where["db_url"]) as gradebook:
-            lesson = gradebook.find_notebook(where["notebook"], where["assignment"])
-            known = {cell.name for cell in lesson.source_cells}
-        for cell in nb.cells:
-            if "nbgrader" in cell.metadata and cell.metadata.nbgrader.get("grade_id") not in known:
-                del cell.metadata["nbgrader"]
-        return nb, resources
+        """Rebuild the notebook; its metadata keep the notes under `autograder`."""
+        where, course = resources["nbgrader"], CourseDirectory(config=self.config)
+        lesson = Path(course.root) / course.source_directory / where["assignment"] / f"{where['notebook']}.ipynb"
+        repaired = repair(read_notebook(lesson), cells_in(nb))
+        for note in repaired.notes:
+            self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
+        repaired.notebook.metadata["autograder"] = {"notes": list(repaired.notes)}
+        return repaired.notebook, resources

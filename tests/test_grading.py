@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from broken_submissions import FAULTS
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from sample_lesson import ROOT
@@ -240,6 +242,33 @@ def test_grading_again_changes_nothing(folder: Path, recorded: dict[tuple[str, s
     assert f"{student}/{lesson}" in said
     assert points_in(folder) == recorded
     assert {name: errors(cell) for name, cell in autograded(folder, student, lesson).items()} == before
+
+
+@pytest.mark.parametrize(
+    ("what", "lost"),
+    [
+        ("all marks and ids lost", set()),
+        (
+            "an answer deleted together with its checks",
+            {"check_merge_heads_shape", "check_merge_heads_values"},
+        ),
+    ],
+)
+def test_stock_nbgrader_grades_what_repair_mends(folder: Path, what: str, lost: set[str]) -> None:
+    """Through `nbgrader autograde` as well, a broken submission has the points of its answers, and the log says why."""
+    name, student = "02_multi_head_attention", "unlucky"
+    (fault,) = [each for each in FAULTS if each.what == what]
+    submitted = folder / "submitted" / student / name / f"{name}.ipynb"
+    submitted.parent.mkdir(parents=True, exist_ok=True)
+    perfect = (folder / "submitted" / "perfect" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+    submitted.write_text(json.dumps(fault.breaks(json.loads(perfect))), encoding="utf-8")
+    said = demo.nbgrader(folder, "autograde", name, f"--student={student}", "--force")
+    assert all(note in said for note in fault.notes)
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+        grades = gradebook.find_submission_notebook(name, name, student).grades
+        points = {grade.name: grade.auto_score for grade in grades}
+    whole = full(lesson_in(folder, name))
+    assert points == {check: 0 if check in lost else whole[check] for check in whole}
 
 
 def test_right_answers_are_solutions(folder: Path) -> None:

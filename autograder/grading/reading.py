@@ -1,0 +1,156 @@
+"""Read what a student handed in: any folder, any file, any bytes.
+
+Whatever cannot be graded is told apart by a reason that says what is so and what to do; nothing else is raised.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 50 * 2**20
+KINDS = ("code", "markdown", "raw")
+
+
+class NotGradable(Exception):
+    """A submission that no grading can do anything with; the text says what is so, then what to do."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as a student handed it in.
+
+    Attributes:
+        kind: "code", "markdown" or "raw".
+        grade_id: nbgrader's id, "" where it is lost.
+        id: the cell's own id, "" where there is none.
+    """
+
+    kind: str
+    source: str
+    grade_id: str = ""
+    id: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names by which it may be known, the better one first."""
+        return tuple(dict.fromkeys(name for name in (self.grade_id, self.id) if name))
+
+
+def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
+    """Find the notebook of a lesson in a student's folder, whatever a browser made of its name.
+
+    Returns:
+        its path, and notes on what was odd.
+
+    Raises:
+        NotGradable: there is none, or several of which none is meant more than another.
+    """
+    if not folder.is_dir():
+        raise NotGradable("Nothing was handed in.")
+    files, links = [], []
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() != ".ipynb":
+            continue
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            links.append(path.name)
+        elif path.is_file():
+            files.append(path)
+    named = [path for path in files if path.name == f"{lesson}.ipynb"]
+    alike = [path for path in files if _plain(lesson) in _plain(path.stem)]
+    for candidates in (named, alike, files):
+        if len(candidates) == 1:
+            path = candidates[0]
+            return path, [] if path in named else [f"The file is called `{path.name}`, not `{lesson}.ipynb`."]
+        if candidates:
+            names = ", ".join(path.name for path in candidates)
+            raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
+    if links:
+        raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
+    raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", name.lower())
+
+
+def read(path: Path) -> list[Cell]:
+    """Read a notebook file.
+
+    Raises:
+        NotGradable: it is too large, or no notebook of any version.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            much = f"{size / 2**20:.0f} MB, more than {MOST_BYTES / 2**20:.0f}"
+            raise NotGradable(f"The file has {much}. Clear the outputs of the notebook and hand it in again.")
+        return cells_of(path.read_bytes())
+    except OSError as error:
+        raise NotGradable(f"The file cannot be read ({error.strerror}). Hand it in again.") from None
+
+
+def cells_of(raw: bytes) -> list[Cell]:
+    """Read a notebook's bytes.
+
+    Raises:
+        NotGradable: they are no notebook of any version.
+    """
+    if not raw.strip():
+        raise NotGradable("The file is empty. Hand it in again.")
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        notebook = json.loads(raw.decode(encoding))
+    except (ValueError, RecursionError) as error:
+        what = "a zip archive" if raw[:2] == b"PK" else "a web page" if b"<html" in raw[:2000].lower() else None
+        because = f"it is {what}" if what else f"{type(error).__name__}: {str(error)[:100]}"
+        raise NotGradable(f"The file is no notebook ({because}). Hand in the .ipynb file.") from None
+    return cells_in(notebook)
+
+
+def cells_in(notebook: Any) -> list[Cell]:
+    """Take the cells out of a parsed notebook, whatever else is in it.
+
+    Raises:
+        NotGradable: it has no list of cells.
+    """
+    cells = _raw_cells(notebook)
+    if cells is None:
+        raise NotGradable("The file is JSON, but has no cells. Hand in the .ipynb file.")
+    return [_cell(raw_cell) for raw_cell in cells if isinstance(raw_cell, dict)]
+
+
+def _raw_cells(notebook: Any) -> list[Any] | None:
+    """The cells of a notebook of version 4, or of version 3, which kept them in worksheets."""
+    if not isinstance(notebook, dict):
+        return None
+    if isinstance(notebook.get("cells"), list):
+        return notebook["cells"]
+    sheets = notebook.get("worksheets")
+    if not isinstance(sheets, list):
+        return None
+    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+
+
+def _cell(raw: dict[str, Any]) -> Cell:
+    kind = raw.get("cell_type")
+    metadata = raw.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
+    source = raw.get("source", raw.get("input", ""))  # which version 3 called it in code cells
+    return Cell(kind if kind in KINDS else "raw", _text(source), _name(grade_id), _name(raw.get("id")))
+
+
+def _text(source: Any) -> str:
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        source = "".join(line for line in source if isinstance(line, str))
+    text = source if isinstance(source, str) else ""
+    return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+
+
+def _name(value: Any) -> str:
+    return value if isinstance(value, str) else ""
