@@ -259,17 +259,17 @@ def report(lesson: str, exercise: str) -> Iterator[str]:
 
 
 def graded_otherwise(seed: int) -> Iterator[tuple[str, list, list]]:
-    """One right and one wrong answer of every exercise, others for every seed, graded again in another state of things.
+    """A right and a wrong answer of every fifth exercise, others for every seed, graded again in another state.
 
     Yields:
         the answer, what its checks say now, and what they said before.
     """
-    for lesson, exercise in exercises()[:: 1 if seed % 2 else -1]:
+    for lesson, exercise in exercises()[seed % 5 :: 5][:: 1 if seed % 2 else -1]:
         right, wrong = right_answers(lesson, exercise), wrong_answers(lesson, exercise)
         for answer in (right[seed % len(right)], wrong[seed % len(wrong)]):
             before = graded(lesson, answer)
             torch.manual_seed(seed), random.seed(seed), np.random.seed(seed)
-            torch.set_num_threads(1 + seed % 3)
+            torch.set_num_threads(1 + seed % 2)
             now = classroom(lesson).grade({exercise: source(lesson, answer)}, exercise=exercise)
             said = [[(each.check, str(each.error)) for each in results] for results in (now, before)]
             yield f"{exercise}: {answer.what}", *said

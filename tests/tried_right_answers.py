@@ -792,6 +792,22 @@ LESSON_1 = [
 ]
 
 LESSON_2 = [
+    right("MultiHeadAttention", "the weights in a buffer", """
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                assert d_model % num_heads == 0
+                self.num_heads = num_heads
+                self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+                self.dropout = nn.Dropout(dropout)
+                self.register_buffer("attention_weights", None)
+
+            def forward(self, query, key, value, mask=None):
+                q, k, v = (split_heads(w(x), self.num_heads) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
+                output, weights = scaled_dot_product_attention(q, k, v, mask, self.dropout)
+                self.attention_weights = weights.detach()
+                return self.w_o(merge_heads(output))
+    """),
     right("split_heads", "reshape permute", """
         def split_heads(x, num_heads):
             b, s, d = x.shape
@@ -2483,6 +2499,36 @@ LESSON_3 = [
 ]
 
 LESSON_4 = [
+    right("EncoderLayer", "every part called by keyword", """
+        class EncoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                self.self_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, dropout=dropout)
+                self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff, dropout=dropout)
+                self.add_norm_1 = AddNorm(d_model=d_model, dropout=dropout)
+                self.add_norm_2 = AddNorm(d_model=d_model, dropout=dropout)
+            def forward(self, x, src_mask=None):
+                attended = self.self_attention(query=x, key=x, value=x, mask=src_mask)
+                x = self.add_norm_1(x=x, sublayer_output=attended)
+                return self.add_norm_2(x=x, sublayer_output=self.feed_forward(x=x))
+    """),
+    right("AddNorm", "a norm by hand with a very small eps", """
+        class Norm(nn.Module):
+            def __init__(self, d_model, eps=1e-12):
+                super().__init__()
+                self.weight, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps
+            def forward(self, x):
+                mean, var = x.mean(-1, keepdim=True), x.var(-1, unbiased=False, keepdim=True)
+                return self.weight * (x - mean) / torch.sqrt(var + self.eps) + self.bias
+
+        class AddNorm(nn.Module):
+            def __init__(self, d_model, dropout=0.1):
+                super().__init__()
+                self.norm = Norm(d_model)
+                self.dropout = nn.Dropout(dropout)
+            def forward(self, x, sublayer_output):
+                return self.norm(x + self.dropout(sublayer_output))
+    """),
     right("LayerNorm", "var_mean", """
         class LayerNorm(nn.Module):
             def __init__(self, d_model, eps=1e-5):
@@ -3274,6 +3320,16 @@ LESSON_4 = [
 ]
 
 LESSON_5 = [
+    right("count_parameters", "by address", """
+        def count_parameters(model):
+            return sum({p.data_ptr(): p.numel() for p in model.parameters() if p.requires_grad}.values())
+    """),
+    right("initialize_parameters", "rows and columns, two dimensions", """
+        def initialize_parameters(model):
+            for p in model.parameters():
+                if p.dim() == 2:
+                    nn.init.xavier_uniform_(p)
+    """),
     right("Encoder", "deepcopies", """
         import copy
         class Encoder(nn.Module):
@@ -4682,6 +4738,18 @@ LESSON_5 = [
 ]
 
 LESSON_6 = [
+    right("label_smoothed_loss", "always in float64", """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            logits = logits.double().flatten(0, 1)
+            return F.cross_entropy(logits, labels.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
+    """),
+    right("label_smoothed_loss", "always in float32", """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            lp = F.log_softmax(logits, dim=-1, dtype=torch.float32)
+            keep = labels != pad_id
+            lp, y = lp[keep], labels[keep]
+            return (1 - smoothing) * F.nll_loss(lp, y) - smoothing * lp.mean()
+    """),
     right("teacher_forcing", "narrow, clones, list", """
         def teacher_forcing(tgt):
             n = tgt.size(1) - 1

@@ -3142,7 +3142,7 @@ LESSON_4 = [
                 m=x.mean(-1,keepdim=True)
                 v=x.var(-1,correction=int(not self.training),keepdim=True)
                 return self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias
-    """, name="d − 1"),
+    """, name="d_model − 1|d − 1"),
     w("LayerNorm", "weight frozen in eval? bias requires_grad False", source="""
         class LayerNorm(nn.Module):
             def __init__(self, d_model, eps=1e-5):
@@ -4921,7 +4921,6 @@ LESSON_5 = [
     w("Transformer", "last logits only in eval", "return self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))", "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\n        return logits if self.training else logits[:, -1:]"),
     w("Transformer", "float32 memory", "self.decoder(x, memory,", "self.decoder(x, memory.float(),", name="dtype|float64"),
     w("Transformer", "embedding scaled again", "        x = self.positional_encoding(self.tgt_embedding(tgt))\n        src_mask, tgt_mask", "        x = self.positional_encoding(self.tgt_embedding(tgt) * self.tgt_embedding.embedding.weight.size(1)**0.5)\n        src_mask, tgt_mask"),
-    w("initialize_parameters", "exactly two dimensions", "parameter.dim() > 1", "parameter.dim() == 2", name="dimension"),
     w("initialize_parameters", "unfreezes everything", source="""
         def initialize_parameters(model: nn.Module) -> None:
             for p in model.parameters():
@@ -5133,7 +5132,6 @@ LESSON_6 = [
             labels[labels == pad_id] = -100
             return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), label_smoothing=smoothing)
     """, name="chang"),
-    w("label_smoothed_loss", "float32 on the way", "logits.flatten(0, 1)", "logits.float().flatten(0, 1)", name="dtype|float64"),
     w("label_smoothed_loss", "default smoothing is 0", "smoothing: float = 0.1", "smoothing: float = 0.0", name="default|drops out at|another default|the labels are not smoothed"),
     w("label_smoothed_loss", "only when gradients: no smoothing in no_grad", "label_smoothing=smoothing", "label_smoothing=smoothing if logits.requires_grad else 0.0", name="the labels are not smoothed"),
     w("label_smoothed_loss", "crash where nothing is padding", source="""

@@ -322,7 +322,7 @@ CROSS = "self.cross_attention(x, memory, memory, src_mask)"
 
 LESSON_4 = [
     Wrong(NORM, "unbiased variance", "values", "d_model − 1 instead of d_model", edit("correction=0, ", "")),
-    Wrong(NORM, "unbiased deviation, eps added to it", "eps", "both happens", edit(VARIANCE, "deviation = x.std(dim=-1, keepdim=True)", "torch.sqrt(variance + self.eps)", "(deviation + self.eps)")),
+    Wrong(NORM, "unbiased deviation, eps added to it", "eps", "both happens", edit(VARIANCE, "deviation = x.std(dim=-1, keepdim=True)", "torch.sqrt(variance + self.eps)", "(deviation + self.eps)"), also="d_model − 1 instead"),
     Wrong(NORM, "eps outside the root", "eps", "eps is added to the standard deviation", edit("torch.sqrt(variance + self.eps)", "(torch.sqrt(variance) + self.eps)")),
     Wrong(NORM, "no eps", "eps", "eps is left out", edit("variance + self.eps", "variance")),
     Wrong(NORM, "eps hard-coded", "eps", "eps is fixed at 1e-5", edit("variance + self.eps", "variance + 1e-5")),
@@ -348,7 +348,7 @@ LESSON_4 = [
     Wrong(NORM, "detached statistics of a detached input", "values", "No gradient", edit("mean = x.mean", "x = x.detach()\n        mean = x.mean", "self.weight * (x", "self.weight.detach() * (x", "+ self.bias", "+ self.bias.detach()")),
     Wrong(NORM, "mean detached", "values", "gradient of norm(x)", edit("mean = x.mean(dim=-1, keepdim=True)", "mean = x.mean(dim=-1, keepdim=True).detach()"), hidden=True),
     Wrong(FFN, "ReLU6", "values", "network(20 * x)", edit("torch.relu(", "F.relu6("), hidden=True),
-    Wrong(FFN, "dropout at a fixed rate", "values", "dropout=0.0", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)"), hidden=True),
+    Wrong(FFN, "dropout at a fixed rate", "values", "At dropout=0.5", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
     Wrong(ADD, "x detached", "values", "No gradient flows back to `x`", edit("self.norm(x +", "self.norm(x.detach() +")),
     Wrong(ADD, "sub-layer detached", "values", "No gradient flows back to `sublayer_output`", edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())")),
     Wrong(ENCODER, "mask in evaluation only", "values", "layer.train()(x, mask)", edit("self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)"), hidden=True),
@@ -509,7 +509,7 @@ LESSON_5 = [
     Wrong(MODEL, "a causal mask in the encoder", "values", "", edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x, decoder_mask(src, self.pad_id))")),
     Wrong(MODEL, "pad id 0 hard-coded", "masks", "embeds pad_id=4", edit("self.pad_id = pad_id", "self.pad_id = 0")),
     Wrong(MODEL, "padding of the target not hidden", "masks", "`tgt_embedding` embeds pad_id=4", edit("decoder_mask(tgt, self.pad_id)", "decoder_mask(tgt, -1)")),
-    Wrong(MODEL, "equal copies instead of sharing", "sharing", "equal copy", edit(TIE_TARGET, "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)", TIE, "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)")),
+    Wrong(MODEL, "equal copies instead of sharing", "sharing", "another parameter with the same numbers", edit(TIE_TARGET, "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)", TIE, "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)")),
     Wrong(MODEL, "the output layer left out of the sharing", "sharing", "`output_projection.weight` is not the parameter", edit("            " + TIE + "\n", "")),
     Wrong(MODEL, "the target left out of the sharing", "sharing", "`tgt_embedding.embedding.weight` is not the parameter", edit("            " + TIE_TARGET + "\n", "")),
     Wrong(MODEL, "always shared when it fits", "sharing", "are one parameter", edit("        if share_embeddings:\n", "        if src_vocab_size == tgt_vocab_size:\n")),
@@ -785,7 +785,6 @@ LESSON_5 += [
             nn.init.xavier_uniform_(p)""",
     ),
     Wrong(INITIALIZE, "frozen on the way", "", "is frozen now", edit("            nn.init", "            parameter.requires_grad_(False)\n            nn.init")),
-    Wrong(COUNT, "by place in memory", "", "on meta", edit("return sum(p.numel() for p in model.parameters() if p.requires_grad)", "return sum({p.data_ptr(): p.numel() for p in model.parameters() if p.requires_grad}.values())"), hidden=True),
     Wrong(
         COUNT,
         "weights and biases only",

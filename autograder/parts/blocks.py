@@ -17,6 +17,10 @@ class FeedForward(nn.Sequential):
         first, second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         super().__init__(OrderedDict(linear_1=first, relu=nn.ReLU(), dropout=nn.Dropout(dropout), linear_2=second))
 
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, d_model) → the same shape."""
+        return super().forward(x)
+
 
 class AddNorm(nn.Module):
     """Residual connection, dropout and `nn.LayerNorm` around a sub-layer, in the paper's order (§3.1, §5.4)."""

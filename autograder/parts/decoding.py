@@ -23,7 +23,7 @@ def next_tokens(model: nn.Module, tokens: Tensor, memory: Tensor, src: Tensor) -
 def greedy_decode(
     model: nn.Module, src: Tensor, max_len: int, bos_id: int = 1, eos_id: int = 2, pad_id: int = 0
 ) -> Tensor:
-    """(batch, src_len) → (batch, ≤ max_len + 1): from BOS on, each time the most probable token, until EOS (§3.2.3)."""
+    """(batch, src_len) → (batch, ≤ max_len + 1): from BOS on, each time the most probable token, until EOS (§3)."""
     tokens = src.new_full((len(src), 1), bos_id)
     mode = model.training
     model.eval()

@@ -47,7 +47,7 @@ class Transformer(nn.Module):
         share_embeddings: one matrix for both embeddings and the output layer (§3.4).
 
     Raises:
-        ValueError: the embeddings shall be shared, but the vocabularies differ in size.
+        ValueError: with share_embeddings, the vocabularies differ in size.
     """
 
     def __init__(
