@@ -174,10 +174,10 @@ def parse(source: str) -> ast.Module:
 
 
 def parse_or_none(source: str) -> ast.Module | None:
-    """Parse a code cell, or return None where `code_compiles` already speaks."""
+    """Parse a code cell, or return None where it is no Python or too deep for it."""
     try:
         return parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 

@@ -128,6 +128,12 @@ def own_cell(notebook: Notebook) -> Notebook:
     return notebook
 
 
+def too_deep(notebook: Notebook) -> Notebook:
+    """Add cells that Python's parser gives up on."""
+    notebook["cells"] += [code("-" * 100_000 + "1"), code("(" * 1000 + ")" * 1000), code("x" + ".y" * 50_000)]
+    return notebook
+
+
 def without_marks(notebook: Notebook) -> Notebook:
     """Lose all metadata and ids, as some editors do."""
     for each in notebook["cells"]:
@@ -223,6 +229,7 @@ FAULTS = [
     Fault("an answer deleted", remove("merge_heads"), ("`merge_heads` is not in the notebook",), lost=("merge_heads",)),
     Fault("an answer deleted together with its checks", remove("merge_heads", "check_merge_heads_shape", "check_merge_heads_values"), ("`merge_heads` is not", "`check_merge_heads_shape` had been deleted", "`check_merge_heads_values` had been deleted"), lost=("merge_heads",)),
     Fault("the answer in a cell of its own", own_cell, ("`merge_heads` stood in a cell of its own",)),
+    Fault("the same, above code too deep to parse", lambda nb: too_deep(own_cell(nb)), ("`merge_heads` stood in a cell of its own",)),
     Fault("the answer's mark lost", one_cell("merge_heads", lambda c: c.update(metadata={}, id="x1")), ("`merge_heads` was found by its name",)),
     Fault("the answer turned to markdown", one_cell("merge_heads", retyped("markdown")), ("`merge_heads` stood in a markdown cell",)),
     Fault("the answer turned to raw text", one_cell("merge_heads", retyped("raw")), ("`merge_heads` stood in a raw cell",)),
