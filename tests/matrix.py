@@ -30,7 +30,8 @@ from wrong_answers import WRONG
 PAGE = Path(__file__).parent / "matrix.md"
 SLIP = re.compile(r"^(?:These are the values|This is the shape) you get when (.+)\.$", re.MULTILINE)
 NO_NAME = re.compile(r"wrong (values|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|all rows mixed up|")
-NEAR = 10  # right answers stay this many times below what is allowed, wrong ones go this many times above
+NEAR = 10  # wrong answers go this many times beyond what is allowed
+MOST = 0.15  # of what is allowed, for right ones: 0.09 where this was measured, but other machines round otherwise
 HEAD = """\
 <!-- Made by `make mistakes`; do not edit. -->
 
@@ -44,8 +45,8 @@ with `more_` and `tried_`, graded by the checks of its exercise.
   error, does not count. *Named*: a message holds these words. *Misnamed*: a message names a slip that the tables do not
   hold the answer to be.
 - *Near*: wrong answers that only a comparison with a tolerance catches and that lie less than 10 times beyond it, and
-  right ones that use more than a tenth of it. Where there are none, rounding decides nothing; where there are some,
-  they stand below the table.
+  right ones that use more than 0.15 of it (none used more than a tenth where this was measured). Where there are none,
+  rounding decides nothing; where there are some, they stand below the table.
 - The verdicts do not depend on the state of random generators, on the number of threads or on the order of lessons:
   `tests/test_answers.py` changes all of these 50 times.
 """
@@ -127,10 +128,10 @@ def misnamed(answer, results: tuple[Result, ...]) -> bool:
 
 
 def is_near(results: tuple[Result, ...]) -> bool:
-    """Rounding could turn the verdict: by a tenth of what is allowed when right, by ten times that when wrong."""
+    """Rounding could turn the verdict: a right answer uses much of what is allowed, a wrong one goes little beyond."""
     failed = failing(results)
     if not failed:
-        return any(distance > 1 / NEAR for result in results for distance in result.distances)
+        return any(distance > MOST for result in results for distance in result.distances)
     beyond = [max(result.distances, default=0.0) for result in failed]
     return 1 < max(beyond) < NEAR and min(beyond) > 1
 
@@ -186,9 +187,9 @@ def strange(lesson: str, exercise: str) -> Iterator[str]:
         for result in failing(graded(lesson, answer)):
             yield f"`{answer.what}`, which is right, is rejected by {result.check}: {message(result)}"
         if not failing(graded(lesson, answer)) and is_near(graded(lesson, answer)):
-            yield f"`{answer.what}`, which is right, uses more than a tenth of a tolerance."
+            yield f"`{answer.what}`, which is right, uses much of a tolerance."
     if is_near(solved(lesson, exercise)):
-        yield "The solution uses more than a tenth of a tolerance."
+        yield "The solution uses much of a tolerance."
 
 
 def missing(lesson: str, exercise: str) -> Iterator[str]:

@@ -117,7 +117,7 @@ def test_verdicts_depend_on_the_answer_alone(seed: int) -> None:
 
 
 def test_rounding_decides_no_right_answer() -> None:
-    """Right answers, solutions included, use at most a tenth of every tolerance."""
+    """Right answers, solutions included, use a small part of every tolerance."""
     for lesson, exercise in matrix.exercises():
         assert not matrix.is_near(matrix.solved(lesson, exercise)), exercise
         for answer in matrix.right_answers(lesson, exercise):
