@@ -857,7 +857,7 @@ LESSON_7 = [
     Wrong(GREEDY, "the first row for all", "tokens", "tokens of the first", edit("next_tokens(model, tokens, memory, src)", "next_tokens(model, tokens, memory, src)[:1].expand(len(src))")),
     Wrong(GREEDY, "begins with PAD", "tokens", "wrong shape", edit("(len(src), 1), bos_id", "(len(src), 1), pad_id")),
     Wrong(GREEDY, "only for one row", "tokens", "", edit("(len(src), 1), bos_id", "(1, 1), bos_id")),
-    Wrong(GREEDY, "copies the source", "tokens", "wrong values", edit("    model.train(was_training)\n    return tokens", "    model.train(was_training)\n    return F.pad(src, (1, 3), value=bos_id)")),
+    Wrong(GREEDY, "copies the source", "tokens", "wrong shape", edit("    model.train(was_training)\n    return tokens", "    model.train(was_training)\n    return F.pad(src, (1, 3), value=bos_id)")),
     Wrong(
         GREEDY,
         "the target from one call",
