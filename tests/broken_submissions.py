@@ -205,7 +205,7 @@ FAULTS = [
     Fault("cells of the student's own", insert("merge_heads", code("x = 1"), code("%time x"), {"cell_type": "markdown", "metadata": {}, "source": "# Mine"})),
     Fault("an error in a cell of the student's own", insert("merge_heads", code("1 / 0"))),
     Fault("no syntax in a cell of the student's own", insert("merge_heads", code("def broken(:"))),
-    Fault("the try-it cell played with", one_cell("setup", lambda c: c.update(source=c["source"] + "\nimport os"))),
+    Fault("the setup cell added to", one_cell("setup", lambda c: c.update(source=c["source"] + "\nimport os"))),
     Fault("another kernel", whole(lambda nb: nb["metadata"].update(kernelspec={"name": "julia-1.9", "display_name": "Julia"}))),
     Fault("no metadata of the notebook", whole(lambda nb: nb.update(metadata=None))),
     Fault("format 4.0, without ids", each_cell(lambda c: c.pop("id", None))),
