@@ -98,6 +98,7 @@ LESSON_1 = [
     Wrong(ATTEND, "detached weights", "from_scratch", "No gradient flows back to `query`", edit("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1).detach()")),
     Wrong(ATTEND, "uses .data of the value", "from_scratch", "`value`", edit("weights @ value,", "weights @ value.data,")),
     Wrong(ATTEND, "float32 whatever comes in", "values", edits=edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n    scores = query" ), hidden=True),
+    Wrong(ATTEND, "the value detached under dropout", "dropout", "No gradient flows back to `value`", edit("weights = dropout(weights)", "weights, value = dropout(weights), value.detach()"), hidden=True),
     # Mask.
     Wrong(ATTEND, "mask ignored", "mask", "mask is not used", edit(FILL, "pass")),
     Wrong(ATTEND, "mask inverted", "mask", "wrong way round", edit("~mask", "mask")),
@@ -348,6 +349,7 @@ LESSON_4 = [
     Wrong(NORM, "detached statistics of a detached input", "values", "No gradient", edit("mean = x.mean", "x = x.detach()\n        mean = x.mean", "self.weight * (x", "self.weight.detach() * (x", "+ self.bias", "+ self.bias.detach()")),
     Wrong(NORM, "mean detached", "values", "gradient of norm(x)", edit("mean = x.mean(dim=-1, keepdim=True)", "mean = x.mean(dim=-1, keepdim=True).detach()"), hidden=True),
     Wrong(FFN, "ReLU6", "values", "network(20 * x)", edit("torch.relu(", "F.relu6("), hidden=True),
+    Wrong(FFN, "drops whole positions", "values", "whole positions", edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))")),
     Wrong(FFN, "dropout at a fixed rate", "values", "At dropout=0.5", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
     Wrong(ADD, "x detached", "values", "No gradient flows back to `x`", edit("self.norm(x +", "self.norm(x.detach() +")),
     Wrong(ADD, "sub-layer detached", "values", "No gradient flows back to `sublayer_output`", edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())")),
