@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from autograder import parts
+from autograder import answers, parts
 from autograder.verdict import CheckFailed
 
 
@@ -26,10 +26,13 @@ def require_written_by_hand(name: str, scope: Mapping[str, object]) -> None:
     looked_up = [pair for code in filter(None, codes) for pair in _looked_up(code)]
     calls = any(_is_finished(pair, name, finished, scope) for pair in looked_up)
     if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
-        raise CheckFailed(
-            f"`{name}` is, or calls, the course's own finished `parts.{name}`.",
-            slip="Here the point is to write it yourself.",
-        )
+        raise finished_part(name)
+
+
+def finished_part(name: str) -> CheckFailed:
+    """The verdict on an answer that is the course's own."""
+    slip = "Here the point is to write it yourself."
+    return CheckFailed(f"`{name}` is, or calls, the course's own finished `parts.{name}`.", slip=slip)
 
 
 def _is_finished(pair: tuple[object, object], name: str, finished: object, scope: Mapping[str, object]) -> bool:
@@ -70,7 +73,16 @@ class without(TorchFunctionMode):
     def __init__(self, *ready: str, instead: str) -> None:
         super().__init__()
         self.names = {function: name for name in ready for function in _READY[name]}
-        self.instead = instead
+        self.ready, self.instead = ready, instead
+
+    def __enter__(self) -> without:
+        self._elsewhere = answers.home.without(self.ready, self.instead)
+        self._elsewhere.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._elsewhere.__exit__(*error)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in self.names:

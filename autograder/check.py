@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder import answers
 from autograder.by_hand import require_written_by_hand, without
 from autograder.compare import (
     audit,
@@ -70,7 +71,7 @@ __all__ = [
     "without",
 ]
 
-_SEED = 20170612
+SEED = 20170612
 _SETUP_NAMES = ("F", "data", "math", "mistakes", "nn", "parts", "torch")
 _TOLERANCES = {torch.float64: (1e-5, 1e-6), torch.float32: (1e-4, 1e-5), torch.bfloat16: (4e-2, 2e-2)}
 
@@ -96,7 +97,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         try:
             _course_names_stand(check.__globals__)
             require_written_by_hand(name.split()[-1], check.__globals__)
-            with _quiet(), _replaced(check.__globals__, given or {}):
+            with _quiet(), _replaced(check.__globals__, given or {}), answers.home.exercise(given or {}):
                 check()
                 _nothing_left_behind()
         except Exception as error:
@@ -113,7 +114,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 def _quiet() -> Iterator[None]:
     dtype, python, numpy = torch.get_default_dtype(), random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), redirect_stderr(sys.stdout):
-        torch.manual_seed(_SEED), random.seed(_SEED), np.random.seed(_SEED)
+        torch.manual_seed(SEED), random.seed(SEED), np.random.seed(SEED)
         torch.set_default_dtype(torch.float32)
         try:
             with warnings.catch_warnings():
@@ -125,11 +126,12 @@ def _quiet() -> Iterator[None]:
 
 def _nothing_left_behind() -> None:
     """The answer has changed nothing that all of PyTorch shares."""
-    if not torch.is_grad_enabled():
+    enabled, dtype, seed = answers.home.shared_state()
+    if not enabled:
         raise CheckFailed("Your code switches gradients off for everybody.", slip="Use `with torch.no_grad():`.")
-    if torch.get_default_dtype() != torch.float32:
+    if dtype != torch.float32:
         raise CheckFailed("Your code changes PyTorch's default dtype for everybody.")
-    if torch.initial_seed() != _SEED:
+    if seed != SEED:
         slip = "Who calls your code decides about that, once."
         raise CheckFailed("Your code seeds PyTorch's random numbers.", slip=slip)
 

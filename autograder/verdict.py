@@ -64,10 +64,12 @@ def from_exception(error: Exception, check: FunctionType) -> CheckFailed:
         check: the check function; its own cell is not the learner's, its globals are those of the notebook.
     """
     notebook, own_cell = check.__globals__, check.__code__.co_filename
-    frames = list(_frames(error.__traceback__))
-    own = [(code, line) for code, line, scope in frames if scope is notebook and code.co_filename != own_cell]
+    frames = list(frames_of(error.__traceback__))
+    own = getattr(error, "answer_frames", None)  # where the answers are in another process, it says so
+    if own is None:
+        own = [where(*frame[:2]) for frame in frames if frame[2] is notebook and frame[0].co_filename != own_cell]
     if isinstance(error, NotImplementedError) and str(error) in ("", STUB_MESSAGE):
-        name = _owner(own[-1][0]) if own else "this answer"
+        name = own[-1][0] if own else "this answer"
         return NotWritten(
             f"`{name}` is not written yet.",
             slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
@@ -82,10 +84,14 @@ def from_exception(error: Exception, check: FunctionType) -> CheckFailed:
     if not own:
         line = next((line for code, line, _ in reversed(frames) if code is check.__code__), None)
         return CheckFailed(f"Line {line} of this check raised {kind}.", text)
-    code, line = own[-1]
-    source = linecache.getline(code.co_filename, line).strip()
-    where = f"in line {line} of its cell" + (f":  {source}" if source else "")
-    return CheckFailed(f"`{_owner(code)}` raised {kind}.", [*text, where])
+    owner, line, source = own[-1]
+    place = f"in line {line} of its cell" + (f":  {source}" if source else "")
+    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place])
+
+
+def where(code: CodeType, line: int) -> tuple[str, int, str]:
+    """A place in a notebook: the function as a learner knows it, the line in its cell, and what stands there."""
+    return _owner(code), line, linecache.getline(code.co_filename, line).strip()
 
 
 def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
@@ -104,7 +110,7 @@ def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
     return None
 
 
-def _frames(trace: TracebackType | None) -> Iterable[tuple[CodeType, int, dict]]:
+def frames_of(trace: TracebackType | None) -> Iterable[tuple[CodeType, int, dict]]:
     while trace is not None:
         yield trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals
         trace = trace.tb_next

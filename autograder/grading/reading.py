@@ -78,18 +78,18 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 
-def read(path: Path) -> list[Cell]:
-    """Read a notebook file.
+def bytes_of(path: Path) -> bytes:
+    """Read a submitted file, as far as it is of a size that a notebook may have.
 
     Raises:
-        NotGradable: it is too large, or no notebook of any version.
+        NotGradable: it is too large, or cannot be read.
     """
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
             much = f"{size / 2**20:.0f} MB, more than {MOST_BYTES / 2**20:.0f}"
             raise NotGradable(f"The file has {much}. Clear the outputs of the notebook and hand it in again.")
-        return cells_of(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise NotGradable(f"The file cannot be read ({error.strerror}). Hand it in again.") from None
 

@@ -1,0 +1,87 @@
+"""Which given cells of a notebook have to run so that what a student wrote runs as it would in the whole of it."""
+
+from __future__ import annotations
+
+import symtable
+from collections.abc import Sequence
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+# With these a cell may read any name, whatever its source says.
+_ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
+
+_COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
+
+
+def unneeded(cells: Sequence[tuple[str, bool]]) -> set[int]:
+    """The places of given cells that nothing of the student's, and no check, can see.
+
+    A given cell is needed when it binds a name that a needed cell reads later, or itself reads a variable that one of
+    those reads later, since it may change it. What stands in a function, an answer or a check may be read at any time.
+
+    Args:
+        cells: source, and whether it is given (neither the student's nor a check), of all code cells in order.
+    """
+    used = [_Names(source, given) for source, given in cells]
+    if any(names.lasting & _ANYTHING for names, (_, given) in zip(used, cells, strict=True) if not given):
+        return set()
+    variables = set().union(*(names.variables for names in used))
+    wanted = set().union(*(names.lasting for names, (_, given) in zip(used, cells, strict=True) if not given))
+    needed: set[int] = set()
+    before = -1
+    while before != len(needed):  # backwards, and once more where a function's names came to be wanted
+        before, later = len(needed), set(wanted)
+        for place in reversed(range(len(cells))):
+            names = used[place]
+            if not cells[place][1]:
+                continue
+            if names.opaque or names.binds & later or (names.now | names.lasting) & later & variables:
+                needed.add(place)
+                wanted |= names.lasting
+                later |= names.now | names.lasting
+    return {place for place, (_, given) in enumerate(cells) if given and place not in needed}
+
+
+class _Names:
+    """The names that a cell reads and binds for all the notebook to see.
+
+    Attributes:
+        now: read while the cell runs.
+        lasting: read by its functions, at any later time; by all of it, where it is not given.
+        variables: bound otherwise than by `import`, `def` and `class`.
+        opaque: it is no Python, so nobody knows.
+    """
+
+    def __init__(self, source: str, given: bool) -> None:
+        self.now: set[str] = set()
+        self.lasting: set[str] = set()
+        self.binds: set[str] = set()
+        self.variables: set[str] = set()
+        table = _table(source)
+        self.opaque = table is None
+        if table is None:
+            return
+        for each in table.get_symbols():
+            name = each.get_name()
+            if each.is_referenced():
+                (self.now if given else self.lasting).add(name)
+            if each.is_assigned() or each.is_imported():
+                self.binds.add(name)
+                if not each.is_imported() and not each.is_namespace():
+                    self.variables.add(name)
+        waiting = list(table.get_children())
+        while waiting:
+            inner = waiting.pop()
+            at_once = given and inner in table.get_children() and inner.get_name() in _COMPREHENSIONS
+            (self.now if at_once else self.lasting).update(e.get_name() for e in inner.get_symbols() if e.is_global())
+            waiting += inner.get_children()
+
+
+def _table(source: str) -> symtable.SymbolTable | None:
+    for text in (source, None):
+        try:
+            text = TransformerManager().transform_cell(source) if text is None else text
+            return symtable.symtable(text, "<cell>", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None

@@ -1,0 +1,95 @@
+"""What grading a submission comes to, as plain data: it crosses between processes and machines, and is kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Status = Literal["passed", "failed", "not attempted", "not gradable"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; more ends it, and says so.
+
+    Attributes:
+        cell_seconds: wall time of one cell of the student's, and of one check cell.
+        submission_seconds: wall time of all cells together.
+        memory_bytes: what its process may allocate beyond what the engine itself holds.
+        file_bytes: the largest file that it may write; the working folder is its own and is removed.
+        output_bytes: text and pictures that are kept of one cell.
+    """
+
+    cell_seconds: float = 120.0
+    submission_seconds: float = 600.0
+    memory_bytes: int = 2 * 2**30
+    file_bytes: int = 64 * 2**20
+    output_bytes: int = 200_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one check cell came to.
+
+    Attributes:
+        check: the cell's grade id, "check_padding_mask_values".
+        message: what the student reads; "" where it passed.
+        seconds: wall time of the check, the answer's part of it included.
+    """
+
+    check: str
+    points: float
+    status: Status
+    message: str = ""
+    seconds: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """All points or none."""
+        return self.points if self.status == "passed" else 0.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What grading one submission came to.
+
+    Attributes:
+        checks: one outcome for each check cell of the lesson, in order; empty where nothing could be graded.
+        notes: what was mended in the notebook or odd about it, one honest line each.
+        reason: why it could not be graded at all; "" where it could.
+        notebook: the graded notebook as nbformat's JSON, hidden tests and outputs in it; "" where there is none.
+        seconds: wall time of everything.
+        peak_bytes: the most memory that the student's process held.
+        unenforced: what this machine's sandbox could not enforce, in words; empty as a rule.
+    """
+
+    student: str
+    lesson: str
+    checks: tuple[Outcome, ...] = ()
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+    notebook: str = ""
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    unenforced: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The points earned."""
+        return sum(outcome.earned for outcome in self.checks)
+
+    @property
+    def max_score(self) -> float:
+        """The points that there were to earn."""
+        return sum(outcome.points for outcome in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON's own types."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Result:
+        """Read what `to_json` wrote."""
+        checks = tuple(Outcome(**outcome) for outcome in data["checks"])
+        lists = {name: tuple(data[name]) for name in ("notes", "unenforced")}
+        return cls(**{**data, **lists, "checks": checks})

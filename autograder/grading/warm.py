@@ -1,0 +1,352 @@
+"""A warm process: it has imported everything once, and forks a judge and the student's processes for each submission.
+
+It never sees a submission, a hidden test or the gradebook: what it forks inherits nothing worth reading. It has one
+thread, and dies with the process that started it; so do all that it forked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+from autograder.grading.results import Limits, Result
+from autograder.grading.wire import Channel, Lost
+
+THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
+STARTING = 120.0  # seconds within which the imports have to be done
+MARGIN = 120.0  # seconds that a judge has beyond its submission's before it is given up
+JUDGE_BYTES = 6 * 2**30
+FOLDER_FILES = 4  # times `file_bytes` is what all files of a submission may hold
+
+
+class WarmError(Exception):
+    """Grading cannot start or go on here; the text says why."""
+
+
+class Warm:
+    """A warm process and the way to it, for any number of threads; to be used in a `with` statement.
+
+    Args:
+        unprotected: grade even where the sandbox does not hold.
+    """
+
+    def __init__(self, *, unprotected: bool = False) -> None:
+        self._unprotected = unprotected
+        self._lock = threading.Lock()
+        self.unenforced: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        """Start it, and wait until it is warm.
+
+        Raises:
+            WarmError: it does not start, or the sandbox does not hold here and that is not allowed.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-I", "-m", "autograder.grading.warm", str(theirs.fileno())]
+            command += ["unprotected"] if self._unprotected else []
+            environment = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+            environment |= {
+                "PATH": os.defpath,
+                "LANG": "C.UTF-8",
+                "HOME": "/nonexistent",
+                "NBGRADER_EXECUTION": "autograde",
+            }
+            environment |= THREADS | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+            self._folder = tempfile.mkdtemp(prefix="autograder-")
+            environment["MPLCONFIGDIR"] = environment["IPYTHONDIR"] = environment["TORCHINDUCTOR_CACHE_DIR"] = (
+                self._folder
+            )
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], env=environment, cwd=self._folder, stdin=subprocess.DEVNULL
+            )
+        self._end = ours
+        ours.settimeout(STARTING)
+        try:
+            ready = json.loads(ours.recv(2**16) or b"{}")
+        except (OSError, ValueError):
+            ready = {}
+        ours.settimeout(None)
+        if "unenforced" not in ready:
+            self.__exit__()
+            raise WarmError(ready.get("error", "The process that grades did not start; its error stands above."))
+        self.unenforced = tuple(ready["unenforced"])
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End it, and all that it forked."""
+        self._end.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits) -> Result:
+        """Grade one submission; a judge that is lost is a result, too.
+
+        Args:
+            source: the lesson's notebook, hidden tests included.
+            submitted: what the student handed in.
+
+        Raises:
+            WarmError: the warm process is gone.
+        """
+        ours, theirs = socket.socketpair()
+        begin = time.monotonic()
+        with ours:
+            try:
+                with theirs, self._lock:
+                    socket.send_fds(self._end, [b"j"], [theirs.fileno()])
+                channel = Channel(ours)
+                channel.deadline = begin + limits.submission_seconds + MARGIN
+                about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(source)}
+                channel.send(about, [source, submitted])
+                told, notebook = channel.receive()
+            except OSError:
+                raise WarmError("The process that grades has ended.") from None
+            except Lost as lost:
+                if self._process.poll() is not None:
+                    raise WarmError("The process that grades has ended.") from None
+                late = lost.why == "late"
+                reason = "Its grading did not end in time." if late else "Its grading broke off; try again."
+                return Result(student, lesson, reason=reason, seconds=time.monotonic() - begin)
+        told["result"]["notebook"] = notebook.decode()
+        result = Result.from_json(told["result"])
+        return result if not self.unenforced else _with_unenforced(result, self.unenforced)
+
+
+def _with_unenforced(result: Result, unenforced: tuple[str, ...]) -> Result:
+    return Result.from_json(result.to_json() | {"unenforced": list(unenforced)})
+
+
+class _Server:
+    """The warm process itself."""
+
+    def __init__(self, end: socket.socket, shell: Any) -> None:
+        self._end, self._shell = end, shell
+        self._judges: dict[int, tuple[socket.socket, list[int]]] = {}  # by pid: the way to it, its students
+
+    def run(self) -> None:
+        """Fork until the other end is closed."""
+        wake, sleep = os.pipe()
+        os.set_blocking(sleep, False), os.set_blocking(wake, False)
+        self._pipe = wake, sleep
+        signal.set_wakeup_fd(sleep, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        while True:
+            ways = {way: pid for pid, (way, _) in self._judges.items()}
+            for ready in select.select([self._end, wake, *ways], [], [])[0]:
+                if ready is self._end:
+                    if not self._take():
+                        return
+                elif ready == wake:
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(wake, 4096)
+                    self._reap()
+                elif ways[ready] in self._judges:
+                    self._start_student(ways[ready])
+
+    def stop(self) -> None:
+        """End all that was forked."""
+        for pid, (_, students) in self._judges.items():
+            for each in (pid, *students):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
+
+    def _take(self) -> bool:
+        message, descriptors, *_ = socket.recv_fds(self._end, 1, 1)
+        if not message:
+            return False
+        job = socket.socket(fileno=descriptors[0])
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            _as_child(lambda: _judge(job, theirs), keep=(job, theirs))
+        job.close(), theirs.close()
+        self._judges[pid] = ours, []
+        return True
+
+    def _start_student(self, judge: int) -> None:
+        way, students = self._judges[judge]
+        try:
+            asked = way.recv(2**16)
+        except OSError:
+            asked = b""
+        if not asked:
+            return  # it is about to end
+        about = json.loads(asked)
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            _as_child(lambda: _student(theirs, self._shell, about), keep=(theirs,))
+        theirs.close()
+        students.append(pid)
+        with contextlib.suppress(OSError):
+            socket.send_fds(way, [str(pid).encode()], [ours.fileno()])
+        ours.close()
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid in self._judges:
+                way, students = self._judges.pop(pid)
+                way.close()
+                for each in students:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(each, signal.SIGKILL)
+            else:
+                for _, students in self._judges.values():
+                    if pid in students:
+                        students.remove(pid)
+
+
+def _as_child(work: Any, keep: tuple[socket.socket, ...]) -> None:
+    """Be a forked process from here on: hold what is kept and nothing else, die with the parent, never return."""
+    try:
+        parent = os.getppid()
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        kept = sorted(each.fileno() for each in keep)
+        for low, high in zip([2, *kept], [*kept, 4096], strict=True):
+            os.closerange(low + 1, high)
+        _die_with_parent(parent)
+        work()
+    except BaseException as error:
+        with contextlib.suppress(Exception):
+            print(f"autograder: {type(error).__name__}: {error}", file=sys.__stderr__)
+    finally:
+        os._exit(0)
+
+
+def _die_with_parent(parent: int) -> None:
+    if sys.platform == "linux":
+        from autograder.grading import kernel
+
+        kernel.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _judge(job: socket.socket, way: socket.socket) -> None:
+    """Grade the one submission that comes through `job`."""
+    from autograder.grading.judge import Judge, Started
+
+    channel = Channel(job)
+    about, blob = channel.receive()
+    limits = Limits(**about["limits"])
+    used = (
+        int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if sys.platform == "linux" else 0
+    )
+    if used:
+        resource.setrlimit(resource.RLIMIT_AS, (used + JUDGE_BYTES,) * 2)
+    source = json.loads(blob[: about["source"]])
+    folders: list[str] = []
+
+    def start() -> Started:
+        folders.append(tempfile.mkdtemp(prefix="submission-"))
+        way.send(json.dumps({"folder": folders[-1], "limits": asdict(limits)}).encode())
+        pid, descriptors, *_ = socket.recv_fds(way, 64, 1)
+        return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
+
+    try:
+        judge = Judge(start, source, limits)
+        result = judge.grade(bytes(blob[about["source"] :]), about["student"], about["lesson"]).to_json()
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    notebook = result.pop("notebook").encode("utf-8", "replace")
+    channel.send({"result": result}, [notebook])
+
+
+def _student(end: socket.socket, shell: Any, about: dict[str, Any]) -> None:
+    """Serve one judge from inside the sandbox."""
+    from autograder.grading import sandbox
+    from autograder.grading.student import serve
+
+    limits, folder = Limits(**about["limits"]), Path(about["folder"])
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    if nowhere > 2:
+        os.close(nowhere)
+    cpu_seconds = int(limits.submission_seconds) + 30
+    folder_bytes = FOLDER_FILES * limits.file_bytes
+    sandbox.enter(sandbox.Box(folder, (), limits.memory_bytes, cpu_seconds, limits.file_bytes, folder_bytes))
+    os.chdir(folder)
+    home = {name: str(folder) for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME")}
+    os.environ.update(home)
+    tempfile.tempdir = None
+    serve(Channel(end), shell, limits.output_bytes)
+
+
+def warm_up() -> Any:
+    """Import and touch everything that submissions need, and return the shell that they will run in."""
+    import random
+
+    import numpy as np
+    import torch
+
+    torch.set_num_threads(1)
+    from autograder.grading import judge, student
+
+    states = torch.random.get_rng_state(), random.getstate(), np.random.get_state()
+    shell = student.make_shell()
+    student.rehearse(shell)
+    judge.rehearse()
+    torch.random.set_rng_state(states[0]), random.setstate(states[1]), np.random.set_state(states[2])
+    gc.collect()
+    gc.freeze()
+    return shell
+
+
+def main() -> None:
+    """Be the warm process; the one argument is the descriptor of the way to who started it."""
+    end = socket.socket(fileno=int(sys.argv[1]))
+    end.set_inheritable(False)
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C reaches the whole group: who started this one decides
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        from autograder.grading import sandbox
+
+        findings = sandbox.probe()
+        unenforced = [f"{each.name}: {each.detail}" for each in findings if not each.holds]
+        if unenforced and "unprotected" not in sys.argv[2:]:
+            end.send(json.dumps({"error": "\n".join(sandbox.describe(findings))}).encode())
+            return
+        shell = warm_up()
+        threads = len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 1
+        if threads != 1:
+            end.send(json.dumps({"error": f"The warm process has {threads} threads; it must have one."}).encode())
+            return
+        end.send(json.dumps({"unenforced": unenforced}).encode())
+        server = _Server(end, shell)
+        try:
+            server.run()
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()

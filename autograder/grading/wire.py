@@ -1,0 +1,113 @@
+"""Frames between the judge and a student's process: a header of JSON, then raw bytes; nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_LENGTHS = struct.Struct(">4sII")
+_MAGIC = b"judg"
+MOST_HEADER = 8 * 2**20
+MOST_BYTES = 256 * 2**20
+
+
+class Lost(BaseException):
+    """The other side is lost: it closed, took too long, or says what the protocol does not know.
+
+    No `Exception`, so that no check takes it for an error of the answer.
+
+    Attributes:
+        why: "closed", "late" or "malformed".
+    """
+
+    def __init__(self, why: str, detail: str = "") -> None:
+        super().__init__(f"{why}: {detail}" if detail else why)
+        self.why = why
+
+
+def _whole(text: bytearray) -> str:
+    """A header's text; half characters, which no file and no database takes, become question marks."""
+    if b"\\u" not in text:
+        return text.decode("utf-8", "replace")
+    return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
+
+
+class Channel:
+    """One end of a connection that carries frames.
+
+    Attributes:
+        deadline: when to give up, on the clock of `time.monotonic`; None for never.
+        late: what to do at the deadline: it returns another one, or None to give up.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self.deadline: float | None = None
+        self.late: Callable[[], float | None] = lambda: None
+
+    def send(self, header: Any, blobs: Sequence[bytes | memoryview] = ()) -> None:
+        """Send one frame.
+
+        Raises:
+            Lost: the other side is gone, or does not read.
+        """
+        text = json.dumps(header, separators=(",", ":")).encode()
+        size = sum(len(blob) for blob in blobs)
+        if len(text) > MOST_HEADER or size > MOST_BYTES:
+            raise Lost("malformed", "a frame is too large")
+        frame = b"".join((_LENGTHS.pack(_MAGIC, len(text), size), text, *blobs))
+        view = memoryview(frame)
+        while view:
+            self._wait(select.POLLOUT)
+            try:
+                view = view[self._end.send(view) :]
+            except OSError as error:
+                raise Lost("closed", str(error)) from None
+
+    def receive(self) -> tuple[Any, bytearray]:
+        """Wait for the next frame and return its header and its bytes.
+
+        Raises:
+            Lost: none came in time, or what came is none.
+        """
+        magic, length, size = _LENGTHS.unpack(self._exactly(_LENGTHS.size))
+        if magic != _MAGIC or length > MOST_HEADER or size > MOST_BYTES:
+            raise Lost("malformed", "no frame")
+        text = self._exactly(length)
+        blob = self._exactly(size)
+        try:
+            return json.loads(_whole(text)), blob
+        except (ValueError, RecursionError) as error:
+            raise Lost("malformed", f"no JSON: {error}") from None
+
+    def close(self) -> None:
+        """Close this end."""
+        self._end.close()
+
+    def _exactly(self, count: int) -> bytearray:
+        whole = bytearray()
+        while len(whole) < count:
+            self._wait(select.POLLIN)
+            try:
+                piece = self._end.recv(min(count - len(whole), 2**20))
+            except OSError as error:
+                raise Lost("closed", str(error)) from None
+            if not piece:
+                raise Lost("closed")
+            whole += piece
+        return whole
+
+    def _wait(self, event: int) -> None:
+        if self.deadline is None:
+            return
+        poll = select.poll()
+        poll.register(self._end, event)
+        while not poll.poll(max(0.0, self.deadline - time.monotonic()) * 1000):
+            self.deadline = self.late()
+            if self.deadline is None:
+                raise Lost("late")
