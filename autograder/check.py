@@ -242,15 +242,17 @@ def close(
     require_distinguishable(expected, mistakes, rtol, atol)
     require_tensor(name, got)
     require_same_device(name, got, expected)
+    if got.shape == expected.shape:
+        distance = (got.detach().double() - expected.detach().double()).abs()
+        if not got.isnan().any() and within(distance, atol + rtol * expected.detach().double().abs()):
+            return
     slip = named_slip(got, mistakes, rtol, atol)
     require_same_shape(name, got, expected, slip)
-    got, expected = got.detach(), expected.detach()
     if got.isnan().any():
         place = [f"first at index {first_true(got.isnan())}"] if got.dim() else []
         raise CheckFailed(f"`{name}` contains NaN.", place, slip)
-    distance = (got.double() - expected.double()).abs()
-    if not within(distance, atol + rtol * expected.double().abs()):
-        raise wrong_values(name, got, expected, index_of(distance.argmax(), got), ", where they differ most", slip)
+    place = index_of(distance.argmax(), got)
+    raise wrong_values(name, got.detach(), expected.detach(), place, ", where they differ most", slip)
 
 
 def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:
@@ -262,12 +264,12 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     require_distinguishable(expected, mistakes, 0.0, 0.0)
     require_tensor(name, got)
     require_same_device(name, got, expected)
+    if got.shape == expected.shape and not (wrong := got != expected).any():
+        return
     slip = named_slip(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
     require_same_shape(name, got, expected, slip)
-    wrong = got != expected
-    if wrong.any():
-        count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
-        raise wrong_values(name, got, expected, first_true(wrong), count, slip)
+    count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
+    raise wrong_values(name, got, expected, first_true(wrong), count, slip)
 
 
 def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:

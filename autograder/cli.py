@@ -7,6 +7,12 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from autograder.grading.warm import Warm
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -17,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_release(commands)
+    add_grade(commands)
+    add_doctor(commands)
     add_demo(commands)
     arguments = parser.parse_args(argv)
     return arguments.run(arguments)
@@ -75,6 +83,79 @@ def run_demo(arguments: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder grade`."""
+    command = commands.add_parser("grade", help="grade what students handed in, safely and in parallel")
+    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all that were handed in")
+    command.add_argument("--student", default="*", metavar="GLOB", help="only students whose names fit, for example 'a*'")
+    command.add_argument("--jobs", type=int, default=0, metavar="N", help="how many at a time (default: one a core)")
+    command.add_argument("--force", action="store_true", help="also what has not changed since it was graded")
+    command.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on a Dask cluster, tcp://host:8786")
+    command.add_argument("--json", action="store_true", help="print the results as JSON")
+    command.add_argument(
+        "--unprotected", action="store_true", help="grade even where the sandbox does not hold; every result is marked"
+    )
+    command.set_defaults(run=run_grade)
+
+
+def run_grade(arguments: argparse.Namespace) -> int:
+    """Grade the course around the current folder."""
+    try:
+        from rich.console import Console
+
+        from autograder.course import CourseError, course_root
+        from autograder.grading.warm import Warm
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    warm = Warm(unprotected=arguments.unprotected)
+    if not arguments.scheduler:
+        warm.start()  # it takes as long to warm up as nbgrader takes to be imported
+    try:
+        return _grade(course_root(Path.cwd()), arguments, warm, Console())
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped. What was graded is recorded; the same command goes on from there.", file=sys.stderr)
+        return 130
+    finally:
+        warm.stop()
+
+
+def _grade(root: Path, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
+    from autograder.grading.command import Wanted, grade
+
+    wanted = Wanted(
+        lessons=arguments.lessons,
+        students=arguments.student,
+        jobs=arguments.jobs,
+        force=arguments.force,
+        scheduler=arguments.scheduler,
+        unprotected=arguments.unprotected,
+        as_json=arguments.json,
+    )
+    return grade(root, wanted, out, warm=warm)
+
+
+def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder doctor`."""
+    command = commands.add_parser("doctor", help="try what the sandbox promises on this machine")
+    command.set_defaults(run=run_doctor)
+
+
+def run_doctor(arguments: argparse.Namespace) -> int:
+    """Probe the sandbox and say what holds."""
+    try:
+        from rich.console import Console
+
+        from autograder.grading.command import doctor
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    return doctor(Console())
 
 
 def needs_grading(error: ModuleNotFoundError) -> int:

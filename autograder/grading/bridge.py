@@ -38,7 +38,8 @@ class Shared:
 
     def agree(self, tensor: Tensor) -> None:
         """Both sides hold the same from here on."""
-        self._known = _about(tensor)
+        self._version = _version(tensor)
+        self._form = tensor.dtype, tensor.shape, tensor.device
         self.learns = tensor.requires_grad
         small = tensor.numel() <= SHADOWED and tensor.device.type == "cpu" and tensor.layout == torch.strided
         looked_at = self._held is not None or not isinstance(tensor, nn.Parameter)  # checks write into no `.data`
@@ -46,14 +47,16 @@ class Shared:
 
     def changed(self, tensor: Tensor) -> bool:
         """The numbers, their type or their shape are other ones than both sides knew."""
-        if self._known != _about(tensor):
+        if self._version != _version(tensor) or self._form != (tensor.dtype, tensor.shape, tensor.device):
             return True
-        return self._shadow is not None and not torch.equal(tensor.detach(), self._shadow)
+        return self._shadow is not None and not torch.equal(tensor, self._shadow)
 
 
-def _about(tensor: Tensor) -> tuple:
-    version = -1 if tensor.is_inference() else tensor._version
-    return version, tensor.dtype, tensor.shape, tensor.device
+def _version(tensor: Tensor) -> int:
+    try:
+        return tensor._version
+    except RuntimeError:  # a tensor made in inference mode has none
+        return -1
 
 
 class Peer:
@@ -84,7 +87,8 @@ class Peer:
         self.things: dict[int, object] = {}  # modules, functions, optimizers, objects by their reference
         self._thing_numbers: dict[int, int] = {}
         self.mine: set[int] = set()  # those of them that this side handed out
-        self.states: dict[int, object] = {}  # of modules, as both sides know them
+        self.states: dict[int, object] = {}  # of modules and optimizers, as both sides know them
+        self.seen: dict[int, tuple] = {}  # what stood in a module when its state was last told
         self.active: list[nn.Module] = []  # modules whose state goes with every message
         self.calls: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._gates: dict[int, Tensor] = {}

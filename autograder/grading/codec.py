@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from operator import is_
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -189,16 +191,23 @@ class Outgoing:
         """Say what has changed in a module and in its parts, and return its reference."""
         peer = self.peer
         number = peer.thing_number(module)
-        about = None
+        if number in self._told:
+            return number
+        inside, about = contents(module), None
+        if number is not None and _alike(peer.seen.get(number, ()), inside):
+            self._told.add(number)
+            for each in inside[-1]:
+                if each is not None:
+                    self._tell(each)
+            return number
         if number is None:
             number = peer.hand_out(module)
             kind = type(module)
             methods = methods_of(kind)
             above = known.NAMES.get(id(known.ancestor(kind)), "")
             about = [known.layer_name(module), kind.__name__[:200], above, methods]
-        if number in self._told:
-            return number
         self._told.add(number)
+        peer.seen[number] = inside
         buffers = {name: each if isinstance(each, Tensor) else None for name, each in module._buffers.items()}
         plain = {name: value for name, value in vars(module).items() if _is_plain(module, name, value)}
         if isinstance(module, known.SECRETIVE):
@@ -248,6 +257,20 @@ class Outgoing:
         return ["error", base, str(kind.__name__)[:200], text, self.peer.frames(error), [self.encode(e) for e in extra]]
 
 
+def contents(module: nn.Module) -> tuple[tuple, ...]:
+    """All that stands in a module: attributes, parameters, buffers, parts."""
+    held = vars(module)
+    return tuple(tuple(each.values()) for each in (held, held["_parameters"], held["_buffers"], held["_modules"]))
+
+
+def _alike(some: tuple[tuple, ...], others: tuple[tuple, ...]) -> bool:
+    """The very same objects stand in both."""
+    return len(some) == len(others) and all(
+        len(each) == len(other) and all(map(is_, each, other)) for each, other in zip(some, others, strict=True)
+    )
+
+
+@functools.cache
 def methods_of(kind: type) -> list[str]:
     """The public methods that a class adds to `nn.Module`'s."""
     classes = [each for each in kind.__mro__ if not each.__module__.startswith("torch.")]
@@ -555,6 +578,7 @@ class Incoming:
         if not all(each is None or isinstance(each, nn.Module) for each in parts.values()):
             raise broken("no part")
         _refill(module._modules, parts)
+        self.peer.seen[about[0]] = contents(module)
 
 
 def _refill(held: dict, wanted: Mapping[str, Any]) -> None:

@@ -181,7 +181,7 @@ class Judge:
             lesson,
             tuple(outcomes),
             notes,
-            notebook=nbformat.writes(notebook),
+            notebook=json.dumps(notebook),
             seconds=time.monotonic() - begin,
             peak_bytes=self.peak_bytes,
         )

@@ -48,14 +48,12 @@ class Warm:
     def __init__(self, *, unprotected: bool = False) -> None:
         self._unprotected = unprotected
         self._lock = threading.Lock()
+        self._process: subprocess.Popen | None = None
+        self._is_warm = False
         self.unenforced: tuple[str, ...] = ()
 
-    def __enter__(self) -> Self:
-        """Start it, and wait until it is warm.
-
-        Raises:
-            WarmError: it does not start, or the sandbox does not hold here and that is not allowed.
-        """
+    def start(self) -> None:
+        """Begin to start it, without waiting."""
         ours, theirs = socket.socketpair()
         with theirs:
             command = [sys.executable, "-I", "-m", "autograder.grading.warm", str(theirs.fileno())]
@@ -76,26 +74,45 @@ class Warm:
                 command, pass_fds=[theirs.fileno()], env=environment, cwd=self._folder, stdin=subprocess.DEVNULL
             )
         self._end = ours
-        ours.settimeout(STARTING)
+
+    def __enter__(self) -> Self:
+        """Start it where `start` has not, and wait until it is warm.
+
+        Raises:
+            WarmError: it does not start, or the sandbox does not hold here and that is not allowed.
+        """
+        if self._process is None:
+            self.start()
+        self._end.settimeout(STARTING)
         try:
-            ready = json.loads(ours.recv(2**16) or b"{}")
+            ready = json.loads(self._end.recv(2**16) or b"{}")
         except (OSError, ValueError):
             ready = {}
-        ours.settimeout(None)
-        if "unenforced" not in ready:
-            self.__exit__()
+        self._end.settimeout(None)
+        self._is_warm = "unenforced" in ready
+        if not self._is_warm:
+            self.stop()
             raise WarmError(ready.get("error", "The process that grades did not start; its error stands above."))
         self.unenforced = tuple(ready["unenforced"])
         return self
 
     def __exit__(self, *error: object) -> None:
         """End it, and all that it forked."""
+        self.stop()
+
+    def stop(self) -> None:
+        """End it, warm or not."""
+        if self._process is None:
+            return
         self._end.close()
+        if not self._is_warm:
+            self._process.kill()
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits) -> Result:
@@ -340,7 +357,8 @@ def main() -> None:
         if threads != 1:
             end.send(json.dumps({"error": f"The warm process has {threads} threads; it must have one."}).encode())
             return
-        end.send(json.dumps({"unenforced": unenforced}).encode())
+        with contextlib.suppress(OSError):
+            end.send(json.dumps({"unenforced": unenforced}).encode())
         server = _Server(end, shell)
         try:
             server.run()

@@ -47,6 +47,7 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
+        self._read = bytearray()
         self.deadline: float | None = None
         self.late: Callable[[], float | None] = lambda: None
 
@@ -90,17 +91,18 @@ class Channel:
         self._end.close()
 
     def _exactly(self, count: int) -> bytearray:
-        whole = bytearray()
-        while len(whole) < count:
+        while len(self._read) < count:
             self._wait(select.POLLIN)
             try:
-                piece = self._end.recv(min(count - len(whole), 2**20))
+                piece = self._end.recv(max(2**16, min(count - len(self._read), 2**20)))
             except OSError as error:
                 raise Lost("closed", str(error)) from None
             if not piece:
                 raise Lost("closed")
-            whole += piece
-        return whole
+            self._read += piece
+        wanted = self._read[:count]
+        del self._read[:count]
+        return wanted
 
     def _wait(self, event: int) -> None:
         if self.deadline is None:

@@ -1,0 +1,269 @@
+"""Grade on many machines at once, by a Dask cluster whose workers each keep a warm process.
+
+CLUSTERS.md says how to start one, and why only trusted people may reach it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import hashlib
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from importlib import metadata
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import autograder
+from autograder.course import CourseError
+from autograder.grading import engine
+from autograder.grading.engine import Job
+from autograder.grading.results import Result
+from autograder.grading.warm import Warm, WarmError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+AHEAD = 3  # jobs on their way for each thread of the cluster: one runs, the others wait beside it
+CONNECTING = 15.0  # seconds for the scheduler to answer
+WITHOUT_WORKERS = 60.0  # seconds after which a cluster that has none is given up
+PACKAGES = ("torch", "numpy", "nbformat", "ipython")  # a result may depend on their versions
+ENDED = "The process that grades ended twice while it graded this; try again."
+KILLED = "The workers that graded it died again and again; see their logs, and try again."
+MEND = "Give every worker the versions and the source of this machine, and a sandbox that holds; CLUSTERS.md says how."
+GO_ON = "What was graded until then holds; run it again for the rest."
+
+Versions = dict[str, str]
+
+
+class Unfit(Exception):
+    """This worker must not grade; the text says why."""
+
+
+def on_cluster(
+    jobs: Iterable[Job], address: str, *, unprotected: bool = False, ahead: int | None = None
+) -> Iterator[tuple[Job, Result]]:
+    """Grade jobs on the cluster and yield each with its result as soon as it is there, in any order.
+
+    Args:
+        jobs: read as they are needed.
+        address: the scheduler's, "tcp://host:8786"; "tls://…" takes its certificates from Dask's configuration.
+        unprotected: grade even where the sandbox does not hold.
+        ahead: how many jobs may be on their way; by default a few for each thread that the cluster has at the time.
+
+    Raises:
+        CourseError: there is no cluster to be reached, or one of its workers must not grade. What has been yielded by
+            then holds.
+    """
+    try:
+        from distributed import Client, Security
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f"Grading on a cluster needs {error.name}, which is not installed. "
+            'Install it from the course folder: pip install ".[grading,cluster]"'
+        ) from None
+    security = Security()
+    try:
+        with ThreadPoolExecutor(1) as pool:  # a thread of its own, since a notebook's has a loop already
+            pool.submit(asyncio.run, _knock(address, security.get_connection_args("client"))).result()
+    except (OSError, ValueError, TypeError) as error:
+        raise CourseError(
+            f"The scheduler at {address} cannot be reached ({error}). "
+            "Start one with `dask scheduler`, and give the address that it prints."
+        ) from None
+    with Client(address, security=security, set_as_default=False) as client:
+        cluster = _Cluster(client, address, unprotected)
+        cluster.inspect()
+        killed = []
+        for job, result in cluster.graded(jobs, ahead):
+            if result:
+                yield job, result
+            else:
+                killed.append(job)
+        for job, result in cluster.graded(killed, 1):  # alone, so that none pays for what another does to a worker
+            yield job, result or Result(job.student, job.lesson, reason=KILLED, notes=job.notes)
+
+
+async def _knock(address: str, arguments: dict[str, Any]) -> None:
+    """Reach the scheduler once: a Dask client that cannot leaves a thread behind."""
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=CONNECTING, **arguments)
+    await comm.close()
+
+
+def versions() -> Versions:
+    """Return what a result depends on beside its job; it has to be the same everywhere."""
+    folder, sources = Path(autograder.__file__).parent, hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        sources.update(f"{path.relative_to(folder).as_posix()} {_digest(path)}\n".encode())
+    found = {
+        "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "autograder": f"{engine.VERSION} (sources {sources.hexdigest()[:8]})",
+    }
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name).partition("+")[0]  # 2.13.0+cpu computes as 2.13.0 does
+        except metadata.PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class _Cluster:
+    """The cluster, seen from the machine that hands out the jobs."""
+
+    def __init__(self, client: Client, address: str, unprotected: bool) -> None:
+        self._client, self._address = client, address
+        self._wanted = versions(), unprotected
+
+    def inspect(self) -> None:
+        """Let every worker get ready, and refuse all of them when one must not grade."""
+        with self._reached():
+            self._threads()
+            answers = self._client.run(_inspected, *self._wanted, on_error="return")
+        refusals = defaultdict(list)
+        for worker, answer in answers.items():
+            if answer and not isinstance(answer, OSError):  # one that was lost meanwhile is no reason to refuse all
+                why = answer if isinstance(answer, str) else f"It answers with {type(answer).__name__}: {answer}"
+                refusals[why].append(worker)
+        if refusals:
+            lines = [f"{_names(workers)}: {why}" for why, workers in refusals.items()]
+            raise CourseError("\n".join(["Not every worker may grade, so nothing was graded.", *lines, MEND]))
+
+    def graded(self, jobs: Iterable[Job], ahead: int | None) -> Iterator[tuple[Job, Result | None]]:
+        """Yield each job with its result, None where its workers died."""
+        coming, waiting = iter(jobs), {}
+        while True:
+            with self._reached():
+                room = (ahead or AHEAD * self._threads()) - len(waiting)
+            for job in islice(coming, max(0, room)):
+                with self._reached():
+                    waiting[self._submit(job)] = job
+            if not waiting:
+                return
+            with self._reached():
+                done = self._done(waiting)
+            for future in done:
+                with self._reached():
+                    try:
+                        result = self._result(future)
+                    except TimeoutError:  # lost with its worker after all: it is graded again
+                        continue
+                yield waiting.pop(future), result
+
+    def _threads(self) -> int:
+        """Return how many threads the workers have, once there is a worker."""
+        self._client.wait_for_workers(1, timeout=WITHOUT_WORKERS)
+        return max(1, sum(self._client.nthreads().values()))
+
+    def _submit(self, job: Job) -> Future:
+        import dask
+
+        # The lesson's source goes along each time: scattered data would be gone with the worker that holds it.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+            return self._client.submit(_graded, job, *self._wanted, pure=False)
+
+    def _done(self, waiting: Iterable[Future]) -> Iterable[Future]:
+        from distributed import wait
+
+        with self._client.as_current(), contextlib.suppress(TimeoutError):
+            return wait(list(waiting), timeout=WITHOUT_WORKERS, return_when="FIRST_COMPLETED").done
+        return ()
+
+    def _result(self, future: Future) -> Result | None:
+        from distributed import KilledWorker
+
+        try:
+            return future.result(timeout=WITHOUT_WORKERS)
+        except KilledWorker:
+            return None
+        except Unfit as error:
+            raise CourseError(f"A worker may not go on grading.\n{error}\n{MEND} {GO_ON}") from None
+
+    @contextlib.contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Say what it means when the cluster does not answer."""
+        from distributed.client import ClosedClientError
+        from distributed.exceptions import WorkerStartTimeoutError
+
+        try:
+            yield
+        except WorkerStartTimeoutError:
+            raise CourseError(
+                f"The scheduler at {self._address} has no workers. "
+                f"Start some with `dask worker {self._address}`. {GO_ON}"
+            ) from None
+        except (CancelledError, ClosedClientError, OSError):
+            raise CourseError(f"The scheduler at {self._address} was lost. Start the cluster again. {GO_ON}") from None
+
+
+def _names(workers: list[str]) -> str:
+    """Return the first few of them, and how many there are beside."""
+    return ", ".join(workers[:3]) + (f" and {len(workers) - 3} more" if len(workers) > 3 else "")
+
+
+_lock = threading.Lock()
+_warm: dict[bool, tuple[Versions, Warm]] = {}  # on a worker: what it was started from, and the process; by unprotected
+
+
+async def _inspected(wanted: Versions, unprotected: bool) -> str:
+    """On a worker: get ready, and return why it must not grade, "" where it may."""
+    try:
+        await asyncio.to_thread(_ready, wanted, unprotected)  # in the worker's own thread it would seem dead
+    except Unfit as error:
+        return str(error)
+    return ""
+
+
+def _graded(job: Job, wanted: Versions, unprotected: bool) -> Result:
+    """On a worker: grade a job."""
+    from distributed import get_worker
+
+    try:
+        for _ in range(2):
+            warm = _ready(wanted, unprotected)
+            try:
+                return job.run(warm)
+            except WarmError:
+                _discard(warm)
+    except (Unfit, OSError) as error:
+        raise Unfit(f"{get_worker().address}: {error}") from None
+    return Result(job.student, job.lesson, reason=ENDED, notes=job.notes)
+
+
+def _ready(wanted: Versions, unprotected: bool) -> Warm:
+    """On a worker: return its one warm process, which is started when it is first needed.
+
+    Raises:
+        Unfit: it must not grade here.
+    """
+    with _lock:
+        here, warm = _warm.get(unprotected) or (versions(), None)
+        if others := [f"{name} {here[name]}, not {wanted[name]}" for name in wanted if here[name] != wanted[name]]:
+            raise Unfit(f"it has {'; '.join(others)}.")
+        if warm is None:
+            warm = Warm(unprotected=unprotected)
+            try:
+                warm.__enter__()
+            except (WarmError, OSError) as error:
+                raise Unfit(f"no protected grading there.\n{error}") from None
+            _warm[unprotected] = here, warm
+            atexit.register(_discard, warm)
+        return warm
+
+
+def _discard(warm: Warm) -> None:
+    """On a worker: end a warm process, unless it has been."""
+    with _lock:
+        for unprotected in [key for key, (_, each) in _warm.items() if each is warm]:
+            del _warm[unprotected]
+            warm.__exit__()
