@@ -4,18 +4,21 @@ import os
 import sysconfig
 from pathlib import Path
 
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbconvert.preprocessors import ClearMetadataPreprocessor, CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import (
+    AssignLatePenalties,
     CheckCellMetadata,
     ClearHiddenTests,
     ClearOutput,
     DeduplicateIds,
     GetGrades,
+    LimitOutput,
     OverwriteCells,
     OverwriteKernelspec,
+    SaveAutoGrades,
 )
 
-from autograder.sanitize import Repair
+from autograder.grading.door import Repair, Run
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -47,6 +50,17 @@ c.Autograde.sanitize_preprocessors = [
     DeduplicateIds,
     OverwriteKernelspec,
     OverwriteCells,
+    CheckCellMetadata,
+]
+
+# Submissions run in the sandbox of `autograder grade`, with the checks outside of it. Without these lines nbgrader runs
+# them itself: slower, and with nothing between a submission and your files.
+c.Autograde.autograde_preprocessors = [
+    Run,
+    ClearMetadataPreprocessor,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
     CheckCellMetadata,
 ]
 

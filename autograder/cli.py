@@ -89,7 +89,9 @@ def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Describe `autograder grade`."""
     command = commands.add_parser("grade", help="grade what students handed in, safely and in parallel")
     command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all that were handed in")
-    command.add_argument("--student", default="*", metavar="GLOB", help="only students whose names fit, for example 'a*'")
+    command.add_argument(
+        "--student", default="*", metavar="GLOB", help="only students whose names fit, for example 'a*'"
+    )
     command.add_argument("--jobs", type=int, default=0, metavar="N", help="how many at a time (default: one a core)")
     command.add_argument("--force", action="store_true", help="also what has not changed since it was graded")
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on a Dask cluster, tcp://host:8786")

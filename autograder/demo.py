@@ -1,4 +1,4 @@
-"""A demo class: five invented students in every lesson, graded by stock nbgrader in a folder of their own."""
+"""A demo class: five invented students in every lesson, graded in a folder of their own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
+from rich.console import Console
 
 from autograder.course import CONFIG, CourseError, load_config, read_notebook
+from autograder.grading import command
 from autograder.lesson import Lesson
 from autograder.release import release, to_bytes
 from autograder.submissions import STUDENTS, class_work
@@ -87,21 +89,12 @@ def open_gradebook(folder: Path) -> Gradebook:
     return Gradebook(settings.db_url, settings.course_id)
 
 
-def grade(folder: Path, lessons: Iterable[str], students: Sequence[str] = STUDENTS) -> None:
-    """Autograde what was handed in, two shares of the students at a time, and write the feedback pages."""
-    with open_gradebook(folder) as gradebook:
-        for student in students:
-            gradebook.update_or_create_student(student)
-    halves = [students[0::2], students[1::2]] if len(students) > 1 and (os.cpu_count() or 1) > 1 else [students]
-
-    def autograde(lesson: str, share: Sequence[str]) -> None:
-        others = ",".join(student for student in students if student not in share)
-        nbgrader(folder, "autograde", lesson, f"--CourseDirectory.student_id_exclude={others}")
-
-    names = list(lessons)
-    with ThreadPoolExecutor(len(halves)) as pool:
-        list(pool.map(autograde, *zip(*((name, share) for name in names for share in halves), strict=True)))
-        list(pool.map(lambda name: nbgrader(folder, "generate_feedback", name), names))
+def grade(folder: Path, lessons: Iterable[str]) -> None:
+    """Grade what was handed in, and write the feedback pages."""
+    if command.grade(folder, command.Wanted(), Console(quiet=True)):
+        raise CourseError(f"Some of what the invented students handed in could not be graded. See {folder}/autograded.")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: nbgrader(folder, "generate_feedback", name), lessons))
 
 
 def scores(folder: Path) -> dict[tuple[str, str], tuple[float, float]]:
@@ -126,7 +119,7 @@ def demo(root: Path, folder: Path, wanted: Sequence[str] = (), say: Callable[[st
     """Make the demo class of a course in `folder`, grade it, and say how everyone did and where to look."""
     lessons = make_course(root, folder, wanted)
     count = len(lessons) * len(STUDENTS)
-    say(f"Grading {count} notebooks of {len(STUDENTS)} invented students, about {round(count * 3.5)} seconds …")
+    say(f"Grading {count} notebooks of {len(STUDENTS)} invented students, about {round(20 + count * 0.8)} seconds …")
     for name, lesson in lessons.items():
         for student, notebook in class_work(lesson, released_notebook(folder, name)).items():
             hand_in(folder, student, name, notebook)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import io
 import os
 import socket
-import time
 from types import SimpleNamespace
 
 import classroom

@@ -1,4 +1,4 @@
-"""Stock nbgrader grades the demo class as the checks say, and its feedback gives nothing away."""
+"""Stock nbgrader and our engine grade the demo class as the checks say, and feedback gives nothing away."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nbformat
 import pytest
 from broken_submissions import FAULTS
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 from sample_lesson import ROOT
 
 from autograder import demo
 from autograder.course import read_notebook
 from autograder.lesson import Lesson, cell_id, code_lines, regions
-from autograder.submissions import STUDENTS, TYPICAL, solved
+from autograder.submissions import STUDENTS, TYPICAL, class_work, solved
 
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
 NOT_WRITTEN = {"NotWritten", "NotImplementedError"}
@@ -49,6 +53,51 @@ LOST = {
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 
 
+STOCK = """
+from nbgrader.preprocessors import Execute, IgnorePattern
+
+c.Autograde.autograde_preprocessors = [
+    Execute,
+    IgnorePattern,
+    ClearMetadataPreprocessor,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo class that stock nbgrader has graded, two shares of the students at a time."""
+    folder = tmp_path_factory.mktemp("stock") / "demo"
+    lessons = demo.make_course(ROOT, folder)
+    with (folder / "nbgrader_config.py").open("a") as config:
+        config.write(STOCK)
+    for name, lesson in lessons.items():
+        for student, notebook in class_work(lesson, demo.released_notebook(folder, name)).items():
+            demo.hand_in(folder, student, name, notebook)
+    with demo.open_gradebook(folder) as gradebook:
+        for student in STUDENTS:
+            gradebook.update_or_create_student(student)
+    stock(folder, LESSONS)
+    return folder
+
+
+def stock(folder: Path, lessons: Sequence[str], students: Sequence[str] = STUDENTS) -> None:
+    """Autograde with nbgrader alone, and write the feedback pages."""
+
+    def autograde(lesson: str, share: Sequence[str]) -> None:
+        others = ",".join(student for student in students if student not in share)
+        demo.nbgrader(folder, "autograde", lesson, "--force", f"--CourseDirectory.student_id_exclude={others}")
+
+    shares = [students[0::2], students[1::2]] if len(students) > 1 else [students]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(autograde, *zip(*((name, share) for name in lessons for share in shares), strict=True)))
+        list(pool.map(lambda name: demo.nbgrader(folder, "generate_feedback", "--force", name), lessons))
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """The folder that `autograder demo` made beside a copy of this course, and the lines it printed."""
@@ -60,12 +109,6 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     done = subprocess.run(command, cwd=root, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return root / "demo", done.stdout.splitlines()
-
-
-@pytest.fixture(scope="module")
-def folder(graded: tuple[Path, list[str]]) -> Path:
-    """The folder of the demo."""
-    return graded[0]
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +262,37 @@ def test_demo_prints_the_table(folder: Path, graded: tuple[Path, list[str]]) -> 
         assert re.split(r"\s{2,}", line) == [student, *marks]
     for line in lines[-3:]:
         path = line.split()[-1].replace("STUDENT", "perfect").replace("LESSON", LESSONS[0])
-        assert (folder.parent / path).is_file()
+        assert (graded[0].parent / path).is_file()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_our_engine_says_what_stock_nbgrader_says(folder: Path, graded: tuple[Path, list[str]], lesson: str) -> None:
+    """Every check of every student has the same points, and fails with the same words, on both ways."""
+    ours, theirs = points_in(graded[0]), points_in(folder)
+    for student in STUDENTS:
+        assert ours[student, lesson] == theirs[student, lesson]
+        for name, cell in autograded(graded[0], student, lesson).items():
+            said = [error.evalue for error in errors(autograded(folder, student, lesson)[name])]
+            assert [error.evalue for error in errors(cell)] == said
+
+
+def test_nbgraders_own_command_grades_with_our_engine(graded: tuple[Path, list[str]]) -> None:
+    """`nbgrader autograde`, which formgrader's button calls too, gives the same points, and a cell that would be seen
+    to run outside the sandbox does not.
+    """
+    folder, lesson, student = graded[0], LESSONS[0], "typical"
+    before = points_in(folder)
+    path = folder / "submitted" / student / lesson / f"{lesson}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    witness = folder / "witness"
+    notebook.cells.insert(2, new_code_cell(f"open({str(witness)!r}, 'w').close()"))
+    nbformat.write(notebook, path)
+    said = demo.nbgrader(folder, "autograde", lesson, f"--student={student}", "--force")
+    assert f"{student}/{lesson}" in said
+    assert points_in(folder) == before
+    assert not witness.exists()
+    cells = read_notebook(folder / "autograded" / student / lesson / f"{lesson}.ipynb").cells
+    assert [errors(cell)[0].ename for cell in cells if str(witness) in cell.source] == ["PermissionError"]
 
 
 def test_export_has_the_same_scores(folder: Path, tmp_path: Path) -> None:

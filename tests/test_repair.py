@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from autograder.course import read_notebook
 from autograder.grading import reading
-from autograder.grading.reading import NotGradable, cells_of, find, read
+from autograder.grading.reading import NotGradable, bytes_of, cells_of, find
 from autograder.grading.repair import repair
 from autograder.lesson import Lesson
 from autograder.submissions import solved, submission
@@ -160,10 +160,10 @@ def test_a_file_that_is_too_large_or_cannot_be_read_has_a_reason(
         os.truncate(file.fileno(), 200 * 2**20)
     monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("it was opened"))
     with pytest.raises(NotGradable, match="200 MB, more than 50"):
-        read(path)
+        bytes_of(path)
     monkeypatch.undo()
     with pytest.raises(NotGradable, match="cannot be read"):
-        read(tmp_path / "gone.ipynb")
+        bytes_of(tmp_path / "gone.ipynb")
     assert reading.MOST_BYTES == 50 * 2**20
 
 

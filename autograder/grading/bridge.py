@@ -6,8 +6,8 @@ become mirrors on the other side; modules cross with their parameters, and PyTor
 A tensor that has crossed is one tensor in two places: before each message a peer sends what has changed. A call whose
 result can be differentiated becomes a node in the caller's graph, whose backward asks the other side.
 
-The judge believes nothing: types, sizes and references are looked at before they are used, and a reference leads only to
-what the judge itself handed out.
+The judge believes nothing: types, sizes and references are looked at before they are used, and a reference leads only
+to what the judge itself handed out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from autograder.grading import known
 from autograder.grading.codec import MOST_DEPTH, Incoming, Outgoing, broken, methods_of
 from autograder.grading.wire import Channel, Lost
 
@@ -396,8 +397,9 @@ class Peer:
         thing = self.own(number)
         if not isinstance(name, str) or not isinstance(thing, nn.Module) or (self.judge and name.startswith("_")):
             raise broken("no attribute")
-        value = getattr(thing, name)
-        if self.judge and callable(value) and not isinstance(value, nn.Module):
+        hidden = self.judge and isinstance(thing, known.SECRETIVE)
+        value = None if hidden else getattr(thing, name)
+        if hidden or (self.judge and callable(value) and not isinstance(value, nn.Module)):
             raise AttributeError(f"'{type(thing).__name__}' object has no attribute '{name}'")
         self.active = [*self.active, thing]
         learning = [each for each in _leaves(value) if isinstance(each, Tensor) and each.requires_grad]
@@ -456,7 +458,7 @@ class _Crossing(torch.autograd.Function):
 
 
 class _Gate(torch.autograd.Function):
-    """A node that hands gradients on. PyTorch tells of a node between two others whether it will be run, of a leaf not."""
+    """A node that hands gradients on: PyTorch tells of such a one whether it will be run, of a leaf not."""
 
     @staticmethod
     def forward(ctx: Any, source: Tensor) -> Tensor:

@@ -35,7 +35,10 @@ WITHOUT_WORKERS = 60.0  # seconds after which a cluster that has none is given u
 PACKAGES = ("torch", "numpy", "nbformat", "ipython")  # a result may depend on their versions
 ENDED = "The process that grades ended twice while it graded this; try again."
 KILLED = "The workers that graded it died again and again; see their logs, and try again."
-MEND = "Give every worker the versions and the source of this machine, and a sandbox that holds; CLUSTERS.md says how."
+MEND = (
+    "Give every worker the versions and the source of this machine and a sandbox that holds, and start it again; "
+    "CLUSTERS.md says how."
+)
 GO_ON = "What was graded until then holds; run it again for the rest."
 
 Versions = dict[str, str]
@@ -257,13 +260,12 @@ def _ready(wanted: Versions, unprotected: bool) -> Warm:
             except (WarmError, OSError) as error:
                 raise Unfit(f"no protected grading there.\n{error}") from None
             _warm[unprotected] = here, warm
-            atexit.register(_discard, warm)
+            atexit.register(warm.__exit__)
         return warm
 
 
 def _discard(warm: Warm) -> None:
-    """On a worker: end a warm process, unless it has been."""
+    """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
     with _lock:
         for unprotected in [key for key, (_, each) in _warm.items() if each is warm]:
             del _warm[unprotected]
-            warm.__exit__()

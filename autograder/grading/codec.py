@@ -1,4 +1,4 @@
-"""What crosses the bridge, as plain data: values into headers and bytes, and back with every size and type looked at."""
+"""What crosses the bridge, as plain data: values to headers and bytes, and back with every size and type looked at."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import parse_utc
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -22,12 +23,14 @@ from rich.table import Table
 
 from autograder.course import CourseError, load_config
 from autograder.grading import sandbox
-from autograder.grading.engine import Job, in_parallel, job, prepared
+from autograder.grading.engine import AGAIN, Job, in_parallel, job, prepared
 from autograder.grading.record import Recorder
 from autograder.grading.results import Limits, Result
 from autograder.grading.warm import Warm, WarmError
 
 SHOWN = 40  # submissions in the table; the rest is in the gradebook
+NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
+GO_ON = "What was graded is recorded; the same command goes on from there."
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,19 @@ class Class:
         """The folder in which a student's submission of a lesson is."""
         return Path(self.course.format_path(self.course.submitted_directory, student, lesson))
 
-    def timestamp(self, folder: Path) -> datetime | None:
-        """When a submission was handed in, if that is known."""
-        return self.course.get_existing_timestamp(str(folder))
+    def timestamp(self, folder: Path) -> tuple[datetime | None, tuple[str, ...]]:
+        """When a submission was handed in, if that is known, and a note where it should be.
+
+        The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
+        """
+        path = folder / "timestamp.txt"
+        if not path.exists():
+            return None, ()
+        try:
+            told = path.read_text(encoding="utf-8") if path.is_file() and path.stat().st_size < 1000 else "?"
+            return (parse_utc(told.strip()) if told.strip() else None), ()
+        except (OSError, ValueError, OverflowError):
+            return None, (NO_TIME,)
 
     def lessons(self, wanted: Sequence[str]) -> list[str]:
         """The lessons to grade.
@@ -94,7 +107,8 @@ class Class:
         """Who handed in a lesson, of those whose names fit the pattern."""
         whole = self.submitted("*", lesson)
         depth = self.submitted("@", lesson).parts.index("@")
-        found = Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+        start = self.root if whole.is_relative_to(self.root) else Path(whole.anchor)
+        found = start.glob(str(whole.relative_to(start)))
         names = {path.parts[depth] for path in found if path.is_dir()}
         return sorted(name for name in names if fnmatch(name, pattern) and not name.startswith("."))
 
@@ -109,9 +123,13 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
         CourseError: nothing can be graded, or no more; what was recorded before stays.
     """
     limits = limits or Limits()
+    if wanted.jobs < 0:
+        raise CourseError(f"{wanted.jobs} submissions at a time are too few. Give --jobs a number above 0.")
     course = Class(root)
     if shown := sandbox.exposed(course.secrets()):
-        raise CourseError(f"{shown[0]} lies where submissions may read, inside the Python installation. Move the course.")
+        raise CourseError(
+            f"{shown[0]} lies where submissions may read, inside the Python installation. Move the course."
+        )
     lessons = course.lessons(wanted.lessons)
     done: list[Result] = []
     kept = 0
@@ -131,15 +149,14 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
                 nonlocal kept
                 for student in students:
                     each = job(course.submitted(student, lesson), student, lesson, source, limits)
-                    if graded.get(student, ("", None))[0] == each.digest:
+                    if _holds(graded.get(student), each):
                         kept += 1
                         progress.advance(task)
                     else:
                         yield each
 
             for each, result in run(jobs()):
-                folder = course.submitted(each.student, lesson)
-                recorder.record(result, each.digest, submitted=folder, timestamp=course.timestamp(folder))
+                result = _record(recorder, course, each, result)
                 done.append(replace(result, notebook=""))
                 progress.update(task, advance=1, last=_brief(result))
     if wanted.as_json:
@@ -147,6 +164,24 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
     else:
         _summary(out, done, kept, time.monotonic() - begin)
     return 1 if any(each.reason for each in done) else 0
+
+
+def _holds(known: tuple[str, Result] | None, each: Job) -> bool:
+    """Whether what is recorded is the result of this very submission; one that broke off is not."""
+    return known is not None and known[0] == each.digest and not known[1].reason.endswith(AGAIN)
+
+
+def _record(recorder: Recorder, course: Class, each: Job, result: Result) -> Result:
+    """Record a result; where the gradebook takes all but this one, that is what comes of it."""
+    folder = course.submitted(each.student, each.lesson)
+    timestamp, notes = course.timestamp(folder)
+    result = replace(result, notes=(*result.notes, *notes))
+    try:
+        recorder.record(result, each.digest, submitted=folder, timestamp=timestamp)
+    except CourseError as error:
+        recorder.graded(each.lesson)  # which says so where it is the gradebook that has to be mended
+        return replace(result, checks=(), reason=f"It could not be recorded. {error}")
+    return result
 
 
 class _Runner:
@@ -173,7 +208,13 @@ class _Runner:
 
             return on_cluster(jobs, self._wanted.scheduler, unprotected=self._wanted.unprotected)
         self._warm_up()
-        return in_parallel(jobs, lambda each: each.run(self._warm), self._wanted.jobs or os.cpu_count() or 1)
+        return self._here(jobs)
+
+    def _here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
+        try:
+            yield from in_parallel(jobs, lambda each: each.run(self._warm), self._wanted.jobs or os.cpu_count() or 1)
+        except WarmError as error:
+            raise CourseError(f"{error} {GO_ON}") from None
 
     def _warm_up(self) -> None:
         if self._ready:
@@ -194,7 +235,12 @@ def _progress(say: Console) -> Progress:
 
 def _brief(result: Result) -> str:
     points = "not gradable" if result.reason else f"{result.score:g} of {result.max_score:g}"
-    return escape(f"{result.student}: {points}")
+    return escape(f"{_plain(result.student)}: {points}")
+
+
+def _plain(text: str) -> str:
+    """A text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _summary(out: Console, done: Sequence[Result], kept: int, seconds: float) -> None:
@@ -205,7 +251,7 @@ def _summary(out: Console, done: Sequence[Result], kept: int, seconds: float) ->
     for each in sorted(rows, key=lambda each: (each.lesson, each.student)):
         notes = each.reason or " ".join(each.notes)
         points = "–" if each.reason else f"{each.score:g} of {each.max_score:g}"
-        table.add_row(escape(each.student), each.lesson, points, escape(notes))
+        table.add_row(escape(_plain(each.student)), each.lesson, points, escape(_plain(notes)))
     if rows:
         out.print(table)
     if len(done) > SHOWN and len(strange) > SHOWN:

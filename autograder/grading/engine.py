@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course import read_notebook
@@ -15,6 +15,7 @@ from autograder.grading.results import Limits, Result
 from autograder.grading.warm import Warm
 
 VERSION = "1"  # of what grading comes to: another one grades all submissions anew
+AGAIN = "try again."  # ends a reason that says nothing about the submission: the next run grades it again
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Job:
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
         result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits)
-        return result if not self.notes else Result.from_json({**result.to_json(), "notes": self.notes + result.notes})
+        return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
 
 
 def prepared(path: Path) -> bytes:
@@ -74,18 +75,21 @@ def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits) 
 
 
 def in_parallel(jobs: Iterable[Job], run: Callable[[Job], Result], workers: int) -> Iterator[tuple[Job, Result]]:
-    """Run jobs, so many at a time, and yield each with its result as soon as it is there."""
+    """Run jobs, so many at a time, and yield each with its result as soon as it is there.
+
+    Whoever stops before the end waits for no job; those that run then end with the warm process.
+    """
     waiting: dict[Future[Result], Job] = {}
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for each in jobs:
-                waiting[pool.submit(run, each)] = each
-                if len(waiting) > workers:
-                    yield from _done(waiting)
-            while waiting:
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for each in jobs:
+            waiting[pool.submit(run, each)] = each
+            if len(waiting) > workers:
                 yield from _done(waiting)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        while waiting:
+            yield from _done(waiting)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _done(waiting: dict[Future[Result], Job]) -> Iterator[tuple[Job, Result]]:

@@ -6,6 +6,7 @@ Whatever cannot be graded is told apart by a reason that says what is so and wha
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,12 +53,16 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     """
     if not folder.is_dir():
         raise NotGradable("Nothing was handed in.")
+    try:
+        there = sorted(folder.iterdir())
+    except OSError as error:
+        raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
     files, links = [], []
-    for path in sorted(folder.iterdir()):
+    for path in there:
         if path.suffix.lower() != ".ipynb":
             continue
-        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            links.append(path.name)
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
+            links.append(_shown(path))
         elif path.is_file():
             files.append(path)
     named = [path for path in files if path.name == f"{lesson}.ipynb"]
@@ -65,13 +70,18 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     for candidates in (named, alike, files):
         if len(candidates) == 1:
             path = candidates[0]
-            return path, [] if path in named else [f"The file is called `{path.name}`, not `{lesson}.ipynb`."]
+            return path, [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
         if candidates:
-            names = ", ".join(path.name for path in candidates)
+            names = ", ".join(map(_shown, candidates[:3])) + (", …" if len(candidates) > 3 else "")
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
         raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
     raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
+
+
+def _shown(path: Path) -> str:
+    """A file's name as it may be shown: nothing in it moves a cursor, and it fits a line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in path.name[:80])
 
 
 def _plain(name: str) -> str:
@@ -133,7 +143,8 @@ def _raw_cells(notebook: Any) -> list[Any] | None:
     sheets = notebook.get("worksheets")
     if not isinstance(sheets, list):
         return None
-    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for cells in lists if isinstance(cells, list) for cell in cells]
 
 
 def _cell(raw: dict[str, Any]) -> Cell:

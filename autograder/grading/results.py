@@ -57,7 +57,7 @@ class Result:
         checks: one outcome for each check cell of the lesson, in order; empty where nothing could be graded.
         notes: what was mended in the notebook or odd about it, one honest line each.
         reason: why it could not be graded at all; "" where it could.
-        notebook: the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" where there is none.
+        notebook: the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" for none.
         seconds: wall time of everything.
         peak_bytes: the most memory that the student's process held.
         unenforced: what this machine's sandbox could not enforce, in words; empty as a rule.

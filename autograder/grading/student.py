@@ -172,7 +172,8 @@ import matplotlib.pyplot as plt
 import torch.nn.functional as F
 from torch import nn
 from autograder import check, data, draw, mistakes, parts
-import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data, collections, itertools, functools, typing, copy, time
+import collections, copy, functools, itertools, time, typing
+import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
 layer = nn.Linear(2, 2)
 optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
 layer(torch.ones(1, 2)).sum().backward()

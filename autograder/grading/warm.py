@@ -31,6 +31,7 @@ THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NU
 STARTING = 120.0  # seconds within which the imports have to be done
 MARGIN = 120.0  # seconds that a judge has beyond its submission's before it is given up
 JUDGE_BYTES = 6 * 2**30
+FOLDER = "autograder-"
 FOLDER_FILES = 4  # times `file_bytes` is what all files of a submission may hold
 
 
@@ -50,6 +51,7 @@ class Warm:
         self._lock = threading.Lock()
         self._process: subprocess.Popen | None = None
         self._is_warm = False
+        self.folder = Path()
         self.unenforced: tuple[str, ...] = ()
 
     def start(self) -> None:
@@ -66,12 +68,15 @@ class Warm:
                 "NBGRADER_EXECUTION": "autograde",
             }
             environment |= THREADS | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-            self._folder = tempfile.mkdtemp(prefix="autograder-")
-            environment["MPLCONFIGDIR"] = environment["IPYTHONDIR"] = environment["TORCHINDUCTOR_CACHE_DIR"] = (
-                self._folder
-            )
+            self.folder = Path(tempfile.mkdtemp(prefix=FOLDER))
+            environment |= dict.fromkeys(("MPLCONFIGDIR", "IPYTHONDIR", "TORCHINDUCTOR_CACHE_DIR"), str(self.folder))
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], env=environment, cwd=self._folder, stdin=subprocess.DEVNULL
+                command,
+                pass_fds=[theirs.fileno()],
+                env=environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C reaches a whole group: it is for who started this one to decide
             )
         self._end = ours
 
@@ -113,7 +118,7 @@ class Warm:
             self._process.kill()
             self._process.wait()
         self._process = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits) -> Result:
         """Grade one submission; a judge that is lost is a result, too.
@@ -139,7 +144,7 @@ class Warm:
             except OSError:
                 raise WarmError("The process that grades has ended.") from None
             except Lost as lost:
-                if self._process.poll() is not None:
+                if self._is_gone():
                     raise WarmError("The process that grades has ended.") from None
                 late = lost.why == "late"
                 reason = "Its grading did not end in time." if late else "Its grading broke off; try again."
@@ -147,6 +152,17 @@ class Warm:
         told["result"]["notebook"] = notebook.decode()
         result = Result.from_json(told["result"])
         return result if not self.unenforced else _with_unenforced(result, self.unenforced)
+
+    def _is_gone(self) -> bool:
+        """Whether the warm process has ended; its end closes before those that it forked hear of it."""
+        process, poll = self._process, select.poll()
+        if process is None or process.poll() is not None:
+            return True
+        try:
+            poll.register(self._end, 0)
+        except (OSError, ValueError):
+            return True
+        return bool(poll.poll(0))
 
 
 def _with_unenforced(result: Result, unenforced: tuple[str, ...]) -> Result:
@@ -279,11 +295,12 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
     )
     if used:
         resource.setrlimit(resource.RLIMIT_AS, (used + JUDGE_BYTES,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limits.submission_seconds + MARGIN),) * 2)  # it ends when given up
     source = json.loads(blob[: about["source"]])
     folders: list[str] = []
 
     def start() -> Started:
-        folders.append(tempfile.mkdtemp(prefix="submission-"))
+        folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the warm process's own folder
         way.send(json.dumps({"folder": folders[-1], "limits": asdict(limits)}).encode())
         pid, descriptors, *_ = socket.recv_fds(way, 64, 1)
         return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
@@ -343,7 +360,7 @@ def main() -> None:
     """Be the warm process; the one argument is the descriptor of the way to who started it."""
     end = socket.socket(fileno=int(sys.argv[1]))
     end.set_inheritable(False)
-    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C reaches the whole group: who started this one decides
+    with contextlib.suppress(KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         from autograder.grading import sandbox
 
@@ -364,6 +381,9 @@ def main() -> None:
             server.run()
         finally:
             server.stop()
+            os._exit(0)  # nothing here has anything to tidy up, whatever the libraries think
+            if Path.cwd().name.startswith(FOLDER):  # who started this one and would remove it may have been killed
+                shutil.rmtree(Path.cwd(), ignore_errors=True)
 
 
 if __name__ == "__main__":
