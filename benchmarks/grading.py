@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -224,10 +224,12 @@ class Took:
     """What a command took.
 
     Attributes:
+        cpu: seconds for which its processes worked, which other programs disturb little.
         others: how many cores other programs used meanwhile.
     """
 
     seconds: float
+    cpu: float
     others: float
 
 
@@ -235,8 +237,8 @@ def timed(work: Callable[[], object]) -> Took:
     """Measure something that starts processes and waits for them."""
     begin, all_before, ours_before = time.perf_counter(), busy(), spent()
     work()
-    seconds = time.perf_counter() - begin
-    return Took(seconds, max(0.0, (busy() - all_before - (spent() - ours_before)) / seconds))
+    seconds, cpu = time.perf_counter() - begin, spent() - ours_before
+    return Took(seconds, cpu, max(0.0, (busy() - all_before - cpu) / seconds))
 
 
 def busy() -> float:
@@ -508,7 +510,7 @@ def as_part(arguments: argparse.Namespace) -> object:
     if arguments.engine:
         return list(engine())
     took = floor(json.loads(Path(arguments.floor).read_text(encoding="utf-8")))
-    return took.seconds, took.others
+    return astuple(took)
 
 
 def main() -> None:

@@ -332,5 +332,5 @@ def test_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says how to install it."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CourseError, match=r'pip install "\.\[grading,cluster\]"'):
+    with pytest.raises(CourseError, match=r'pip install "\.\[cluster\]"'):
         list(on_cluster(absent(1), "tcp://127.0.0.1:8786"))

@@ -68,7 +68,7 @@ def on_cluster(
     except ModuleNotFoundError as error:
         raise CourseError(
             f"Grading on a cluster needs {error.name}, which is not installed. "
-            'Install it from the course folder: pip install ".[grading,cluster]"'
+            'Install it from the course folder: pip install ".[cluster]"'
         ) from None
     security = Security()
     try:
@@ -258,7 +258,7 @@ def _ready(wanted: Versions, unprotected: bool) -> Warm:
             try:
                 warm.__enter__()
             except (WarmError, OSError) as error:
-                raise Unfit(f"no protected grading there.\n{error}") from None
+                raise Unfit(f"grading cannot start there.\n{error}") from None
             _warm[unprotected] = here, warm
             atexit.register(warm.__exit__)
         return warm

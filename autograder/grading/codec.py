@@ -216,16 +216,17 @@ class Outgoing:
             module.training,
             {name: self.encode(value) for name, value in plain.items()},
             {name: None if each is None else self._tensor(each)[1] for name, each in module._parameters.items()},
-            {
-                name: None if each is None else [self._tensor(each)[1], each.requires_grad]
-                for name, each in buffers.items()
-            },
+            {name: None if each is None else self._buffer(module, name, each) for name, each in buffers.items()},
             {name: None if each is None else self._tell(each) for name, each in module._modules.items()},
         ]
         if about is not None or peer.states.get(number) != state:
             peer.states[number] = state
             self._modules.append([number, about, state])
         return number
+
+    def _buffer(self, module: nn.Module, name: str, buffer: Tensor) -> list:
+        passing = name in module._non_persistent_buffers_set  # which is not in the state_dict
+        return [self._tensor(buffer)[1], buffer.requires_grad, passing]
 
     def _optimizer(self, optimizer: optim.Optimizer) -> Any:
         number = self.peer.hand_out(optimizer)
@@ -566,14 +567,12 @@ class Incoming:
         if not all(each is None or isinstance(each, nn.Parameter) for each in held.values()):
             raise broken("no parameter")
         _refill(module._parameters, held)
-        told = {
-            name: (None, False) if each is None else (self.peer.tensor(each[0]), each[1])
-            for name, each in buffers.items()
-        }
-        for each, learns in told.values():
-            if learns and not each.requires_grad and each.dtype.is_floating_point:
+        held = {name: None if each is None else self.peer.tensor(each[0]) for name, each in buffers.items()}
+        for name, each in held.items():
+            if each is not None and buffers[name][1] and not each.requires_grad and each.dtype.is_floating_point:
                 each.requires_grad_()
-        _refill(module._buffers, {name: each for name, (each, _) in told.items()})
+        _refill(module._buffers, held)
+        module._non_persistent_buffers_set = {name for name, each in buffers.items() if each is not None and each[2]}
         parts = {name: None if each is None else things.get(each) for name, each in children.items()}
         if not all(each is None or isinstance(each, nn.Module) for each in parts.values()):
             raise broken("no part")

@@ -132,7 +132,7 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
         )
     lessons = course.lessons(wanted.lessons)
     done: list[Result] = []
-    kept = 0
+    kept: list[Result] = []
     begin = time.monotonic()
     say = Console(stderr=True) if wanted.as_json else out
     with ExitStack() as stack:
@@ -146,11 +146,10 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
             task = progress.add_task(lesson, total=len(students), last="")
 
             def jobs(lesson=lesson, source=source, graded=graded, students=students, task=task) -> Iterator[Job]:
-                nonlocal kept
                 for student in students:
                     each = job(course.submitted(student, lesson), student, lesson, source, limits)
                     if _holds(graded.get(student), each):
-                        kept += 1
+                        kept.append(graded[student][1])
                         progress.advance(task)
                     else:
                         yield each
@@ -160,10 +159,10 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
                 done.append(replace(result, notebook=""))
                 progress.update(task, advance=1, last=_brief(result))
     if wanted.as_json:
-        out.print_json(json.dumps({"graded": [each.to_json() for each in done], "unchanged": kept}))
+        out.print_json(json.dumps({"graded": [each.to_json() for each in done], "unchanged": len(kept)}))
     else:
         _summary(out, done, kept, time.monotonic() - begin)
-    return 1 if any(each.reason for each in done) else 0
+    return 1 if any(each.reason for each in (*done, *kept)) else 0
 
 
 def _holds(known: tuple[str, Result] | None, each: Job) -> bool:
@@ -243,7 +242,7 @@ def _plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _summary(out: Console, done: Sequence[Result], kept: int, seconds: float) -> None:
+def _summary(out: Console, done: Sequence[Result], kept: Sequence[Result], seconds: float) -> None:
     """A row for each submission that is worth a look, and the whole in one line."""
     strange = [each for each in done if each.reason or each.notes or each.unenforced]
     table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
@@ -256,11 +255,15 @@ def _summary(out: Console, done: Sequence[Result], kept: int, seconds: float) ->
         out.print(table)
     if len(done) > SHOWN and len(strange) > SHOWN:
         out.print(f"… and {len(strange) - SHOWN} more with a note; formgrader shows all.")
-    failed = sum(bool(each.reason) for each in done)
-    line = f"✓ {len(done)} graded in {seconds:.0f} s"
-    line += f", {failed} of them could not be" if failed else ""
-    line += f"; {kept} unchanged since they were graded (--force grades them anew)" if kept else ""
+    line = f"✓ {len(done)} graded in {seconds:.0f} s{_failed(done)}"
+    if kept:
+        line += f"; {len(kept)} unchanged since they were graded (--force grades them anew){_failed(kept)}"
     out.print(line + ".")
+
+
+def _failed(results: Sequence[Result]) -> str:
+    count = sum(bool(each.reason) for each in results)
+    return f", {count} of them could not be" if count else ""
 
 
 def doctor(out: Console) -> int:

@@ -381,9 +381,9 @@ def main() -> None:
             server.run()
         finally:
             server.stop()
-            os._exit(0)  # nothing here has anything to tidy up, whatever the libraries think
             if Path.cwd().name.startswith(FOLDER):  # who started this one and would remove it may have been killed
                 shutil.rmtree(Path.cwd(), ignore_errors=True)
+            os._exit(0)  # nothing else here has to be tidied up, whatever the libraries think
 
 
 if __name__ == "__main__":
