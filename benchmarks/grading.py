@@ -1,6 +1,6 @@
 """How fast is `autograder grade`, how near to what it could be, and what memory does it need? Writes grading.md.
 
-    python benchmarks/grading.py [LESSON] [--submissions N]   # about eight minutes
+    python benchmarks/grading.py [LESSON] [--submissions N]   # about ten minutes
     python benchmarks/grading.py --many 1000                  # only the last section of the page, which others keep
 
 A class hands in one lesson, and stock nbgrader and ours grade it, each in a fresh copy of the same course, one after
@@ -30,6 +30,7 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
@@ -68,15 +69,18 @@ Each command grades all of them in a fresh copy of one course, by itself, and it
 imports included. Stock is `nbgrader autograde`, one process, as it comes; its configuration names folders and nothing
 else. Ours is `autograder grade --jobs 2`. **All {points} points, check by check, are the same in all of them.**
 
-{machine}. The load was {load:.2f} at the start; *others* is how many of the cores other programs used meanwhile.
+{machine}.
+The load was {load:.2f} at the start. *Others* is how many of the cores other programs used meanwhile; *work* is
+the time for which cores worked for this command, which depends less on others.
 
-| | stock / this | s | s a submission | others |
-|---|---:|---:|---:|---:|
+| | stock / this | s | s a submission | s of work a submission | others |
+|---|---:|---:|---:|---:|---:|
 """
 BARE = """
 The floor forks a warm process and executes the same cells in it, answers and checks, two at a time, with no sandbox,
-no bridge, no IPython and nothing recorded. Ours, by what a further submission costs, takes **{ratio:.1f} times** that.
-Both leave out the given cells that neither an answer nor a check can see; stock runs them.
+no bridge, no IPython and nothing recorded. Ours, by what a further submission costs, takes **{ratio:.1f} times** that,
+and {work:.1f} times the work. Both leave out the given cells that neither an answer nor a check can see; stock runs
+them.
 
 ## Memory
 
@@ -90,10 +94,11 @@ ENGINE = """
 
 The solved notebook of each lesson on one core, medians of {repeats}: `Warm.grade` beside the same cells executed in one
 plain process that is as warm. The difference is what reading, repairing, forking, the sandbox, the bridge, the outputs
-and the result cost.
+and the result cost. Other programs used {others:.2f} cores meanwhile; the last column counts only the time for which
+the engine's own processes worked.
 
-| lesson | engine / cells | engine, s | grading, s | cells, s |
-|---|---:|---:|---:|---:|
+| lesson | grading / cells | engine, s | grading, s | cells, s | engine, s of work |
+|---|---:|---:|---:|---:|---:|
 """
 EACH_HUNDRED = """
 `python benchmarks/grading.py --many {count}`: {count} submissions of `{lesson}` in one run with two workers, copies of
@@ -143,7 +148,7 @@ def messy(notebook: NotebookNode) -> NotebookNode:
             cell.source += f"\nprint({cell_id(cell)})"
         if cell.cell_type == "code":
             cell.execution_count, cell.outputs = 7, [new_output("stream", text="old\n")]
-    notebook.cells[2:2] = map(new_code_cell, NOTES)
+    notebook.cells[2:2] = [new_code_cell(note, id=f"note-{place}") for place, note in enumerate(NOTES)]
     return notebook
 
 
@@ -152,8 +157,9 @@ class Course:
 
     def __init__(self, folder: Path, lesson: str, count: int) -> None:
         self._folder, self._copies, self.lesson = folder, 0, lesson
-        made = make_course(ROOT, folder / "course", [lesson])[lesson]
-        self.students = hand_ins(made, released_notebook(folder / "course", lesson), count)
+        self.made = make_course(ROOT, folder / "course", [lesson])[lesson]
+        self.released = released_notebook(folder / "course", lesson)
+        self.students = hand_ins(self.made, self.released, count)
 
     def copy(self, students: Mapping[str, NotebookNode] | None = None, config: str = "") -> Path:
         """A fresh copy, in which all of the class or others have handed in."""
@@ -233,6 +239,13 @@ class Took:
     others: float
 
 
+class Seconds(NamedTuple):
+    """Seconds on the clock, and those of work."""
+
+    wall: float
+    cpu: float
+
+
 def timed(work: Callable[[], object]) -> Took:
     """Measure something that starts processes and waits for them."""
     begin, all_before, ours_before = time.perf_counter(), busy(), spent()
@@ -274,14 +287,14 @@ def in_a_process(*arguments: str) -> object:
     return json.loads(subprocess.run(line, env=settings, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def executed(cells: Sequence[str]) -> float:
-    """Seconds that cells take in a fork of this process, one after the other, whatever they raise."""
+def executed(cells: Sequence[str]) -> Seconds:
+    """What cells take in a fork of this process, one after the other, whatever they raise."""
     read, write = os.pipe()
     if os.fork() == 0:
         run_cells(cells, write)
     os.close(write)
     with open(read, encoding="ascii") as told:
-        seconds = float(told.read())
+        seconds = Seconds(*json.load(told))
     os.wait()
     return seconds
 
@@ -294,13 +307,13 @@ def run_cells(cells: Sequence[str], write: int = -1) -> None:
     plt.switch_backend("agg")
     scope: dict = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        begin = time.perf_counter()
+        begin = time.perf_counter(), time.process_time()
         for place, source in enumerate(cells):
             with contextlib.suppress(Exception):
                 run(source, str(place), scope)
-        seconds = time.perf_counter() - begin
+        seconds = time.perf_counter() - begin[0], time.process_time() - begin[1]
     if write >= 0:
-        os.write(write, f"{seconds}".encode())
+        os.write(write, json.dumps(seconds).encode())
     os._exit(0)
 
 
@@ -319,27 +332,41 @@ def floor(notebooks: Sequence[Sequence[str]], jobs: int = 2) -> Took:
     return timed(work)
 
 
-def engine() -> Iterator[tuple[str, float, float]]:
-    """For each lesson the median seconds of grading its solved notebook, and of its cells alone, on one core."""
+def engine() -> Iterator[tuple[str, Seconds, Seconds]]:
+    """For each lesson the medians of grading its solved notebook, and of its cells alone, on one core."""
     from autograder.grading.engine import prepared
     from autograder.grading.results import Limits
     from autograder.grading.warm import Warm
 
     with Warm() as warm:
+        (process,) = tree(os.getpid())[1:]
         for path in sorted((ROOT / "solutions").glob("*/*.ipynb")):
             lesson, released = path.stem, read_notebook(ROOT / "notebooks" / path.parent.name / path.name)
             exercises = Lesson(lesson, read_notebook(path)).exercises
-            submitted = json.dumps(submission(released, solved(exercises))).encode()
+            source, submitted = prepared(path), json.dumps(submission(released, solved(exercises))).encode()
             graded, alone = [], []
             for _ in range(REPEATS + 1):
-                begin = time.perf_counter()
-                result = warm.grade("student", lesson, prepared(path), submitted, Limits())
-                graded.append(time.perf_counter() - begin)
+                begin, worked = time.perf_counter(), worked_by(process) + time.process_time()
+                result = warm.grade("student", lesson, source, submitted, Limits())
+                wall = time.perf_counter() - begin
+                time.sleep(0.1)  # until what was forked has ended and is counted
+                graded.append(Seconds(wall, worked_by(process) + time.process_time() - worked))
                 if result.score != result.max_score:
                     sys.exit(f"✗ The solutions of {lesson} get {result.score:g} of {result.max_score:g}.")
                 notebook = NotebookNode(cells=[NotebookNode(cell) for cell in json.loads(result.notebook)["cells"]])
                 alone.append(executed(cells_that_run(read_notebook(path), notebook)))
-            yield lesson, statistics.median(graded[1:]), statistics.median(alone[1:])
+            yield lesson, medians(graded[1:]), medians(alone[1:])
+
+
+def worked_by(process: int) -> float:
+    """Seconds for which a process and the ended ones that it forked have worked."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def medians(taken: Sequence[Seconds]) -> Seconds:
+    """The median of each kind of seconds."""
+    return Seconds(*map(statistics.median, zip(*taken, strict=True)))
 
 
 # Memory
@@ -430,7 +457,9 @@ def compare(course: Course) -> Iterator[str]:
     cells = folders["ours"].parent / "cells.json"
     cells.write_text(json.dumps(course.graded_cells(folders["ours"])), encoding="utf-8")
     bare = Took(*in_a_process("--floor", str(cells)))
-    further = (took["more"].seconds - took["ours"].seconds) / (TIMES - 1) / count
+    extra = (TIMES - 1) * count
+    further = (took["more"].seconds - took["ours"].seconds) / extra
+    work = (took["more"].cpu - took["ours"].cpu) / extra
     stock, more = took["stock"], f"{TIMES * count} submissions"
     rows = {
         "stock": (stock, count),
@@ -445,9 +474,10 @@ def compare(course: Course) -> Iterator[str]:
     for name, (each, number) in rows.items():
         ratio = stock.seconds / count / (each.seconds / number)
         shown = f"**{ratio:.1f}**" if name == "**ours**" else f"{ratio:.1f}"
-        yield f"| {name} | {shown} | {each.seconds:.1f} | {each.seconds / number:.3f} | {each.others:.2f} |"
-    yield f"| ours, a further submission | {stock.seconds / count / further:.1f} | | {further:.3f} | |"
-    yield BARE.format(ratio=further / (bare.seconds / count)).rstrip("\n")
+        times = f"{each.seconds:.1f} | {each.seconds / number:.2f} | {each.cpu / number:.2f} | {each.others:.2f}"
+        yield f"| {name} | {shown} | {times} |"
+    yield f"| ours, a further submission | {stock.seconds / count / further:.1f} | | {further:.2f} | {work:.2f} | |"
+    yield BARE.format(ratio=further / (bare.seconds / count), work=work / (bare.cpu / count)).rstrip("\n")
 
 
 def remember(course: Course) -> Iterator[str]:
@@ -463,10 +493,13 @@ def remember(course: Course) -> Iterator[str]:
 
 def cost() -> Iterator[str]:
     """The lines of the third section: what the engine adds."""
-    yield ENGINE.format(repeats=REPEATS).rstrip("\n")
-    for lesson, graded, alone in in_a_process("--engine"):
-        ours = graded - alone
-        yield f"| {lesson} | {ours / alone:.1f} | {ours:.2f} | {graded:.2f} | {alone:.2f} |"
+    rows = []
+    took = timed(lambda: rows.extend(in_a_process("--engine")))
+    yield ENGINE.format(repeats=REPEATS, others=took.others).rstrip("\n")
+    for lesson, *both in rows:
+        graded, alone = (Seconds(*each) for each in both)
+        shown = graded.wall - alone.wall, graded.wall, alone.wall, graded.cpu - alone.cpu
+        yield f"| {lesson} | {graded.wall / alone.wall:.1f} | {' | '.join(f'{each:.2f}' for each in shown)} |"
 
 
 def many(course: Course, count: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from classroom import LESSONS, ROOT, classroom
@@ -12,6 +13,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import chain
 import checks
+import grading
 import speed
 
 
@@ -66,3 +68,27 @@ def test_visible_checks_can_be_measured() -> None:
     taken = checks.seconds("02_multi_head_attention")
     assert set(taken) == {cell.id for cell in classroom("02_multi_head_attention").checks}
     assert all(seconds > 0 for seconds in taken.values())
+
+
+def test_a_class_is_as_large_and_as_mixed_as_it_should_be(tmp_path: Path) -> None:
+    """The benchmark of grading hands in as many submissions as asked, the same every time, and most of them differ."""
+    course = grading.Course(tmp_path, "02_multi_head_attention", 24)
+    again = grading.hand_ins(course.made, course.released, 24)
+    assert len(again) == 24 and again == course.students
+    assert len({str(notebook.cells) for notebook in again.values()}) > 12
+
+
+def test_other_points_than_those_of_stock_end_the_benchmark() -> None:
+    """One check that is graded otherwise is named."""
+    same = {("ada", "check_one"): 2.0, ("bob", "check_one"): 0.0}
+    grading.require_same(same, dict(same))
+    with pytest.raises(SystemExit, match=r"bob  check_one: ours 1.0, stock 0.0"):
+        grading.require_same({**same, ("bob", "check_one"): 1.0}, same)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_memory_is_that_of_all_processes() -> None:
+    """The peak of a process holds what a child of it holds."""
+    inner = "import time; held = bytearray(b'x') * 10**8; time.sleep(1)"
+    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+    assert 100 < grading.peak(grading.memory([sys.executable, "-c", outer], Path.cwd())) < 200

@@ -26,7 +26,6 @@ import faults
 import pytest
 from faults import LESSON, ROWS, Row
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 from rich.console import Console
 from sample_lesson import ROOT, sample_lesson, write_lesson
 
@@ -105,10 +104,10 @@ def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
     return notebook
 
 
-def run(course: Path, warm: Warm, **wanted: Any) -> tuple[int, dict[str, dict[str, Any]], int]:
+def run(course: Path, warm: Warm, limits: Limits = BRIEF, **wanted: Any) -> tuple[int, dict[str, dict[str, Any]], int]:
     """Grade in this process: exit code, results by student, how many were unchanged."""
     out = io.StringIO()
-    done = grade(course, Wanted(as_json=True, **wanted), Console(file=out), warm=warm, limits=BRIEF)
+    done = grade(course, Wanted(as_json=True, **wanted), Console(file=out), warm=warm, limits=limits)
     said = json.loads(out.getvalue())
     return done, {each["student"]: each for each in said["graded"]}, said["unchanged"]
 
@@ -238,13 +237,11 @@ class Term:
     """One course, and what the command told as the term went by.
 
     Attributes:
-        runs: the runs that were killed, the one that was stopped, then the one that ended.
-        later: what was run when all was graded, by its name.
+        runs: two that were killed, one that was stopped, one that ended, and one after a student's notebook changed.
     """
 
     course: Path
     runs: list[Told] = field(default_factory=list)
-    later: dict[str, Told] = field(default_factory=dict)
 
 
 @pytest.fixture(scope="module")
@@ -267,26 +264,24 @@ def term(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Term:
     term.runs.append(command(course, "--jobs", "2", when=so_many(5), kill=signal.SIGINT))
     demo.hand_in(course, "a-sleeper", LESSON, work["half-done"])
     term.runs.append(command(course, LESSON, "--json"))
-    term.later["unchanged"] = command(course)
     demo.hand_in(course, NAMES[0], LESSON, work["half-done"])
-    term.later["changed"] = command(course)
-    term.later["forced"] = command(course, "--force", "--student", "student-0[12]", "--json")
+    term.runs.append(command(course))
     return term
 
 
 def test_no_process_and_no_file_of_a_run_survives_it(term: Term) -> None:
     """Killed, stopped or at its end, a run takes all that it started with it, and what it put into /tmp."""
-    for told in (*term.runs, *term.later.values()):
+    for told in term.runs:
         assert (told.alive, told.litter) == (set(), [])
-    assert [told.code for told in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1]
+    assert [told.code for told in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1, 1]
 
 
 def test_nothing_is_lost_and_nothing_is_graded_twice(term: Term) -> None:
     """What a killed run recorded stays as it is, row for row; the last run grades exactly the rest."""
-    for told in term.runs:
+    for told in term.runs[:4]:
         assert told.before.items() <= told.after.items()
-    assert [bool(told.after) for told in term.runs] == [False, True, True, True]
-    last = term.runs[-1]
+    assert [bool(told.after) for told in term.runs[:4]] == [False, True, True, True]
+    last = term.runs[3]
     assert last.after.keys() == {*NAMES, "nobody", "a-sleeper"}
     graded = [each["student"] for each in last.json["graded"]]
     assert sorted(graded) == sorted(last.after.keys() - last.before.keys())
@@ -314,7 +309,7 @@ def test_ctrl_c_stops_at_once_and_says_what_holds(term: Term) -> None:
 
 def test_json_is_complete_and_gives_nothing_away(term: Term) -> None:
     """Standard output is one JSON text with every check of every result; it holds no notebook and no hidden test."""
-    told = term.runs[-1]
+    told = term.runs[3]
     lesson = lesson_of(term.course)
     checks = [check.id for exercise in lesson.exercises for check in exercise.checks]
     for each in told.json["graded"]:
@@ -341,31 +336,29 @@ def test_json_is_complete_and_gives_nothing_away(term: Term) -> None:
     assert "Traceback" not in told.err
 
 
-def test_what_has_not_changed_is_not_graded_again(term: Term) -> None:
-    """A second run grades nothing and says so; it still ends with 1, since one of them cannot be graded."""
-    told = term.later["unchanged"]
-    assert told.code == 1 and told.after == told.before
-    assert "✓ 0 graded in" in told.out
-    assert "14 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
-
-
 def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
-    """Another notebook of one student is one row of the table; the other records stay."""
-    told = term.later["changed"]
+    """Another notebook of one student is one row of the table; the other records stay, and still one has no points."""
+    told = term.runs[4]
     differ = [student for student in told.after if told.after[student] != told.before[student]]
     assert (told.code, differ) == (1, [NAMES[0]])
-    (row,) = [line for line in told.out.splitlines() if line.startswith("student-")]
+    (row,) = [line for line in told.out.splitlines() if line.startswith("student-0") and " of " in line]
     assert row.split()[:2] == [NAMES[0], LESSON]
-    assert "✓ 1 graded in" in told.out and "13 unchanged" in told.out and told.err == ""
+    assert "✓ 1 graded in" in told.out and told.err == ""
+    assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
 
 
-def test_force_grades_those_that_are_named_again(term: Term) -> None:
-    """Of the students whose names fit, all are graded anew, to the same digest."""
-    told = term.later["forced"]
-    differ = sorted(student for student in told.after if told.after[student] != told.before[student])
-    assert (told.code, differ) == (0, NAMES[1:3])
-    assert [told.after[name][1] for name in differ] == [told.before[name][1] for name in differ]
-    assert sorted(each["student"] for each in told.json["graded"]) == differ and told.json["unchanged"] == 0
+def test_force_grades_those_that_are_named_again(term: Term, warm: Warm) -> None:
+    """Without it nothing is graded; with it all students whose names fit, to the same digests."""
+    before = recorded(term.course)
+    code, results, unchanged = run(term.course, Lent(warm), limits=Limits(), students="student-*")
+    assert (code, results, unchanged) == (0, {}, 12) and recorded(term.course) == before
+    code, results, unchanged = run(term.course, Lent(warm), limits=Limits(), students="student-0[12]", force=True)
+    after = recorded(term.course)
+    assert (code, sorted(results), unchanged) == (0, NAMES[1:3], 0)
+    assert sorted(student for student in after if after[student] != before[student]) == NAMES[1:3]
+    assert {student: digest for student, (_, digest) in after.items()} == {
+        s: digest for s, (_, digest) in before.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -467,7 +460,7 @@ def test_faults_hold_nobody_up(graded: Class) -> None:
 def test_nothing_beside_a_notebook_is_imported(graded: Class) -> None:
     """Files called torch.py, conftest.py and so on are handed in and kept, and nobody runs them."""
     traps = [row for row in ROWS if row.what.endswith(".py beside it")]
-    assert len(traps) == 5
+    assert len(traps) == 4
     assert not list(graded.course.rglob("imported")) and not Path("imported").exists()
 
 
@@ -539,10 +532,15 @@ def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, wa
     assert scores(course, SMALL) == dict.fromkeys("abcdefg", 4)
 
 
-def test_grading_after_the_end_is_an_error_that_says_so(course: Path) -> None:
+def test_grading_after_the_end_is_an_error_that_says_so() -> None:
     """A warm process that was stopped, or was never started, is told apart from a submission that cannot be graded."""
+    warm = Warm()
+    with pytest.raises(WarmError, match="has not been started"):
+        warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
+    warm.start()
+    warm.stop()
     with pytest.raises(WarmError, match="has ended"):
-        Warm().grade("ann", SMALL, b"{}", b"{}", BRIEF)
+        warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
 
 
 def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: Warm) -> None:
@@ -583,9 +581,3 @@ def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm
     assert after[1:] == before[1:] and after[2] == 1
     assert len(os.listdir("/proc/self/fd")) == ours
     assert not list(Path(warm.folder).glob("submission-*"))
-
-
-def test_a_student_is_who_handed_in(course: Path) -> None:
-    """`Gradebook` has the students of submitted/ and nobody else."""
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "transformer") as gradebook:
-        assert [student.id for student in gradebook.students] == []

@@ -40,6 +40,7 @@ SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mist
 SETUP |= {"parts": parts, "torch": torch, "device": torch.device("cpu")}
 OWN = frozenset({"cell", "names", "begin", "end", "state", "forget"})  # what never fails where nothing is broken
 MOST_STARTS = 4
+OVER = "earlier cells ended Python too often, or used up the time of the whole submission."
 GRACE = 5.0  # seconds to answer an interrupt
 AFTER_LATE = 10.0  # seconds that each cell gets once one was too slow
 
@@ -140,6 +141,18 @@ class _Written:
         raise TypeError("This is only what the answer says.")
 
 
+class _Bounded(io.StringIO):
+    """A text that keeps so many characters and drops the rest."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._left = most
+
+    def write(self, text: str) -> int:
+        self._left -= super().write(text[: max(0, self._left)])
+        return len(text)
+
+
 class Judge:
     """Grades one submission.
 
@@ -220,9 +233,11 @@ class Judge:
             answers.home = _There(self._peer)
             started.channel.late = self._late
             again = [cell for cell in self._ran if cell_id(cell) not in self._blamed]
-            if all(self._run(cell, io.StringIO()) is not None for cell in again):
+            broken = next((cell for cell in again if self._run(cell) is None), None)
+            if broken is None:
                 return
-            self._peer = None
+            self._blamed[cell_id(broken)] = self._what_happened(self._lost)
+            self._close()
 
     def _close(self) -> None:
         if self._peer is not None:
@@ -285,20 +300,29 @@ class Judge:
 
     def _student_cell(self, cell: NotebookNode) -> None:
         name = cell_id(cell)
-        if self._peer is None:
-            cell.outputs = [_error("NotRun", "This cell was not run: an earlier one ended the process.")]
+        if self._is_over():
+            cell.outputs = [_error("NotRun", f"This cell was not run: {OVER}")]
             return
-        if self._run(cell, io.StringIO()) is None:
+        if self._run(cell) is None:
             happened = self._lose(name, self._lost)
             cell.outputs = [_error("Ended", f"This cell {happened}.")]
-        else:
-            self._ran.append(cell)
-            self._remember(cell.source)
+            self._notes.append(f"The cell `{name}` {happened}.")
+            return
+        if self._interrupted:
+            self._notes.append(f"The cell `{name}` was interrupted after {self._seconds:.0f} seconds.")
+        self._ran.append(cell)
+        self._remember(cell.source)
 
-    def _run(self, cell: NotebookNode, printed: io.StringIO) -> list | None:
+    def _is_over(self) -> bool:
+        """There is no process any more in which something could run, or no time."""
+        if self._peer is not None and time.monotonic() > self._end:
+            self._close()
+        return self._peer is None
+
+    def _run(self, cell: NotebookNode) -> list | None:
         """Run a student's cell; None when its process is lost by it."""
         try:
-            with self._timed(), redirect_stdout(printed):
+            with self._timed(), redirect_stdout(_Bounded(0)):
                 raw = self._peer.request("cell", cell.source)
                 self._peer.request("forget")
                 self._peer.forget()
@@ -330,16 +354,15 @@ class Judge:
         name, points = cell_id(cell), float(cell.metadata.nbgrader.get("points") or 0)
         begin = time.monotonic()
         answer = self._answer_of(name)
-        printed, error = io.StringIO(), None
+        printed, error = _Bounded(self._limits.output_bytes), None
         if answer in self._blamed:
             error, status = CheckFailed(f"`{answer}` {self._blamed[answer]}."), "failed"
-        elif self._peer is None:
-            reason = "The grading of this submission had ended before: earlier cells ended Python or took too long."
-            error, status = CheckFailed(reason), "not gradable"
+        elif self._is_over():
+            error, status = CheckFailed(f"This check was not run: {OVER}"), "not gradable"
         else:
             error = self._judged(cell, answer, printed)
             status = "passed" if error is None else "not attempted" if isinstance(error, NotWritten) else "failed"
-        text = printed.getvalue()[: self._limits.output_bytes]
+        text = printed.getvalue()
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
         if error is not None:
             cell.outputs.append(_error(type(error).__name__, str(error)))
@@ -351,7 +374,7 @@ class Judge:
         fits = [each for each in self._answers if check_id == f"check_{each}" or check_id.startswith(f"check_{each}_")]
         return max(fits, key=len, default="")
 
-    def _judged(self, cell: NotebookNode, answer: str, printed: io.StringIO) -> Exception | None:
+    def _judged(self, cell: NotebookNode, answer: str, printed: _Bounded) -> Exception | None:
         """Run a check cell; its error, None when it passes."""
         error: Exception | None = None
         try:

@@ -264,6 +264,7 @@ class Student(Peer):
             page.fail(type(error).__name__, "", [])
         finally:
             self._shell.page = self._page
+            self._shell.last_execution_result = self._shell.InteractiveTB.tb = None  # they hold a failed cell's values
             for name in ("last_type", "last_value", "last_traceback", "last_exc"):
                 vars(sys).pop(name, None)
         return np.frombuffer(json.dumps(page.outputs).encode("utf-8", "replace"), dtype=np.uint8)

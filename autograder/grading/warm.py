@@ -50,6 +50,7 @@ class Warm:
         self._unprotected = unprotected
         self._lock = threading.Lock()
         self._process: subprocess.Popen | None = None
+        self._end: socket.socket | None = None
         self._is_warm = False
         self.folder = Path()
         self.unenforced: tuple[str, ...] = ()
@@ -130,6 +131,8 @@ class Warm:
         Raises:
             WarmError: the warm process is gone.
         """
+        if self._end is None:
+            raise WarmError("The process that grades has not been started.")
         ours, theirs = socket.socketpair()
         begin = time.monotonic()
         with ours:
@@ -175,6 +178,7 @@ class _Server:
     def __init__(self, end: socket.socket, shell: Any) -> None:
         self._end, self._shell = end, shell
         self._judges: dict[int, tuple[socket.socket, list[int]]] = {}  # by pid: the way to it, its students
+        self._folders: dict[int, list[str]] = {}  # by pid: what a judge would remove if it ended by itself
 
     def run(self) -> None:
         """Fork until the other end is closed."""
@@ -225,6 +229,7 @@ class _Server:
         if not asked:
             return  # it is about to end
         about = json.loads(asked)
+        self._folders.setdefault(judge, []).append(about["folder"])
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
@@ -249,6 +254,8 @@ class _Server:
                 for each in students:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(each, signal.SIGKILL)
+                for folder in self._folders.pop(pid, ()):
+                    shutil.rmtree(folder, ignore_errors=True)
             else:
                 for _, students in self._judges.values():
                     if pid in students:
