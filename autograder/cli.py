@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.console import Console
 
     from autograder.grading.warm import Warm
@@ -107,20 +109,18 @@ def run_grade(arguments: argparse.Namespace) -> int:
     try:
         from rich.console import Console
 
-        from autograder.course import CourseError, course_root
-        from autograder.grading.warm import Warm
+        from autograder.grading.warm import Warm, quick_imports
     except ModuleNotFoundError as error:
         return needs_grading(error)
     warm = Warm(unprotected=arguments.unprotected)
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
-        return _grade(course_root(Path.cwd()), arguments, warm, Console())
+        with quick_imports():
+            from autograder.grading import command  # nbgrader comes with it
+        return _grade(command, arguments, warm, Console())
     except ModuleNotFoundError as error:
         return needs_grading(error)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         print("Stopped. What was graded is recorded; the same command goes on from there.", file=sys.stderr)
         return 130
@@ -128,10 +128,10 @@ def run_grade(arguments: argparse.Namespace) -> int:
         warm.stop()
 
 
-def _grade(root: Path, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
-    from autograder.grading.command import Wanted, grade
+def _grade(command: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
+    from autograder.course import CourseError, course_root
 
-    wanted = Wanted(
+    wanted = command.Wanted(
         lessons=arguments.lessons,
         students=arguments.student,
         jobs=arguments.jobs,
@@ -140,7 +140,11 @@ def _grade(root: Path, arguments: argparse.Namespace, warm: Warm, out: Console) 
         unprotected=arguments.unprotected,
         as_json=arguments.json,
     )
-    return grade(root, wanted, out, warm=warm)
+    try:
+        return command.grade(course_root(Path.cwd()), wanted, out, warm=warm)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

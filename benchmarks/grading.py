@@ -1,6 +1,6 @@
 """How fast is `autograder grade`, how near to what it could be, and what memory does it need? Writes grading.md.
 
-    python benchmarks/grading.py [LESSON] [--submissions N]   # about ten minutes
+    python benchmarks/grading.py [LESSON] [--submissions N]   # a quarter of an hour, once the machine is quiet
     python benchmarks/grading.py --many 1000                  # only the last section of the page, which others keep
 
 A class hands in one lesson, and stock nbgrader and ours grade it, each in a fresh copy of the same course, one after
@@ -551,7 +551,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("lesson", nargs="?", default=LESSON)
     parser.add_argument("--submissions", type=int, default=48, metavar="N", help="at least 24 (default: 48)")
-    parser.add_argument("--many", type=int, default=0, metavar="N", help="only the last section, with N submissions")
+    parser.add_argument("--many", type=int, default=0, metavar="N", help="only the last section, with N (at least 200)")
     parser.add_argument("--floor", default="", help=argparse.SUPPRESS)
     parser.add_argument("--engine", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -563,7 +563,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         course = Course(Path(folder), arguments.lesson, max(24, arguments.submissions))
         if arguments.many:
-            last = "\n".join(many(course, arguments.many)) + "\n"
+            last = "\n".join(many(course, max(200, arguments.many))) + "\n"
         else:
             first = "\n".join([*compare(course), *remember(course), *cost()]) + "\n"
     PAGE.write_text(first + (MANY + last if last else ""), encoding="utf-8")

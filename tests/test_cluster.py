@@ -271,7 +271,12 @@ def test_lost_workers_cost_only_time(dask: Dask, jobs: list[Job], expected: Grad
                 yield found
 
         assert graded(run()) == {each.student: expected[each.student] for each in jobs}
-    assert not any(Path(f"/proc/{each}").exists() for each in (killed, *warm, *orphans))
+    gone = (killed, *warm, *orphans)
+    for _ in range(100):  # to die takes a moment
+        if not any(Path(f"/proc/{each}").exists() for each in gone):
+            break
+        time.sleep(0.1)
+    assert not [each for each in gone if Path(f"/proc/{each}").exists()]
 
 
 @pytest.fixture

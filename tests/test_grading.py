@@ -9,12 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
+import stock
 from broken_submissions import FAULTS
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
@@ -53,49 +52,17 @@ LOST = {
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 
 
-STOCK = """
-from nbgrader.preprocessors import Execute, IgnorePattern
-
-c.Autograde.autograde_preprocessors = [
-    Execute,
-    IgnorePattern,
-    ClearMetadataPreprocessor,
-    LimitOutput,
-    SaveAutoGrades,
-    AssignLatePenalties,
-    CheckCellMetadata,
-]
-"""
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A demo class that stock nbgrader has graded, two shares of the students at a time."""
     folder = tmp_path_factory.mktemp("stock") / "demo"
     lessons = demo.make_course(ROOT, folder)
-    with (folder / "nbgrader_config.py").open("a") as config:
-        config.write(STOCK)
+    stock.configure(folder)
     for name, lesson in lessons.items():
         for student, notebook in class_work(lesson, demo.released_notebook(folder, name)).items():
             demo.hand_in(folder, student, name, notebook)
-    with demo.open_gradebook(folder) as gradebook:
-        for student in STUDENTS:
-            gradebook.update_or_create_student(student)
-    stock(folder, LESSONS)
+    stock.grade(folder, LESSONS)
     return folder
-
-
-def stock(folder: Path, lessons: Sequence[str], students: Sequence[str] = STUDENTS) -> None:
-    """Autograde with nbgrader alone, and write the feedback pages."""
-
-    def autograde(lesson: str, share: Sequence[str]) -> None:
-        others = ",".join(student for student in students if student not in share)
-        demo.nbgrader(folder, "autograde", lesson, "--force", f"--CourseDirectory.student_id_exclude={others}")
-
-    shares = [students[0::2], students[1::2]] if len(students) > 1 else [students]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(autograde, *zip(*((name, share) for name in lessons for share in shares), strict=True)))
-        list(pool.map(lambda name: demo.nbgrader(folder, "generate_feedback", "--force", name), lessons))
 
 
 @pytest.fixture(scope="module")

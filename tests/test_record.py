@@ -32,6 +32,7 @@ from nbgrader.utils import determine_grade
 from sample_lesson import ROOT
 from sample_lesson import make_course as make_small_course
 from sqlalchemy import create_engine, insert, select, text
+from stock import configure
 
 from autograder import demo
 from autograder.course import CourseError, read_notebook
@@ -157,6 +158,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
         (folder / "compiled.pyc").write_text("no")
         (folder / "more.ipynb").write_text("{}")
     (stock / "submitted" / "typical" / LESSON / "timestamp.txt").write_text("2030-01-03 12:00:00.500000 UTC")
+    configure(stock)
     with Gradebook(sqlite(stock), "transformer") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
     shutil.copytree(stock, ours)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import stock
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
@@ -104,7 +105,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Lesson]:
     right = submission(demo.released_notebook(folder, LESSON), solved(lesson.exercises))
     for editor, save in SAVES.items():
         demo.hand_in(folder, editor, LESSON, save(right))
-    demo.grade(folder, [LESSON], list(SAVES))
+    stock.configure(folder)
+    stock.grade(folder, [LESSON], list(SAVES))
     return folder, lesson
 
 

@@ -492,6 +492,8 @@ class Incoming:
             tensor.data.copy_(fresh)
         else:
             tensor.data = fresh
+        if isinstance(tensor, nn.Parameter):
+            tensor.requires_grad_(learns)
         shared.agree(tensor)
 
     def _numbers(self, dtype: torch.dtype, shape: list[int], strides: Any) -> Tensor:

@@ -63,9 +63,13 @@ class Run(NbGraderPreprocessor):
         for each in result.unenforced:
             self.log.warning("Not enforced here: %s", each)
         graded = nbformat.from_dict(json.loads(result.notebook))
+        outputs = {cell.id: cell.outputs for cell in graded.cells if cell.cell_type == "code"}
+        for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
+            if cell.cell_type == "code":
+                cell.outputs = outputs.get(cell.id, [])
         notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *result.notes]
-        graded.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
-        return graded, resources
+        nb.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
+        return nb, resources
 
 
 def _lesson(preprocessor: NbGraderPreprocessor, where: dict[str, Any]) -> Path:

@@ -109,15 +109,28 @@ def enter(box: Box) -> None:
 
 def probe() -> tuple[Finding, ...]:
     """Close processes in and let them try to get out. From then on `enter` insists on the steps that worked."""
-    global _proven
-    with tempfile.TemporaryDirectory() as folder, scene(Path(folder).resolve()) as outside:
+    return begin_probe()()
+
+
+def begin_probe() -> Callable[[], tuple[Finding, ...]]:
+    """Do all of `probe` but wait for the one attempt that takes a second; return what waits, and ends it."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        outside = stack.enter_context(scene(Path(folder).resolve()))
         slow = [(promise, _start(outside, promise)) for promise in PROMISES if promise.deadly]
         seen = [_saw(promise, *_start(outside, promise)) for promise in PROMISES if not promise.deadly]
         seen.append(_outlive(outside))
-        seen += [_saw(promise, *started) for promise, started in slow]
-    taken = [steps for _, steps in seen]
-    _proven = frozenset(step for step in taken[0] if not any(steps.get(step, "missing") for steps in taken))
-    return tuple(finding for finding, _ in seen)
+        still_open = stack.pop_all()
+
+    def finish() -> tuple[Finding, ...]:
+        global _proven
+        with still_open:
+            seen.extend(_saw(promise, *started) for promise, started in slow)
+        taken = [steps for _, steps in seen]
+        _proven = frozenset(step for step in taken[0] if not any(steps.get(step, "missing") for steps in taken))
+        return tuple(finding for finding, _ in seen)
+
+    return finish
 
 
 def describe(findings: Sequence[Finding]) -> list[str]:

@@ -173,12 +173,8 @@ import torch.nn.functional as F
 from torch import nn
 from autograder import check, data, draw, mistakes, parts
 import collections, copy, functools, itertools, time, typing
-import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
-layer = nn.Linear(2, 2)
-optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
-layer(torch.ones(1, 2)).sum().backward()
-optimizer.step()
-torch.optim.SGD(layer.parameters(), lr=0.1).step()
+import torch._subclasses.fake_tensor, torch.utils.data
+nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
 torch.testing.assert_close(torch.ones(2), torch.ones(2))
 figure, axes = plt.subplots()
 axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
@@ -186,14 +182,22 @@ plt.show()
 print(torch.ones(2))
 1 / 0
 """
+TRAINING = """
+import torch, torch._dynamo, torch.utils.data
+layer = torch.nn.Linear(2, 2)
+layer(torch.ones(1, 2)).sum().backward()
+for optimizer in (torch.optim.Adam(layer.parameters(), lr=0.1), torch.optim.SGD(layer.parameters(), lr=0.1)):
+    optimizer.step()
+1 / 0
+"""
 
 
-def rehearse(shell: Shell) -> None:
+def rehearse(shell: Shell, source: str = REHEARSAL) -> None:
     """Touch what takes time when it is first used; nothing of it is left."""
     shell.page = _Page(10**6)
     names = dict(shell.user_ns)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        shell.run_cell(REHEARSAL, store_history=False)
+        shell.run_cell(source, store_history=False)
     errors = [each["ename"] for each in shell.page.outputs if each["output_type"] == "error"]
     if errors != ["ZeroDivisionError"]:
         raise RuntimeError(f"The rehearsal of a student's process failed: {errors}")
