@@ -259,7 +259,8 @@ def test_nbgraders_own_command_grades_with_our_engine(graded: tuple[Path, list[s
     assert points_in(folder) == before
     assert not witness.exists()
     cells = read_notebook(folder / "autograded" / student / lesson / f"{lesson}.ipynb").cells
-    assert [errors(cell)[0].ename for cell in cells if str(witness) in cell.source] == ["PermissionError"]
+    (error,) = [errors(cell)[0].ename for cell in cells if str(witness) in cell.source]
+    assert error in ("OSError", "PermissionError")  # a file system that is read-only, or a rule of Landlock's
 
 
 def test_export_has_the_same_scores(folder: Path, tmp_path: Path) -> None:
