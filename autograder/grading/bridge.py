@@ -245,6 +245,11 @@ class Peer:
         """Know `thing` as `number`."""
         self.things[number], self._thing_numbers[id(thing)] = thing, number
 
+    def require_theirs(self, number: object) -> None:
+        """A new reference that the other side has given is one of its own."""
+        if not isinstance(number, int) or number * (1 if self.judge else -1) >= 0:
+            raise broken("a reference that is not its own")
+
     def thing_number(self, thing: object) -> int | None:
         """The reference of something that has crossed."""
         return self._thing_numbers.get(id(thing))

@@ -423,8 +423,7 @@ class Incoming:
         return self._mirror(number, lambda: RemoteIterator(self.peer, number))
 
     def _mirror(self, number: int, make: Any) -> object:
-        if not isinstance(number, int) or number in self.peer.mine:
-            raise broken("no reference")
+        self.peer.require_theirs(number)
         found = self.peer.things.get(number)
         if found is None:
             found = make()
@@ -439,6 +438,7 @@ class Incoming:
         self.peer.states[number] = groups
         if found is not None:
             return found
+        self.peer.require_theirs(number)
         made = [{"params": [self.peer.tensor(each) for each in ids], **options} for ids, options in groups]
         options = {key: each for key, each in groups[0][1].items() if key == "lr"}
         optimizer = known.OPTIMIZERS[kind](made, **options)
@@ -481,8 +481,7 @@ class Incoming:
         shared = peer.tensors.get(number)
         tensor = shared.reference() if shared is not None else None
         if tensor is None:
-            if number * (1 if peer.judge else -1) > 0:
-                raise broken("a tensor that is not its own")
+            peer.require_theirs(number)
             tensor = nn.Parameter(fresh, requires_grad=learns) if is_parameter else fresh
             peer.share(tensor, number)
             self._kept.append(tensor)
@@ -533,7 +532,8 @@ class Incoming:
         number, described, _ = about
         found = peer.things.get(number)
         if found is None:
-            if number in peer.mine or not (isinstance(described, list) and len(described) == 4):
+            peer.require_theirs(number)
+            if not (isinstance(described, list) and len(described) == 4):
                 raise broken("an unknown module")
             layer, name, above, methods = described
             texts = (name, above, *methods) if isinstance(methods, list) and len(methods) < 200 else (None,)

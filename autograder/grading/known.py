@@ -74,7 +74,7 @@ def may_be_set(kind: type, name: str) -> bool:
     """A plain attribute of that name on a module of that class hides nothing that the class itself has."""
     if not name.isidentifier() or name in _OWN_OF_MODULES or name.startswith("__"):
         return False
-    return name == "training" or not hasattr(kind, name) or name in ("attention_weights",)
+    return name == "training" or not hasattr(kind, name)
 
 
 def is_module(value: object) -> bool:
