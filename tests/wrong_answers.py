@@ -350,6 +350,8 @@ LESSON_4 = [
     Wrong(NORM, "mean detached", "values", "gradient of norm(x)", edit("mean = x.mean(dim=-1, keepdim=True)", "mean = x.mean(dim=-1, keepdim=True).detach()"), hidden=True),
     Wrong(FFN, "ReLU6", "values", "network(20 * x)", edit("torch.relu(", "F.relu6("), hidden=True),
     Wrong(FFN, "drops whole positions", "values", "whole positions", edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))")),
+    Wrong(FFN, "one mask for all positions", "values", "every position drops", edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))")),
+    Wrong(FFN, "one mask for all sentences", "values", "every sentence drops", edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))")),
     Wrong(FFN, "dropout at a fixed rate", "values", "At dropout=0.5", edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
     Wrong(ADD, "x detached", "values", "No gradient flows back to `x`", edit("self.norm(x +", "self.norm(x.detach() +")),
     Wrong(ADD, "sub-layer detached", "values", "No gradient flows back to `sublayer_output`", edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())")),
