@@ -36,9 +36,10 @@ from stock import configure
 
 from autograder import demo
 from autograder.course import CourseError, read_notebook
-from autograder.grading import record
+from autograder.grading import database
+from autograder.grading.database import RESULTS
 from autograder.grading.reading import cells_in
-from autograder.grading.record import RESULTS, Recorder
+from autograder.grading.record import Recorder
 from autograder.grading.repair import repair
 from autograder.grading.results import Outcome, Result
 from autograder.release import release
@@ -517,7 +518,7 @@ def test_student_is_not_made_where_the_course_forbids_it(course: Path) -> None:
 
 def test_locked_gradebook_is_waited_for_and_then_named(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's lock ends in advice and changes nothing; once it is gone, the same recorder goes on."""
-    monkeypatch.setattr(record, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
     with Recorder(course) as recorder:
         other = sqlite3.connect(course / "gradebook.db")
         other.execute("BEGIN EXCLUSIVE")
@@ -831,7 +832,7 @@ def test_postgresql_has_one_writer_and_names_locks(
     with pytest.raises(CourseError, match="is no gradebook yet"), Recorder(course, db_url=db_url):
         pass
     move_to(course, db_url)
-    monkeypatch.setattr(record, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
     engine = create_engine(db_url)
     odd = small_result(course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, "failed", "\0")))
     with Recorder(course) as recorder:

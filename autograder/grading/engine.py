@@ -14,7 +14,7 @@ from autograder.grading.reading import NotGradable, bytes_of, find
 from autograder.grading.results import Limits, Result
 from autograder.grading.warm import Warm
 
-VERSION = "1"  # of what grading comes to: another one grades all submissions anew
+VERSION = "2"  # of what grading comes to: another one grades all submissions anew
 AGAIN = "try again."  # ends a reason that says nothing about the submission: the next run grades it again
 
 

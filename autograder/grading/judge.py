@@ -366,8 +366,11 @@ class Judge:
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
         if error is not None:
             cell.outputs.append(_error(type(error).__name__, str(error)))
-        message = "" if error is None else str(error)
-        return Outcome(name, points, status, message, time.monotonic() - begin)
+        seconds = time.monotonic() - begin
+        if error is None:
+            return Outcome(name, points, status, seconds=seconds)
+        told = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
+        return Outcome(name, points, status, str(error), seconds, told.verdict, told.slip or "", told.rule or "")
 
     def _answer_of(self, check_id: str) -> str:
         """The answer that a check is about, by its name."""

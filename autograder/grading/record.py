@@ -9,14 +9,12 @@ For instructors only. A part of nbgrader cannot be imported without all of it, w
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
@@ -25,8 +23,6 @@ from stat import S_ISREG
 from types import SimpleNamespace
 from typing import Any, Self
 
-import nbgrader
-from alembic.script import ScriptDirectory
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import (
@@ -46,56 +42,16 @@ from nbgrader.api import (
 )
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
-from sqlalchemy import (
-    URL,
-    Column,
-    ColumnElement,
-    DateTime,
-    Engine,
-    MetaData,
-    NullPool,
-    String,
-    Table,
-    Text,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    inspect,
-    make_url,
-    select,
-    text,
-)
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.orm import Session, load_only
 
 from autograder.course import CourseError, load_config, read_notebook
+from autograder.grading.database import RELEASE, RESULTS, Gradebook, explained
 from autograder.grading.results import Result
 
-LOCK_SECONDS = 30.0  # how long another program may keep the gradebook locked
-CONNECT_SECONDS = 10
 MOST_FILES = 1000  # that are kept beside a graded notebook
-ADVISORY_KEY = 0x6175746F67726164  # "autograd"; PostgreSQL's locks have numbers, for each database its own
-IN_USE = "Another `autograder grade`{} is writing to the gradebook at {}. Wait until it has ended, then try again."
-RELEASE = "Run `autograder release`, then grade again."
-
-# A MetaData of its own: nbgrader neither makes nor upgrades this table. No foreign keys: they would keep nbgrader from
-# removing a student. A row counts as long as nbgrader has the submission that it names.
-RESULTS = Table(
-    "autograder_result",
-    MetaData(),
-    Column("lesson", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("submission_id", String(32), nullable=False),
-    Column("digest", Text, nullable=False),
-    Column("notebook_sha256", String(64), nullable=False),
-    Column("recorded", DateTime, nullable=False),
-    Column("result", Text, nullable=False),  # JSON in ASCII, which every database takes whatever a student wrote
-)
 
 
 class Recorder:
@@ -117,27 +73,17 @@ class Recorder:
         self._autograde = Autograde(coursedir=self._course, config=config)
         self._penalties = AssignLatePenalties(config=config)
         self._penalties.init_plugin()
-        self._url = _url(db_url or self._course.db_url, Path(self._course.root))
-        self._where = self._url.database if _is_sqlite(self._url) else self._url.render_as_string(hide_password=True)
+        self._gradebook = Gradebook(db_url or self._course.db_url, Path(self._course.root))
 
     def __enter__(self) -> Self:
         """Open the gradebook, as the only one who records results in it."""
-        with ExitStack() as stack, _explained(self._where):
-            if _is_sqlite(self._url):
-                if not Path(self._where).is_file():
-                    raise CourseError(f"There is no gradebook at {self._where}. {RELEASE}")
-                stack.enter_context(_only_one(self._where))
-            engine = _engine(self._url, self._where)
-            self._connection = stack.enter_context(closing(engine.connect()))
-            _check_schema(self._connection, self._where)
-            RESULTS.create(self._connection, checkfirst=True)
-            self._connection.commit()
-            self._close = stack.pop_all().close
+        self._writing = self._gradebook.writing()
+        self._connection = self._writing.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         """Let others record."""
-        self._close()
+        self._writing.__exit__(*error)
 
     def graded(self, lesson: str) -> dict[str, tuple[str, Result]]:
         """Return student → (digest, result without its notebook) of what is recorded for a lesson.
@@ -206,7 +152,7 @@ class Recorder:
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        with _explained(self._where), Session(self._connection) as session, session.begin():
+        with explained(self._gradebook.where), Session(self._connection) as session, session.begin():
             yield session
 
     def _folder(self, student: str, lesson: str) -> Path:
@@ -512,115 +458,3 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _is_sqlite(url: URL) -> bool:
-    return url.get_backend_name() == "sqlite"
-
-
-def _url(db_url: str, root: Path) -> URL:
-    """Parse a database's address; a relative path starts at the course, as in nbgrader."""
-    try:
-        url = make_url(db_url)
-        url.get_dialect()
-        return url.set(database=str(root / (url.database or ""))) if _is_sqlite(url) else url
-    except SQLAlchemyError as error:
-        raise CourseError(
-            f"CourseDirectory.db_url is no address of a database ({error}). Mend it in nbgrader_config.py."
-        ) from None
-
-
-@contextmanager
-def _only_one(database: str) -> Iterator[None]:
-    """Hold the lock file beside a SQLite gradebook."""
-    with open(f"{database}.lock", "a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise CourseError(IN_USE.format(f" ({file.read()})", database)) from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        yield
-        file.truncate(0)
-
-
-def _engine(url: URL, where: str) -> Engine:
-    """Make an engine whose connections wait for a lock no longer than they should, and on PostgreSQL hold ours."""
-    driver = url.get_driver_name()
-    wait = {"timeout": LOCK_SECONDS} if _is_sqlite(url) else {}
-    if driver.startswith("psycopg"):
-        wait = {"connect_timeout": CONNECT_SECONDS}
-    try:
-        engine = create_engine(url, poolclass=NullPool, connect_args=wait)
-    except ModuleNotFoundError as error:
-        raise CourseError(
-            f"The gradebook at {where} needs {error.name}, which is not installed. "
-            'For PostgreSQL, run `pip install "psycopg[binary]"`.'
-        ) from None
-    if _is_sqlite(url):
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    elif url.get_backend_name() == "postgresql":
-        event.listen(engine, "connect", lambda connection, _: _prepare_postgresql(connection, where))
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    """Leave BEGIN to us, so that nobody writes between what we read and what we write; let COMMIT outlive a crash."""
-    connection.isolation_level = None
-    connection.execute("PRAGMA synchronous = EXTRA").close()
-
-
-def _prepare_postgresql(connection: Any, where: str) -> None:
-    """Take the lock of the one writer, which the server frees when the connection ends."""
-    with closing(connection.cursor()) as cursor:
-        cursor.execute(f"SET lock_timeout = {int(LOCK_SECONDS * 1000)}")
-        cursor.execute(f"SELECT pg_try_advisory_lock({ADVISORY_KEY})")
-        (free,) = cursor.fetchone()
-    connection.commit()
-    if not free:
-        connection.close()
-        raise CourseError(IN_USE.format("", where))
-
-
-def _check_schema(connection: Any, where: str) -> None:
-    """Refuse a database that this version of nbgrader did not make."""
-    tables = inspect(connection).get_table_names()
-    if "assignment" not in tables:
-        raise CourseError(f"The database at {where} is no gradebook yet. {RELEASE}")
-    found = None
-    if "alembic_version" in tables:
-        found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    wanted = ScriptDirectory(ALEMBIC_DIR).get_current_head()
-    if found != wanted:
-        raise CourseError(
-            f"The gradebook at {where} has the tables of another nbgrader (version {found} of them; nbgrader "
-            f"{nbgrader.__version__} has {wanted}). Copy it to a safe place and run `nbgrader db upgrade`; "
-            "if it comes from a newer nbgrader, install that one."
-        )
-
-
-@contextmanager
-def _explained(where: str) -> Iterator[None]:
-    """Turn what a database says into what is so and what to do."""
-    try:
-        yield
-    except SQLAlchemyError as error:
-        original = error.orig if isinstance(error, DBAPIError) else error
-        said = " ".join(str(original).split())
-        if "database is locked" in said or getattr(original, "sqlstate", None) == "55P03":
-            raise CourseError(
-                f"Another program keeps the gradebook at {where} locked, for more than {LOCK_SECONDS:g} seconds. "
-                "Close it, then grade again; what is recorded stays."
-            ) from error
-        if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in said):
-            raise CourseError(
-                f"The gradebook at {where} cannot be reached ({said}). Start its server, or mend "
-                "CourseDirectory.db_url in nbgrader_config.py, then grade again; what is recorded stays."
-            ) from error
-        raise CourseError(
-            f"The gradebook at {where} could not be used ({said}). Mend that, or restore a copy, then grade again; "
-            "what is recorded stays."
-        ) from error

@@ -34,6 +34,9 @@ class Outcome:
     Attributes:
         check: the cell's grade id, "check_padding_mask_values".
         message: what the student reads; "" where it passed.
+        verdict: its first sentence, without the mark.
+        slip: the sentence that names the slip, or what to do; "" where nothing is known.
+        rule: what the check stands for, a line as its success prints it; "" where it passed.
         seconds: wall time of the check, the answer's part of it included.
     """
 
@@ -42,6 +45,9 @@ class Outcome:
     status: Status
     message: str = ""
     seconds: float = 0.0
+    verdict: str = ""
+    slip: str = ""
+    rule: str = ""
 
     @property
     def earned(self) -> float:
