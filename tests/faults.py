@@ -222,7 +222,7 @@ ROWS = [
     # What has happened to the notebook.
     *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
     *generic(*(fault.what for fault in broken_submissions.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
-    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_submissions.RELEASED))), 0.0, notes=(*["is not in the notebook"] * 5, "No check was as given")),
+    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_submissions.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
     Row("all ids the same", as_file(twins)),
     Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),

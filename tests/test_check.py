@@ -519,3 +519,12 @@ def test_margins_measure_distances_in_tolerances() -> None:
         check.close("x", X, X)
         said(check.close, "x", X + 0.01, X, rtol=0.0, atol=0.001)
     assert distances == [0.0, pytest.approx(10, rel=1e-4)]
+
+
+def test_one_backward_pass_tells_of_all_gradients() -> None:
+    """Of several sources the first that no gradient reaches is named; unused and constant outputs are told as well."""
+    x, y, z = (torch.ones(2, requires_grad=True) for _ in range(3))
+    check.gradients_reach({"x": x, "y": y}, x * y)
+    assert "No gradient flows back to `y`" in said(check.gradients_reach, {"x": x, "y": y, "z": z}, x + y.detach())
+    assert "No gradient flows back to `x`" in said(check.gradients_reach, {"x": x}, torch.ones(2))
+    assert "The result is no tensor" in said(check.gradients_reach, {"x": x}, None)

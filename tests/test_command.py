@@ -347,6 +347,31 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
 
 
+def test_another_time_of_handing_in_is_graded_again(course: Path, warm: Warm) -> None:
+    """The same notebook with another timestamp.txt is recorded anew, since what is taken off for being late differs."""
+    demo.hand_in(course, "ada", SMALL, right(course, SMALL))
+    when = course / "submitted" / "ada" / SMALL / "timestamp.txt"
+    assert run(course, Lent(warm))[2] == 0
+    when.write_text("2026-01-02 03:04:05 UTC\n")
+    assert run(course, Lent(warm))[2] == 0
+    assert run(course, Lent(warm))[2] == 1
+    with demo.open_gradebook(course) as gradebook:
+        assert gradebook.find_submission(SMALL, "ada").timestamp.year == 2026
+
+
+def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> None:
+    """What lies beside the folders of the lessons is not graded in silence: the run says where it belongs."""
+    demo.hand_in(course, "ada", SMALL, right(course, SMALL))
+    demo.hand_in(course, "bob", "1_attention", right(course, SMALL))
+    shutil.copy(course / "submitted" / "ada" / SMALL / f"{SMALL}.ipynb", course / "submitted" / "ada")
+    out = io.StringIO()
+    assert grade(course, Wanted(), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
+    said = " ".join(out.getvalue().split())
+    strays = f"submitted/ada/{SMALL}.ipynb, submitted/bob/1_attention/1_attention.ipynb"
+    assert f"Not graded, being in no lesson's folder: {strays}." in said
+    assert "A notebook belongs into submitted/<student>/<lesson>/." in said
+
+
 def test_force_grades_those_that_are_named_again(term: Term, warm: Warm) -> None:
     """Without it nothing is graded; with it all students whose names fit, to the same digests."""
     before = recorded(term.course)

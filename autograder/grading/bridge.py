@@ -16,6 +16,7 @@ import copy
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from ctypes import string_at
 from typing import Any
 
 import torch
@@ -39,17 +40,24 @@ class Shared:
 
     def agree(self, tensor: Tensor) -> None:
         """Both sides hold the same from here on."""
-        self._version = _version(tensor)
-        self._form = tensor.dtype, tensor.shape, tensor.device
+        self._version, self._place = _version(tensor), _place(tensor)
+        self._dtype, self._shape = tensor.dtype, tensor.shape
         self.learns = tensor.requires_grad
-        small = tensor.numel() <= SHADOWED and tensor.device.type == "cpu" and tensor.layout == torch.strided
-        looked_at = self._held is not None or not isinstance(tensor, nn.Parameter)  # checks write into no `.data`
-        self._shadow = tensor.detach().clone() if small and looked_at else None
+        self._shadow: bytes | Tensor | None = None
+        looked_at = self._held is not None or not isinstance(tensor, nn.Parameter)  # checks write into no parameter's
+        if not looked_at or not 0 < tensor.numel() <= SHADOWED or not self._place:
+            return
+        is_plain = tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg()
+        self._shadow = string_at(self._place, tensor.nbytes) if is_plain else tensor.detach().clone()
 
     def changed(self, tensor: Tensor) -> bool:
-        """The numbers, their type or their shape are other ones than both sides knew."""
-        if self._version != _version(tensor) or self._form != (tensor.dtype, tensor.shape, tensor.device):
+        """The numbers, their type, their shape or where they are differ from what both sides knew."""
+        if self._version != _version(tensor) or self._place != _place(tensor):
             return True
+        if self._shape != tensor.shape or self._dtype is not tensor.dtype:
+            return True
+        if type(self._shadow) is bytes:
+            return string_at(self._place, len(self._shadow)) != self._shadow
         return self._shadow is not None and not torch.equal(tensor, self._shadow)
 
 
@@ -58,6 +66,11 @@ def _version(tensor: Tensor) -> int:
         return tensor._version
     except RuntimeError:  # a tensor made in inference mode has none
         return -1
+
+
+def _place(tensor: Tensor) -> int:
+    """Where a tensor's numbers are in memory; 0 where they are not in this process's."""
+    return tensor.data_ptr() if tensor.is_cpu and tensor.layout is torch.strided else 0
 
 
 class Peer:

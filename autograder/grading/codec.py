@@ -75,7 +75,7 @@ class Outgoing:
             if shared.changed(tensor):
                 self._describe(number, tensor)
                 shared.agree(tensor)
-            elif shared.learns != tensor.requires_grad and isinstance(tensor, nn.Parameter):
+            elif shared.learns is not tensor.requires_grad and isinstance(tensor, nn.Parameter):
                 shared.learns = tensor.requires_grad
                 self._tensors.append([number, None, tensor.requires_grad])
         unused, peer.unused = peer.unused, []
@@ -193,13 +193,13 @@ class Outgoing:
         number = peer.thing_number(module)
         if number in self._told:
             return number
-        inside, about = contents(module), None
-        if number is not None and _alike(peer.seen.get(number, ()), inside):
+        if number is not None and _as_seen(module, peer.seen.get(number)):
             self._told.add(number)
-            for each in inside[-1]:
+            for each in module._modules.values():
                 if each is not None:
                     self._tell(each)
             return number
+        inside, about = contents(module), None
         if number is None:
             number = peer.hand_out(module)
             kind = type(module)
@@ -264,11 +264,21 @@ def contents(module: nn.Module) -> tuple[tuple, ...]:
     return tuple(tuple(each.values()) for each in (held, held["_parameters"], held["_buffers"], held["_modules"]))
 
 
-def _alike(some: tuple[tuple, ...], others: tuple[tuple, ...]) -> bool:
-    """The very same objects stand in both."""
-    return len(some) == len(others) and all(
-        len(each) == len(other) and all(map(is_, each, other)) for each, other in zip(some, others, strict=True)
+def _as_seen(module: nn.Module, seen: tuple[tuple, ...] | None) -> bool:
+    """The very same objects stand in a module as did when `contents` was asked."""
+    if seen is None:
+        return False
+    held, (attributes, parameters, buffers, parts) = vars(module), seen
+    return (
+        _same(held, attributes)
+        and _same(held["_parameters"], parameters)
+        and _same(held["_buffers"], buffers)
+        and _same(held["_modules"], parts)
     )
+
+
+def _same(held: dict, before: tuple) -> bool:
+    return len(held) == len(before) and all(map(is_, held.values(), before))
 
 
 @functools.cache

@@ -30,6 +30,7 @@ from autograder.grading.warm import Warm, WarmError
 
 SHOWN = 40  # submissions in the table; the rest is in the gradebook
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
+WHERE = "A notebook belongs into submitted/<student>/<lesson>/."
 GO_ON = "What was graded is recorded; the same command goes on from there."
 
 
@@ -78,19 +79,15 @@ class Class:
         """The folder in which a student's submission of a lesson is."""
         return Path(self.course.format_path(self.course.submitted_directory, student, lesson))
 
-    def timestamp(self, folder: Path) -> tuple[datetime | None, tuple[str, ...]]:
-        """When a submission was handed in, if that is known, and a note where it should be.
-
-        The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
-        """
+    def handed_in(self, folder: Path) -> str:
+        """What a submission's timestamp.txt says; "?" where it cannot be read, "" where there is none."""
         path = folder / "timestamp.txt"
-        if not path.exists():
-            return None, ()
         try:
-            told = path.read_text(encoding="utf-8") if path.is_file() and path.stat().st_size < 1000 else "?"
-            return (parse_utc(told.strip()) if told.strip() else None), ()
-        except (OSError, ValueError, OverflowError):
-            return None, (NO_TIME,)
+            if not path.exists():
+                return ""
+            return path.read_text(encoding="utf-8").strip() if path.is_file() and path.stat().st_size < 1000 else "?"
+        except (OSError, ValueError):
+            return "?"
 
     def lessons(self, wanted: Sequence[str]) -> list[str]:
         """The lessons to grade.
@@ -111,6 +108,15 @@ class Class:
         found = start.glob(str(whole.relative_to(start)))
         names = {path.parts[depth] for path in found if path.is_dir()}
         return sorted(name for name in names if fnmatch(name, pattern) and not name.startswith("."))
+
+    def strays(self) -> list[str]:
+        """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
+        start = self.root / self.course.submitted_directory
+        known = [path.stem for path in self.root.glob(f"{self.course.source_directory}/*/*.ipynb")]
+        folders = {self.submitted(student, lesson) for lesson in known for student in self.students(lesson, "*")}
+        found = (path for path in start.rglob("*.ipynb") if not any(part.startswith(".") for part in path.parts[1:]))
+        strays = (path for path in found if not folders.intersection(path.parents))
+        return sorted(str(path.relative_to(self.root)) for path in strays)
 
 
 def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None, limits: Limits | None = None) -> int:
@@ -147,7 +153,8 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
 
             def jobs(lesson=lesson, source=source, graded=graded, students=students, task=task) -> Iterator[Job]:
                 for student in students:
-                    each = job(course.submitted(student, lesson), student, lesson, source, limits)
+                    folder = course.submitted(student, lesson)
+                    each = job(folder, student, lesson, source, limits, course.handed_in(folder))
                     if _holds(graded.get(student), each):
                         kept.append(graded[student][1])
                         progress.advance(task)
@@ -158,10 +165,15 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
                 result = _record(recorder, course, each, result)
                 done.append(replace(result, notebook=""))
                 progress.update(task, advance=1, last=_brief(result))
+    strays = [] if wanted.lessons else course.strays()
     if wanted.as_json:
-        out.print_json(json.dumps({"graded": [each.to_json() for each in done], "unchanged": len(kept)}))
+        told = {"graded": [each.to_json() for each in done], "unchanged": len(kept), "strays": strays}
+        out.print_json(json.dumps(told))
     else:
         _summary(out, done, kept, time.monotonic() - begin)
+        if strays:
+            shown = ", ".join(strays[:3]) + (f" and {len(strays) - 3} more" if len(strays) > 3 else "")
+            out.print(escape(_plain(f"Not graded, being in no lesson's folder: {shown}.\n{WHERE}")))
     return 1 if any(each.reason for each in (*done, *kept)) else 0
 
 
@@ -172,15 +184,26 @@ def _holds(known: tuple[str, Result] | None, each: Job) -> bool:
 
 def _record(recorder: Recorder, course: Class, each: Job, result: Result) -> Result:
     """Record a result; where the gradebook takes all but this one, that is what comes of it."""
-    folder = course.submitted(each.student, each.lesson)
-    timestamp, notes = course.timestamp(folder)
+    timestamp, notes = _time(each.handed_in)
     result = replace(result, notes=(*result.notes, *notes))
     try:
+        folder = course.submitted(each.student, each.lesson)
         recorder.record(result, each.digest, submitted=folder, timestamp=timestamp)
     except CourseError as error:
         recorder.graded(each.lesson)  # which says so where it is the gradebook that has to be mended
         return replace(result, checks=(), reason=f"It could not be recorded. {error}")
     return result
+
+
+def _time(told: str) -> tuple[datetime | None, tuple[str, ...]]:
+    """When a submission was handed in, if that is known, and a note where it should be.
+
+    The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
+    """
+    try:
+        return (parse_utc(told) if told else None), ()
+    except (ValueError, OverflowError):
+        return None, (NO_TIME,)
 
 
 class _Runner:

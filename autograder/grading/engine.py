@@ -25,7 +25,8 @@ class Job:
     Attributes:
         reason: why it cannot be graded, found while it was read; "" as a rule.
         notes: what was odd about the file.
-        digest: of the lesson, the submission and the limits: the same digest, the same result.
+        handed_in: when, as its timestamp.txt says; a penalty for being late may depend on it.
+        digest: of all the others but `student`: the same digest, the same result.
     """
 
     student: str
@@ -35,12 +36,14 @@ class Job:
     limits: Limits
     reason: str = ""
     notes: tuple[str, ...] = ()
+    handed_in: str = ""
 
     @property
     def digest(self) -> str:
         """What the result depends on."""
         whole = hashlib.sha256()
-        for part in (VERSION.encode(), self.source, self.submitted, repr(self.limits).encode(), self.reason.encode()):
+        texts = (VERSION, repr(self.limits), self.reason, self.handed_in)
+        for part in (self.source, self.submitted, *(text.encode("utf-8", "replace") for text in texts)):
             whole.update(hashlib.sha256(part).digest())
         return whole.hexdigest()
 
@@ -65,13 +68,13 @@ def prepared(path: Path) -> bytes:
     return json.dumps(notebook).encode()
 
 
-def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits) -> Job:
+def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
         path, notes = find(folder, lesson)
-        return Job(student, lesson, source, bytes_of(path), limits, notes=tuple(notes))
+        return Job(student, lesson, source, bytes_of(path), limits, notes=tuple(notes), handed_in=handed_in)
     except NotGradable as error:
-        return Job(student, lesson, source, b"", limits, reason=str(error))
+        return Job(student, lesson, source, b"", limits, reason=str(error), handed_in=handed_in)
 
 
 def in_parallel(jobs: Iterable[Job], run: Callable[[Job], Result], workers: int) -> Iterator[tuple[Job, Result]]:

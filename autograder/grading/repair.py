@@ -136,8 +136,8 @@ def _about_the_whole(known: Sequence[_Known], submitted: Sequence[Cell], owner: 
     marked = [each for each in known if each.raw.metadata.get("nbgrader")]
     found = [own for own in owner if own is not None]
     notes = []
-    if not any(own in marked for own in found):
-        return ["None of the lesson's cells is in this notebook. Is it another lesson's?"]
+    if not any(own.is_answer or own.is_check for own in found):
+        return ["None of the lesson's exercises is in this notebook. Is it another lesson's?"]
     if not any(cell.grade_id for cell in submitted):
         notes.append("The cells had lost nbgrader's marks.")
     order = {id(each): place for place, each in enumerate(known)}

@@ -22,7 +22,7 @@ from traitlets.config import Config
 
 from autograder import modules
 from autograder.by_hand import without
-from autograder.check import SEED
+from autograder.check import seed_all
 from autograder.grading.bridge import Peer
 from autograder.grading.wire import Channel, Lost
 from autograder.verdict import frames_of, where
@@ -182,12 +182,16 @@ plt.show()
 print(torch.ones(2))
 1 / 0
 """
-TRAINING = """
-import torch, torch._dynamo, torch.utils.data
+HEAVY = """
+import torch, torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
 layer = torch.nn.Linear(2, 2)
 layer(torch.ones(1, 2)).sum().backward()
 for optimizer in (torch.optim.Adam(layer.parameters(), lr=0.1), torch.optim.SGD(layer.parameters(), lr=0.1)):
     optimizer.step()
+size = torch.empty(2, device="meta")
+torch.polar(size, size)
+with torch._subclasses.fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+    torch.func.functional_call(layer, dict(layer.named_parameters()), torch.ones(1, 2))
 1 / 0
 """
 
@@ -284,7 +288,7 @@ class Student(Peer):
         self._names.update(given)
         state = torch.random.get_rng_state(), torch.get_default_dtype(), random.getstate(), np.random.get_state()
         self._exercise.callback(_restore, *state)
-        torch.manual_seed(SEED), random.seed(SEED), np.random.seed(SEED)
+        seed_all()
         torch.set_default_dtype(torch.float32)
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")

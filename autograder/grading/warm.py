@@ -33,7 +33,8 @@ STARTING = 120.0  # seconds within which the imports have to be done
 MARGIN = 120.0  # seconds that a judge has beyond its submission's before it is given up
 JUDGE_BYTES = 6 * 2**30
 FOLDER = "autograder-"
-PLAIN, TRAINS = b"p", b"t"  # a job, and one in which an optimizer is made
+PLAIN, HEAVY = b"p", b"h"  # a job, and one for which `torch._dynamo` has to be there
+ASKS_FOR_IT = (b"torch.optim", b"check.device", b'\\"meta\\"')  # in a lesson, and takes a second to import
 FOLDER_FILES = 4  # times `file_bytes` is what all files of a submission may hold
 
 
@@ -157,7 +158,9 @@ class Warm:
         with ours:
             try:
                 with theirs, self._lock:
-                    socket.send_fds(self._end, [TRAINS if b"torch.optim" in source else PLAIN], [theirs.fileno()])
+                    socket.send_fds(
+                        self._end, [HEAVY if any(each in source for each in ASKS_FOR_IT) else PLAIN], [theirs.fileno()]
+                    )
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + MARGIN
                 about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(source)}
@@ -195,7 +198,7 @@ class _Server:
     """The warm process itself."""
 
     def __init__(self, end: socket.socket, shell: Any) -> None:
-        self._end, self._shell, self._trained = end, shell, False
+        self._end, self._shell, self._is_ready_for_all = end, shell, False
         self._judges: dict[int, tuple[socket.socket, list[int]]] = {}  # by pid: the way to it, its students
         self._folders: dict[int, list[str]] = {}  # by pid: what a judge would remove if it ended by itself
 
@@ -230,12 +233,12 @@ class _Server:
         message, descriptors, *_ = socket.recv_fds(self._end, 1, 1)
         if not message:
             return False
-        if message == TRAINS and not self._trained:  # a second and a half that most lessons do without
+        if message == HEAVY and not self._is_ready_for_all:
             from autograder.grading import student
 
             with _random_state_kept():
-                student.rehearse(self._shell, student.TRAINING)
-            self._trained = True
+                student.rehearse(self._shell, student.HEAVY)
+            self._is_ready_for_all = True
         job = socket.socket(fileno=descriptors[0])
         ours, theirs = socket.socketpair()
         pid = os.fork()
