@@ -1,12 +1,12 @@
 # `make lab` and `make test` set up everything they need in .venv. Only `make test` may touch more: where there is no
-# PostgreSQL server for it to start, and it may, it installs Debian's.
+# PostgreSQL server for it to start, or no Chromium to look with, and it may, it installs Debian's.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 01_attention
 
-.PHONY: help setup lab test server outputs release demo doctor mistakes benchmarks clean
+.PHONY: help setup lab test server browser outputs release demo doctor mistakes gallery benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
@@ -17,6 +17,7 @@ help:
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
+	@echo "make gallery     write tests/gallery.html: every figure and every kind of failing check"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
@@ -31,7 +32,7 @@ $(READY): requirements.txt pyproject.toml
 lab: $(READY)
 	$(BIN)/jupyter lab $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
-test: $(READY) server
+test: $(READY) server browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/autograder release --check
@@ -42,6 +43,13 @@ server:
 	  if [ "$$(id -u)" = 0 ]; then run=; elif sudo -n true 2> /dev/null; then run=sudo; else exit 0; fi; \
 	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -qq -y --no-install-recommends postgresql > /dev/null'
+
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
+	  || sh -c '\
+	  if [ "$$(id -u)" = 0 ]; then run=; elif sudo -n true 2> /dev/null; then run=sudo; else exit 0; fi; \
+	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -qq -y --no-install-recommends chromium > /dev/null'
 
 release: $(READY)
 	$(BIN)/autograder release
@@ -59,11 +67,15 @@ doctor: $(READY)
 mistakes: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/matrix.py $(EXERCISE)
 
+gallery: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/gallery.py
+
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/grading.py
+	$(BIN)/python benchmarks/report.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache

@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder import answers
+from autograder import answers, panel
+from autograder import progress as runs
 from autograder.by_hand import require_written_by_hand, without
 from autograder.compare import (
     audit,
@@ -39,6 +40,7 @@ from autograder.compare import (
     wrong_values,
 )
 from autograder.modules import buffer, defaults, device, layers, mode, parameters, separate
+from autograder.progress import progress
 from autograder.verdict import CheckFailed, NotWritten, from_exception
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "number",
     "numbers",
     "parameters",
+    "progress",
     "python_number",
     "raises",
     "returns",
@@ -94,7 +97,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
     """
 
     def run(check: Callable[[], None]) -> None:
-        rule = check.__name__.replace("_", " ")
+        rule, failed = check.__name__.replace("_", " "), None
         try:
             _course_names_stand(check.__globals__)
             require_written_by_hand(name.split()[-1], check.__globals__)
@@ -102,11 +105,20 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
                 check()
                 _nothing_left_behind()
         except Exception as error:
-            verdict = error if isinstance(error, CheckFailed) else from_exception(error, check)
-            if not isinstance(verdict, NotWritten):
-                verdict.rule = rule
-            raise verdict.with_traceback(None) from None
-        print(f"✓ {name}: {rule}.")
+            failed = error if isinstance(error, CheckFailed) else from_exception(error, check)
+        if failed is None:
+            runs.record(name, rule, runs.PASSED)
+            print(f"✓ {name}: {rule}.")
+            return
+        unwritten = isinstance(failed, NotWritten)
+        runs.record(name, rule, runs.UNWRITTEN if unwritten else runs.FAILED)
+        failed.exercise, failed.rule = name, None if unwritten else rule
+        # Neither the frames of the check nor the error that a verdict was made of: both hold tensors.
+        failed.__context__, failed.__traceback__ = None, None
+        try:
+            raise failed from None
+        finally:
+            del failed
 
     return run
 
@@ -222,7 +234,8 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | Non
     lines = versus(f"{wanted}  ({', '.join(dims)})", tuple(got.shape))
     slips = [slip for slip, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
     slip = f"This is the shape you get when {slips[0]}." if len(slips) == 1 else None
-    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
+    picture = panel.sizes(wanted, got.shape, tuple(dims))
+    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
 
 
 def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
@@ -259,10 +272,13 @@ def close(
     slip = named_slip(got, mistakes, rtol, atol)
     require_same_shape(name, got, expected, slip)
     if got.isnan().any():
-        place = [f"first at index {first_true(got.isnan())}"] if got.dim() else []
-        raise CheckFailed(f"`{name}` contains NaN.", place, slip)
+        place = first_true(got.isnan())
+        lines = [f"first at index {place}"] if got.dim() else []
+        picture = panel.values(expected, got, place, rtol=rtol, atol=atol)
+        raise CheckFailed(f"`{name}` contains NaN.", lines, slip, picture=picture)
     place = index_of(distance.argmax(), got)
-    raise wrong_values(name, got.detach(), expected.detach(), place, ", where they differ most", slip)
+    most, allowed = ", where they differ most", {"rtol": rtol, "atol": atol}
+    raise wrong_values(name, got.detach(), expected.detach(), place, most, slip, **allowed)
 
 
 def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:

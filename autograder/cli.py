@@ -26,8 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_release(commands)
     add_grade(commands)
+    add_report(commands)
     add_doctor(commands)
     add_demo(commands)
+    add_export(commands)
     arguments = parser.parse_args(argv)
     return arguments.run(arguments)
 
@@ -147,6 +149,49 @@ def _grade(command: ModuleType, arguments: argparse.Namespace, warm: Warm, out: 
         return 2
 
 
+def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder report`."""
+    command = commands.add_parser(
+        "report",
+        help="write a page about what the class has understood, or one for each student",
+        description="Write one HTML file about the class: the mistakes made most often, how each exercise and check "
+        "went, all points, and what could not be graded. With --student, write a page of feedback for each student "
+        "instead. Pages need nothing but a browser. Only you can read the files (your group too, where nbgrader shares "
+        "the course with one); students get theirs when you hand it out.",
+    )
+    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all that the gradebook has")
+    command.add_argument(
+        "--student", default="", metavar="GLOB", help="a page for each student whose id fits: 'a*', or '*' for all"
+    )
+    command.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="the file for the class (default: report.html in the course folder); with --student, a folder for the "
+        "pages, STUDENT.html each (default: feedback/STUDENT/feedback.html, beside nbgrader's own pages)",
+    )
+    command.set_defaults(run=run_report)
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Write pages about the course around the current folder."""
+    try:
+        from autograder.grading.warm import quick_imports
+
+        with quick_imports():
+            from autograder.course import CourseError, course_root
+            from autograder.grading import report
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    wanted = report.Wanted(arguments.lessons, arguments.student, arguments.output)
+    try:
+        print(report.report(course_root(Path.cwd()), wanted))
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
 def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder doctor`."""
     command = commands.add_parser("doctor", help="try what the sandbox promises on this machine")
@@ -162,6 +207,96 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         return needs_grading(error)
     return doctor(Console())
+
+
+def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder export` and its forms."""
+    command = commands.add_parser("export", help="write grades for spreadsheets, Canvas, Moodle or Gradescope")
+    forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--output", default="", metavar="FILE", help="default: named after the form; - for the screen")
+    common.add_argument("--force", action="store_true", help="replace the file, if it is there already")
+    some = argparse.ArgumentParser(add_help=False)
+    some.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
+    named = argparse.ArgumentParser(add_help=False)
+    named.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all, or all that somebody handed in")
+    grades = argparse.ArgumentParser(add_help=False)
+    grades.add_argument("--zeros", action="store_true", help="enter 0 where nothing was handed in, not nothing")
+    grades.add_argument("--scale", action="store_true", help="convert points where the maximum there is another")
+
+    def add(name: str, about: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        form = forms.add_parser(name, help=about.partition(".")[0], description=about, parents=[common, *parents])
+        form.set_defaults(run=run_export)
+        return form
+
+    form = add(
+        "csv",
+        "one row for each student and lesson. The first columns are those of `nbgrader export`; students who handed in "
+        "nothing have 0. Times are UTC. The file is UTF-8 with the mark that Excel needs for accents. Ids, names and "
+        "texts that a spreadsheet would take for a formula get an apostrophe in front.",
+        some,
+        named,
+    )
+    form.add_argument("--checks", action="store_true", help="a row for each student, lesson and check instead")
+    form = add(
+        "canvas",
+        "the gradebook that Canvas exported, with points filled in, for Grades → Import. Students are found by ID "
+        "(lms_user_id in nbgrader), SIS User ID or SIS Login ID (the student id or e-mail), never by name. A lesson's "
+        "column is the one of its name; where there is none, one is added, and Canvas makes an assignment of it. "
+        "Without a file, one is made for the students whose lms_user_id is known; names in it that a spreadsheet would "
+        "take for a formula get an apostrophe in front. Exit status 1: some grades are missing, and are listed.",
+        some,
+        grades,
+    )
+    form.add_argument("template", nargs="?", type=Path, metavar="GRADEBOOK", help="the CSV file exported from Canvas")
+    form.add_argument("--lesson", action="append", dest="lessons", metavar="NAME", help="only this; may be repeated")
+    form.add_argument(
+        "--column", action="append", dest="columns", metavar="LESSON=HEADING", help="what Canvas calls a lesson"
+    )
+    form = add(
+        "moodle",
+        "a CSV file for Moodle's grade import, or an assignment's offline grading worksheet with points filled in. "
+        "Points have a decimal point, which Moodle takes in every language. Exit status 1: some grades are not in the "
+        "file, and are listed.",
+        some,
+        grades,
+        named,
+    )
+    form.add_argument(
+        "--worksheet", type=Path, dest="template", metavar="FILE", help="the worksheet downloaded from Moodle"
+    )
+    form.add_argument(
+        "--by",
+        choices=("email", "username", "idnumber"),
+        default="email",
+        dest="identifier",
+        help="what Moodle knows students by, without a worksheet: their e-mail, our student id, or lms_user_id",
+    )
+    form.add_argument("--feedback", action="store_true", help="what the checks said, too; comments of others stay")
+    add("gradescope", "results for Gradescope. FILE is a folder, which gets STUDENT/LESSON/results.json.", some, named)
+    form = add(
+        "gradescope-zip",
+        "an autograder for one lesson, to upload to Gradescope. It holds the lesson with its hidden tests. As far as a "
+        "container lets it, a submission runs in the engine's sandbox; for the rest the container has to do, and what "
+        "the run prints for instructors says so. Give it 2 GB of memory.",
+    )
+    form.add_argument("lessons", nargs=1, metavar="LESSON", help="for example 01_attention")
+
+
+def run_export(arguments: argparse.Namespace) -> int:
+    """Export from the gradebook of the course around the current folder."""
+    try:
+        from autograder.course import CourseError, course_root
+        from autograder.grading.export import Wanted, export
+    except ModuleNotFoundError as error:
+        return needs_grading(error)
+    given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
+    given["students"] = given.pop("student", "*")
+    try:
+        return export(course_root(Path.cwd()), Wanted(**given))
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def needs_grading(error: ModuleNotFoundError) -> int:

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import shorten
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from autograder import panel
 from autograder.verdict import CheckFailed
 
 _auditing: list[bool] = []
@@ -67,7 +69,8 @@ def require_same_shape(name: str, got: Tensor, expected: Tensor, slip: str | Non
     """Both have one shape."""
     if got.shape != expected.shape:
         lines = versus(tuple(expected.shape), tuple(got.shape))
-        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip)
+        picture = panel.sizes(expected.shape, got.shape)
+        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
 
 
 def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
@@ -92,11 +95,23 @@ def named_slip(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, 
     return f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
 
 
-def wrong_values(name: str, got: Tensor, expected: Tensor, index: tuple, where: str, slip: str | None) -> CheckFailed:
+def wrong_values(
+    name: str,
+    got: Tensor,
+    expected: Tensor,
+    index: tuple,
+    where: str,
+    slip: str | None,
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> CheckFailed:
     """The verdict on a value at `index`, expected beside got."""
     wanted, found = two_numbers(expected[index].item(), got[index].item())
     place = f"  at index {index}{where}" if index else ""
-    return CheckFailed(f"`{name}` has the wrong values.", versus(f"{wanted}{place}", found), slip)
+    lines = versus(f"{wanted}{place}", found)
+    picture = panel.values(expected, got, index, rtol=rtol, atol=atol)
+    return CheckFailed(f"`{name}` has the wrong values.", lines, slip, picture=picture)
 
 
 def two_numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
@@ -117,7 +132,7 @@ def _decimal(number: float, digits: int) -> str:
 
 def index_of(flat: Tensor, like: Tensor) -> tuple[int, ...]:
     """The index in a tensor shaped like `like` of an index into its flat form."""
-    return tuple(int(i) for i in torch.unravel_index(flat, like.shape))
+    return tuple(int(i) for i in np.unravel_index(int(flat), tuple(like.shape)))  # torch's own imports for a second
 
 
 def first_true(wrong: Tensor) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from autograder.lesson import (
 
 MAX_ANSWER_LINES = 15
 
+PROGRESS = "progress"  # the id of the cell that shows how the checks ended
 LESSON_NAME = re.compile(r"\d\d_[a-z0-9]+(_[a-z0-9]+)*")
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 BADGE = "colab.research.google.com"
@@ -171,6 +172,19 @@ def ending_is_complete(lesson: Lesson) -> Found:
         yield last.label, "it holds no link. Link to what comes next."
 
 
+def progress_precedes_the_ending(lesson: Lesson) -> Found:
+    """The cell that shows what is solved and what is left, where there is one, stands before what was learned."""
+    ids = [cell.id for cell in lesson.cells]
+    if PROGRESS not in ids:
+        return
+    at = ids.index(PROGRESS)
+    cell, following = lesson.cells[at], lesson.cells[at + 1 : at + 2]
+    if cell.kind != "code" or cell.nbgrader:
+        yield PROGRESS, "it is no plain code cell. Make it code, without nbgrader's marks; release fills it in."
+    if not any(each.source.startswith("## What you learned") for each in following):
+        yield PROGRESS, "`## What you learned` does not follow it. Move it there: it shows what all checks said."
+
+
 def exercises_are_numbered(lesson: Lesson) -> Found:
     """Exercises have an id of their kind and count 1, 2, 3 … behind the lesson's number."""
     for cell in lesson.cells:
@@ -291,7 +305,7 @@ def other_cells_are_tries(exercise: Exercise) -> Found:
     """Between an answer and the next exercise, code that is no check is tagged `try-it`."""
     for cell in exercise.body:
         free = cell.kind == "code" and cell is not exercise.answer and cell not in exercise.checks
-        if free and "try-it" not in cell.tags:
+        if free and cell.id != PROGRESS and "try-it" not in cell.tags:
             yield cell.label, "it is neither answer nor check. Tag it `try-it`, or move it to the next section."
 
 
@@ -305,6 +319,7 @@ LESSON_RULES = (
     nothing_is_attached,
     code_compiles,
     exercises_are_numbered,
+    progress_precedes_the_ending,
     ending_is_complete,
 )
 EXERCISE_RULES = (

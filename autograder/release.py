@@ -5,6 +5,7 @@ Everything is worked out in memory and in a temporary folder first; files are wr
 
 from __future__ import annotations
 
+import ast
 import copy
 import hashlib
 import json
@@ -13,6 +14,8 @@ import os
 import re
 import shutil
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,7 @@ from traitlets.config import Config
 
 from autograder import grammar
 from autograder.course import Address, CourseError, load_config, read_lessons, read_notebook, readme
-from autograder.lesson import cell_id
+from autograder.lesson import Lesson, cell_id, parse, without_regions
 
 MANIFEST = "release.json"
 GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
@@ -107,7 +110,7 @@ def _refusal(path: Path) -> str:
 
 
 def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
-    """Put the canonical Colab badge and setup cell into a lesson's source."""
+    """Put the canonical Colab badge, setup cell and progress cell into a lesson's source."""
     title, setup = notebook.cells[:2]
     lines = title.source.split("\n")
     title.source = "\n".join(address.badge(lesson) if grammar.BADGE in line else line for line in lines)
@@ -115,8 +118,26 @@ def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
     setup.metadata["nbgrader"] = SETUP_METADATA
     setup.metadata["tags"] = sorted({*setup.metadata.get("tags", []), "nbval-ignore-output"})
     for cell in notebook.cells:
+        if cell_id(cell) == grammar.PROGRESS:
+            cell.source = progress(Lesson(lesson, notebook))
         for key in ("checksum", "cell_type"):
             cell.metadata.get("nbgrader", {}).pop(key, None)
+
+
+def progress(lesson: Lesson) -> str:
+    """The source of the cell that shows what is solved: each exercise with the number of checks that students see."""
+    checks = [without_regions(check.source, "HIDDEN TESTS") for each in lesson.exercises for check in each.checks]
+    counts = Counter(name for source in checks for name in _checked(source))
+    lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
+    call = "\n".join(["check.progress(", "    {", *lines, "    }", ")"]) if lines else "check.progress({})"
+    return f"# What is solved, as your checks last said: each exercise, and how many checks it has.\n{call}"
+
+
+def _checked(source: str) -> Iterator[str]:
+    """The names that a cell's `check.exercise` decorators give."""
+    for node in ast.walk(parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check.exercise":
+            yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
 
 
 def normalise(notebook: NotebookNode) -> None:

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from types import CodeType, FunctionType, TracebackType
 
+from autograder import panel
+
 STUB_MESSAGE = "Your code here."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
@@ -20,16 +22,28 @@ class CheckFailed(AssertionError):
         verdict: one sentence about the learner's own expression.
         details: lines that stand indented below it, ready aligned.
         slip: a full sentence naming the likely cause or the next thing to do.
+        picture: what a panel draws beside these words; it holds numbers, never a tensor.
 
     Attributes:
         rule: what the failing check stands for, the line it would have printed.
+        exercise: whose check it is, as the exercise's heading names it.
     """
 
-    def __init__(self, verdict: str, details: Iterable[str] = (), slip: str | None = None) -> None:
+    def __init__(
+        self,
+        verdict: str,
+        details: Iterable[str] = (),
+        slip: str | None = None,
+        *,
+        picture: panel.Picture | None = None,
+    ) -> None:
         self.verdict = verdict
         self.details = tuple(details)
         self.slip = slip
+        self.picture = picture
         self.rule: str | None = None
+        self.exercise: str | None = None
+        self._shown = False
         super().__init__(self.message)
 
     @property
@@ -44,12 +58,18 @@ class CheckFailed(AssertionError):
             parts.append(f"Rule: {self.rule}.")
         return "\n\n".join(parts)
 
+    @property
+    def headline(self) -> str:
+        """The one line that stands for the error where a panel says the rest."""
+        return f"✗ {self.exercise}" if self.exercise else "✗ The check failed."
+
     def __str__(self) -> str:
         return self.message
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a stack trace."""
-        return self.message.splitlines()
+        """What IPython shows instead of a stack trace: the message, or one line below the panel that holds it."""
+        self._shown = self._shown or panel.show(self)  # once: IPython asks again to keep the error in its history
+        return [self.headline] if self._shown else self.message.splitlines()
 
 
 class NotWritten(CheckFailed, NotImplementedError):

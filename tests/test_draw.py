@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import re
+import sys
+from types import SimpleNamespace
+
+import ipywidgets
 import matplotlib.pyplot
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 
 from autograder import data, draw, parts
+from autograder.draw import explorer
 
+NAMES = ["BOS", "EOS", "a", "b"]
 WEIGHTS = data.normal((4, 5, 5)).softmax(-1)
 TABLE = parts.sinusoidal_encoding(20, 8)
+
+
+def dial(offset: int = 5) -> draw.Picture:
+    """A figure with something to choose."""
+    return draw.rotation(8, [0, 3], start=2, offset=offset)
+
+
+def kept(made: list, control: object) -> object:
+    """The control, which the list has from now on."""
+    made.append(control)
+    return control
+
+
 PICTURES = {
     "one attention map": lambda: draw.attention(WEIGHTS[0], list("abcde")),
     "four heads": lambda: draw.attention(WEIGHTS, list("abcde")),
@@ -23,16 +46,42 @@ PICTURES = {
     "rotation": lambda: draw.rotation(8, [0, 3], start=2, offset=5),
     "masks of different sizes": lambda: draw.masks({"square": torch.ones(6, 6), "wide": torch.ones(4, 6)}),
     "architecture": lambda: draw.architecture(),
+    "norms": lambda: draw.norms({"before": TABLE[:5], "after": torch.zeros(5, 8)}),
+    "schedule": lambda: draw.schedule({"rate": [0.1, 0.3, 0.2], "half": torch.tensor([0.05, 0.15, 0.1])}),
+    "loss": lambda: draw.loss({"training loss": [3.0, 2.0, 0.5, 0.4]}, tokens=10),
+    "decoding": lambda: draw.decoding(
+        [0, 2, 3, 1], TABLE[:3, :4].abs(), WEIGHTS[0, :3], vocabulary=NAMES, source=list("abcde")
+    ),
+    "explored": lambda: draw.explore(dial, offset=range(8)).still,
+    "flow": lambda: draw.flow({"layer": {"self-attention": "mask"}}, ends={"layer": ("in", "out")}),
     "lines": lambda: draw.lines({"y": (torch.arange(3), torch.ones(3, requires_grad=True))}, xlabel="x", ylabel="y"),
 }
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A kernel that JupyterLab has started for a page; what is displayed there is kept in `outputs`."""
+    page = SimpleNamespace(kernel=object(), outputs=[], updates=[])
+
+    def display(value: object, raw: bool = False, display_id: bool = False) -> SimpleNamespace:
+        page.outputs.append(value)
+        return SimpleNamespace(update=lambda value, raw=False: page.updates.append(value))
+
+    monkeypatch.setattr("IPython.get_ipython", lambda: page)
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setenv("JPY_SESSION_NAME", "01_attention.ipynb")
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    return page
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_figure_is_a_small_png_that_says_what_it_shows(name: str) -> None:
     """A picture is a PNG no wider than a notebook and under 150 kB, reproducible, with a sentence as its text."""
     picture = PICTURES[name]()
-    png, described = picture._repr_png_()
-    assert described == {"alt": picture.alt}
+    shown, metadata = picture._repr_mimebundle_()
+    assert metadata == {"image/png": {"alt": picture.alt}}
+    assert set(shown) == {"image/png", "text/plain"} and base64.b64decode(shown["image/png"]) == picture.png
+    png = picture.png
     assert png.startswith(b"\x89PNG") and len(png) < 150_000
     assert int.from_bytes(png[16:20], "big") <= 800
     assert repr(picture).startswith("[figure: ") and len(picture.alt) > 20
@@ -40,12 +89,35 @@ def test_every_figure_is_a_small_png_that_says_what_it_shows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PICTURES)
+def test_where_somebody_watches_the_image_has_its_words(name: str, watched: SimpleNamespace) -> None:
+    """On a page the one stored copy of the image is an HTML element whose alternative text is the sentence."""
+    picture = PICTURES[name]()
+    shown, _ = picture._repr_mimebundle_()
+    assert set(shown) == {"text/html", "text/plain"}
+    element = re.fullmatch(r'<img alt="([^"<>]+)" src="data:image/png;base64,([\w+/=]+)">', shown["text/html"])
+    assert html.unescape(element[1]) == picture.alt and base64.b64decode(element[2]) == picture.png
+
+
+def test_ipython_formats_a_picture_as_files_hold_it() -> None:
+    """IPython takes image, text and metadata of a picture from one place, and adds nothing."""
+    formatter = DisplayFormatter()
+    picture = PICTURES["masks"]()
+    assert formatter.format(picture) == picture._repr_mimebundle_()
+    explored = draw.explore(dial, offset=range(8))
+    assert formatter.format(explored) == dial()._repr_mimebundle_()
+
+
+@pytest.mark.parametrize("name", PICTURES)
 def test_every_axis_has_a_name(name: str) -> None:
-    """Each panel that shows numbers along an axis names that axis, or shares the name of the figure."""
+    """Each panel that shows numbers along an axis names that axis, or shares the name of its figure or column."""
     figure = PICTURES[name]().figure
     shown = [axes for axes in figure.axes if axes.axison]
     named = not shown or bool(figure.get_supxlabel()) or any(axes.get_xlabel() for axes in shown) or name == "heads"
-    assert named and all(axes.get_ylabel() or axes.get_title() or figure.get_supylabel() for axes in shown)
+    columns = [axes.get_subplotspec().colspan for axes in shown if axes.get_title(loc="left")]
+    assert named and all(
+        axes.get_ylabel() or axes.get_title() or figure.get_supylabel() or axes.get_subplotspec().colspan in columns
+        for axes in shown
+    )
 
 
 def test_drawing_leaves_no_open_figures() -> None:
@@ -76,3 +148,164 @@ def test_the_architecture_names_every_part() -> None:
     order = ["self-attention", "feed-forward", "memory", "masked self-attention", "output projection"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+
+
+def test_many_maps_and_single_rows_are_described() -> None:
+    """Up to four maps are told, rows by the key that they attend to most, a single row by all its weights."""
+    assert draw.attention(WEIGHTS, list("abcde")).alt.count("the rows attend most to") == 4
+    one = draw.attention(torch.tensor([[[0.25, 0.75]], [[1.0, 0.0]]]), ["q"], ["k0", "k1"], titles=["x", "y"])
+    assert "in x the row has 0.25 for k0, 0.75 for k1; in y the row has 1.00 for k0, 0.00 for k1" in one.alt
+
+
+def test_the_words_of_an_encoding_say_where_it_is_fast() -> None:
+    """Heat map and waves say how often a column changes its side."""
+    waving = torch.tensor([[1.0, 1.0, -1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0]])
+    assert "in column 0 2 times, in 1 once, in 2 never" in draw.encoding(waving).alt
+    assert "column 0 2 times, column 2 never" in draw.waves(waving, [0, 2]).alt
+
+
+def test_the_words_of_cut_heads_say_which_tokens_are_mixed() -> None:
+    """A head that holds entries of two tokens in one row is told."""
+    mixed = torch.tensor([[[0, 1, 3], [2, 4, 5]]])  # two tokens of three columns in a single head
+    assert "head 0 holds I and you, I and you" in draw.heads({"mixed": mixed}, ["I", "you"]).alt
+
+
+def test_norms_are_those_of_the_columns() -> None:
+    """Means and deviations are taken over the columns of each position, as layer norm does."""
+    values = torch.tensor([[1.0, 3.0], [-2.0, 2.0]])
+    assert draw.norms({"x": values}).alt.endswith("x: means from 0.00 to 2.00, deviations 1.00, 2.00")
+    with pytest.raises(ValueError, match="'x' should have 2 dimensions, not 3"):
+        draw.norms({"x": values[None]})
+
+
+def test_a_schedule_says_where_its_peak_is() -> None:
+    """Steps count from 1, and the peak is told and marked."""
+    picture = draw.schedule({"rate": [0.1, 0.3, 0.2]})
+    assert "rate from 0.1 up to 0.3 at step 2, then to 0.2" in picture.alt
+    assert [text.get_text() for text in picture.figure.axes[0].texts] == ["0.3 at step 2"]
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [
+        ([3.0, 2.0, 2.4, 1.0], "goes from 3.00 to 1.00, below the line from step 4 on"),
+        ([3.0, 2.29], "goes from 3.00 to 2.29, on the line"),
+        ([3.0, 2.6], "goes from 3.00 to 2.60, above the line"),
+        ([1.0, 0.5], "below the line from step 1 on"),
+    ],
+)
+def test_a_loss_is_told_against_a_guess(losses: list[float], told: str) -> None:
+    """The line stands at log(tokens), named, and each loss is above it, on it or below it."""
+    picture = draw.loss({"loss": losses}, tokens=10)
+    assert "log 10 ≈ 2.30" in picture.alt and told in picture.alt
+    assert picture.figure.axes[0].texts[0].get_text() == "a guess:\nlog 10 ≈ 2.30"
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        (lambda: draw.loss({}, tokens=10), "There are no losses"),
+        (lambda: draw.loss({"x": []}, tokens=10), r"losses\['x'\] should be one number for each step"),
+        (lambda: draw.loss({"x": [1.0]}, tokens=1), "tokens=1 leaves nothing to guess"),
+        (lambda: draw.schedule({"x": torch.ones(2, 2)}), r"rates\['x'\] should be one number for each step"),
+    ],
+)
+def test_what_is_no_curve_is_refused_in_words(refused, words: str) -> None:
+    """No losses, no steps, tables and nothing to guess are refused, and the message says what is wanted."""
+    with pytest.raises(ValueError, match=words):
+        refused()
+
+
+def test_decoding_tells_every_step() -> None:
+    """Each step says what was written, what comes and where the decoder looks; sizes that do not fit are refused."""
+    probabilities = torch.tensor([[0.0, 0.1, 0.9, 0.0], [0.3, 0.6, 0.0, 0.1]])
+    looks = torch.tensor([[0.2, 0.8], [0.7, 0.3]])
+    options = {"vocabulary": NAMES, "source": ["x", "y"]}
+    told = draw.decoding(torch.tensor([0, 2, 1]), probabilities, looks, **options).alt
+    assert "after BOS comes a (0.90), looking at y; after BOS a comes EOS (0.60), looking at x" in told
+    with pytest.raises(ValueError, match=r"probabilities should have the shape \(1, 4\) \(steps, vocab_size\)"):
+        draw.decoding([0, 2], probabilities, looks, **options)
+    with pytest.raises(ValueError, match=r"attention should have the shape \(2, 2\) \(steps, src_len\), not \(1, 2\)"):
+        draw.decoding([0, 2, 1], probabilities, looks[:1], **options)
+
+
+def test_an_explored_figure_starts_with_the_defaults() -> None:
+    """Where nothing can be moved, the figure is that of the defaults, or of the first choice where there is none."""
+    assert draw.explore(dial, offset=range(8)).still.alt == dial().alt
+    assert draw.explore(lambda offset: dial(offset), offset=(3, 4)).still.alt == dial(3).alt
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"angle": [1]}, "make takes no argument 'angle'; it takes offset"),
+        ({"offset": []}, "offset has no values to choose from"),
+        ({"offset": [1, 2]}, "offset=5, the default of make, is not among its choices"),
+    ],
+)
+def test_choices_that_do_not_fit_are_refused_at_once(choices: dict, words: str) -> None:
+    """An argument that is not there, no values, or a default that cannot be chosen are refused, and said to be."""
+    with pytest.raises(ValueError, match=words):
+        draw.explore(dial, **choices)
+
+
+def test_controls_stand_above_the_figure_and_move_it(watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a page a control for each argument comes first, then the figure, which follows the control."""
+    made = []
+    monkeypatch.setattr(
+        explorer, "_control", lambda *given, real=explorer._control: made.append(real(*given)) or made[-1]
+    )
+    draw.explore(dial, offset=range(8))._ipython_display_()
+    controls, figure = watched.outputs
+    assert explorer.WIDGET in controls and controls["text/plain"] == "[controls, once this cell has run: offset]"
+    assert figure.alt == dial().alt
+    made[0].value = 7
+    assert [picture.alt for picture in watched.updates] == [dial(7).alt]
+
+
+def test_an_error_in_a_moved_figure_is_said(watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a choice cannot be drawn, the error stands in the place of the figure."""
+    made = []
+    monkeypatch.setattr(
+        explorer, "_control", lambda *given, real=explorer._control: made.append(real(*given)) or made[-1]
+    )
+
+    def breaks(x: int = 1) -> draw.Picture:
+        return dial(1 // x)
+
+    draw.explore(breaks, x=[0, 1])._ipython_display_()
+    made[0].value = 0
+    assert watched.updates == [{"text/plain": "ZeroDivisionError: integer division or modulo by zero"}]
+
+
+@pytest.mark.parametrize(("choices", "control"), [(3, ipywidgets.ToggleButtons), (20, ipywidgets.SelectionSlider)])
+def test_few_choices_are_buttons_and_many_a_slider(choices: int, control: type) -> None:
+    """Each control has the name of its argument in words, and begins where the figure begins."""
+    made = explorer._control(ipywidgets, "d_model_now", list(range(choices)), 2)
+    assert type(made) is control and made.value == 2 and made.description == "d model now"
+
+
+def test_without_ipywidgets_the_figure_is_shown_alone(
+    watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where ipywidgets is not installed, IPython is told to show the figure, and nothing else happens."""
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with pytest.raises(NotImplementedError):
+        draw.explore(dial, offset=range(8))._ipython_display_()
+    assert not watched.outputs
+
+
+def test_programs_that_run_a_notebook_are_nobody_watching(
+    watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel without a page, nbgrader's run and a shell that is no kernel get the file's form of a figure."""
+    picture = PICTURES["masks"]()
+    assert "text/html" in picture._repr_mimebundle_()[0]
+    with monkeypatch.context() as without_page:
+        without_page.delenv("JPY_SESSION_NAME")
+        assert "image/png" in picture._repr_mimebundle_()[0]
+    with monkeypatch.context() as graded:
+        graded.setenv("NBGRADER_EXECUTION", "autograde")
+        assert "image/png" in picture._repr_mimebundle_()[0]
+    watched.kernel = None
+    assert "image/png" in picture._repr_mimebundle_()[0]

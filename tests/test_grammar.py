@@ -168,6 +168,19 @@ BREACHES = {
         insert("next", code("check_double_late", "print(1)", grade=True, locked=True, points=1)),
         ["cell check_double_late", "no exercise"],
     ),
+    "progress marked": (
+        insert("learned", code("progress", "check.progress({})", locked=True)),
+        ["cell progress", "no plain code cell"],
+    ),
+    "progress as text": (insert("learned", markdown("progress", "None.")), ["cell progress", "no plain code cell"]),
+    "progress too early": (
+        insert("idea", code("progress", "check.progress({})")),
+        ["cell progress", "`## What you learned` does not follow"],
+    ),
+    "progress too late": (
+        insert("next", code("progress", "check.progress({})")),
+        ["cell progress", "`## What you learned` does not follow"],
+    ),
     "attachment": (lambda n: cell(n, "idea").update(attachments={"a.png": {}}), ["cell idea", "attached"]),
     "error output": (
         output("try_double", output_type="error", ename="NameError", evalue="", traceback=[]),
@@ -229,6 +242,7 @@ ALLOWED = {
         insert("learned", markdown("more", "## More"))(n),
         insert("learned", code("figure", "double(1)"))(n),
     ),
+    "progress at the end": insert("learned", code("progress", "check.progress({})")),
     "three hints": swap("exercise_double", "Write", "<details><summary>I am lost</summary>Draw it.</details>\n\nWrite"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
+from sample_lesson import ADDRESS, ROOT, cell, code, make_course, sample_lesson, write_lesson, write_pyproject
 
 from autograder import cli
 from autograder.course import TABLE_BEGIN, TABLE_END, CourseError, load_config
@@ -113,6 +113,33 @@ def test_setup_is_filled_in_and_locked(released: Path) -> None:
         assert setup["source"].endswith('print(f"Ready: PyTorch {torch.__version__} on {device}.")')
         assert setup["metadata"]["nbgrader"]["locked"] is True
         assert setup["metadata"]["tags"] == ["nbval-ignore-output"]
+
+
+def test_progress_is_filled_in_from_the_checks_that_students_see(course: Path) -> None:
+    """The cell `progress` names each exercise with the number of its visible checks, and follows when they change."""
+    named = '@check.exercise("1.1 double")\ndef it_{0}():\n    assert double({0}) == 2 * {0}\n\n\n'
+    lesson = sample_lesson()
+    hidden = f"### BEGIN HIDDEN TESTS\n\n\n{named.format(3)}### END HIDDEN TESTS"
+    cell(lesson, "check_double")["source"] = named.format(1) + hidden
+    cell(lesson, "check_double_text")["source"] = named.format(2).strip()
+    at = [each["id"] for each in lesson["cells"]].index("learned")
+    lesson["cells"].insert(at, code("progress", "pass"))
+    write_lesson(course, lesson)
+    release(course, register=False)
+    call = 'check.progress(\n    {\n        "1.1 double": 2,\n    }\n)'
+    for path in (SOURCE, STUDENT):
+        progress = cell(notebook(course / path), "progress")
+        assert progress["source"].endswith(f"\n{call}") and progress["source"].startswith("# ")
+        assert progress["metadata"] == {}
+    cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
+    write_lesson(course, lesson)
+    release(course, register=False)
+    assert '"1.1 double": 3,' in cell(notebook(course / STUDENT), "progress")["source"]
+    for each in ("check_double", "check_double_text"):
+        cell(lesson, each)["source"] = cell(sample_lesson(), each)["source"]
+    write_lesson(course, lesson)
+    release(course, register=False)
+    assert cell(notebook(course / STUDENT), "progress")["source"].endswith("\ncheck.progress({})")
 
 
 def test_address_stands_in_one_place(released: Path) -> None:

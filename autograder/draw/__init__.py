@@ -1,23 +1,33 @@
 """The course's figures: one look, colours that colour-blind readers can tell apart, and a sentence for each picture.
 
-Every function takes tensors and returns a `Picture`, which a notebook shows when it is the last line of a cell.
+Every function takes tensors and returns a `Picture`, which a notebook shows when it is the last line of a cell;
+`explore` makes one that a reader can move.
 """
 
-from autograder.draw.curves import bars, lines, rotation, waves
+from autograder.draw.curves import bars, lines, norms, rotation, waves
 from autograder.draw.diagrams import architecture, flow
+from autograder.draw.explorer import Explorer, explore
 from autograder.draw.maps import attention, encoding, heads, masks
 from autograder.draw.picture import Picture
+from autograder.draw.training import loss, schedule
+from autograder.draw.writing import decoding
 
 __all__ = [
+    "Explorer",
     "Picture",
     "architecture",
     "attention",
     "bars",
+    "decoding",
     "encoding",
+    "explore",
     "flow",
     "heads",
     "lines",
+    "loss",
     "masks",
+    "norms",
     "rotation",
+    "schedule",
     "waves",
 ]

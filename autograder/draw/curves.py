@@ -10,7 +10,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, STYLE, WIDTH, Picture, cycle
+from autograder.draw.picture import PALETTE, STYLE, WIDTH, Picture, crossings, cycle, times
 
 
 def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1) -> Picture:
@@ -30,8 +30,45 @@ def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 
             spare.set_axis_off()
         figure.supxlabel(xlabel, fontsize=9)
         figure.supylabel(ylabel, fontsize=9)
-    peaks = "; ".join(f"{title}: highest bar {float(values.max()):.2f}" for title, values in groups.items())
+    peaks = "; ".join(
+        f"{title}: highest bar {float(values.max()):.2f}, at {int(values.argmax())}" for title, values in groups.items()
+    )
     return Picture(figure, f"bar charts of {ylabel} by {xlabel}; {peaks}")
+
+
+def norms(groups: Mapping[str, Tensor]) -> Picture:
+    """Mean and standard deviation of each position: a dot, whiskers one deviation long, and its number.
+
+    Args:
+        groups: title → (seq_len, d_model) values, statistics over the columns.
+    """
+    groups = {title: values.detach().cpu().float() for title, values in groups.items()}
+    told = []
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
+        all_axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+        for axes, (title, values) in zip(all_axes, groups.items(), strict=True):
+            if values.dim() != 2:
+                raise ValueError(f"{title!r} should have 2 dimensions, not {values.dim()}; choose one sentence first.")
+            means, deviations = values.mean(dim=-1), values.std(dim=-1, correction=0)
+            positions = range(len(values))
+            axes.axhline(0, color="#BBBBBB", linewidth=1)
+            axes.errorbar(
+                positions, means.numpy(), deviations.numpy(), fmt="o", markersize=4, color=PALETTE[0], capsize=4
+            )
+            for position, mean, deviation in zip(positions, means.tolist(), deviations.tolist(), strict=True):
+                place = (position, mean + deviation)
+                axes.annotate(f"{deviation:.2f}", place, (0, 4), textcoords="offset points", ha="center", fontsize=8)
+            axes.set_title(title)
+            axes.set_xticks(positions)
+            axes.margins(x=0.08, y=0.12)
+            told.append(
+                f"{title}: means from {means.min():z.2f} to {means.max():z.2f}, "
+                f"deviations {', '.join(f'{deviation:.2f}' for deviation in deviations)}"
+            )
+        figure.supxlabel("position", fontsize=9)
+        figure.supylabel("mean ± standard deviation", fontsize=9)
+    return Picture(figure, f"mean and standard deviation of the columns, for each position; {'; '.join(told)}")
 
 
 def waves(table: Tensor, columns: Sequence[int]) -> Picture:
@@ -45,7 +82,8 @@ def waves(table: Tensor, columns: Sequence[int]) -> Picture:
             axes.set_ylim(-1.2, 1.2)
             axes.set_ylabel(f"column {column}", rotation=0, ha="right", va="center")
         all_axes[-1].set_xlabel("position")
-    return Picture(figure, f"columns {', '.join(map(str, columns))} of the encoding as waves over the position")
+    told = ", ".join(f"column {column} {times(crossings(table[:, column], 0.0))}" for column in columns)
+    return Picture(figure, f"columns of the encoding as waves over {len(table)} positions; through 0 goes {told}")
 
 
 def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> Picture:
@@ -81,7 +119,8 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
         all_axes[0].set_ylabel("cosine")
         figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     turns = ", ".join(f"pair {pair} by {math.degrees(offset * angle):.0f}°" for pair, angle in angles.items())
-    return Picture(figure, f"{offset} positions further turn {turns}, each on its own dial")
+    told = f"from position {start} to {start + offset}, {offset} further, turn {turns}, each on its own dial"
+    return Picture(figure, told)
 
 
 def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str, log_x: bool = False) -> Picture:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from autograder.draw.picture import BLOCKED_ALLOWED, PALETTE, SIGNED, STYLE, WEIGHTS, WIDTH, Picture
+from autograder.draw.picture import BLOCKED_ALLOWED, PALETTE, SIGNED, STYLE, WEIGHTS, WIDTH, Picture, crossings, times
 
 
 def attention(
@@ -44,12 +44,19 @@ def attention(
             axes.set_title(title)
         figure.colorbar(image, ax=all_axes, label="weight", shrink=0.8)
     alt = f"attention weights, {panels.size(1)} queries (rows) by {panels.size(2)} keys (columns)"
-    most = [[keys[int(i)] if keys is not None else str(int(i)) for i in panel.argmax(dim=-1)] for panel in panels]
-    shown = zip(titles, most, strict=True) if len(panels) == 2 else [("the first panel", most[0])]
-    told = "; ".join(
-        f"in {title or 'the first panel'} the rows attend most to {', '.join(row)}" for title, row in shown
-    )
+    names = keys if keys is not None else [str(key) for key in range(panels.size(2))]
+    shown = list(zip(titles, panels, strict=True))[:4]
+    told = "; ".join(f"in {title or 'it'} {_looks(panel, names)}" for title, panel in shown)
     return Picture(figure, f"{alt}; {told}")
+
+
+def _looks(weights: Tensor, keys: Sequence[str]) -> str:
+    """Where the rows look: all weights of a single one, the key with the largest of several."""
+    if len(weights) == 1:
+        return "the row has " + ", ".join(
+            f"{weight:.2f} for {key}" for key, weight in zip(keys, weights[0].tolist(), strict=True)
+        )
+    return "the rows attend most to " + ", ".join(keys[int(key)] for key in weights.argmax(dim=-1))
 
 
 def masks(
@@ -91,8 +98,10 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
     """
     num_heads, seq_len, d_k = next(iter(layouts.values())).shape
     d_model = num_heads * d_k
+    many = num_heads > 3  # then a panel is too narrow for its title in one line
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, (0.36 * seq_len + 0.55) * len(layouts) + 0.3), layout="constrained")
+        height = (0.36 * seq_len + 0.55 + 0.15 * many) * len(layouts) + 0.3
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
         all_axes = figure.subplots(len(layouts), num_heads, squeeze=False)
         for row, (title, layout) in zip(all_axes, layouts.items(), strict=True):
             for head, axes in enumerate(row):
@@ -110,9 +119,20 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
                     axes.text(c, t, text, ha="center", va="center", fontsize=8)
                 _gridlines(axes, origin.shape)
                 axes.set_xticks([])
-                axes.set_yticks(range(seq_len), [f"row {t}" for t in range(seq_len)])
-                axes.set_title(f"{title}: head {head}")
-    return Picture(figure, f"which token and column each entry of each head comes from, for {', '.join(layouts)}")
+                gap = "\n" if many else " "
+                named = head == 0 or not many
+                axes.set_yticks(range(seq_len), [f"row {t}" if named else "" for t in range(seq_len)])
+                axes.set_title(f"{title}:{gap}head {head}")
+    told = "; ".join(
+        f"{title}: row by row, head 0 holds {', '.join(_origins(layout[0], tokens, d_model))}"
+        for title, layout in layouts.items()
+    )
+    return Picture(figure, f"which token and column each entry of {num_heads} heads comes from; {told}")
+
+
+def _origins(head: Tensor, tokens: Sequence[str], d_model: int) -> list[str]:
+    """For each row of a head, the tokens that its entries come from."""
+    return [" and ".join(tokens[int(token)] for token in (row // d_model).unique()) for row in head.cpu()]
 
 
 def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: str = "position") -> Picture:
@@ -131,9 +151,12 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         figure.colorbar(image, ax=axes, label="value")
+    last = table.size(1) - 1
+    changes = [f"{at} {times(crossings(table[:, at], (low + 1) / 2))}" for at in (0, last // 2, last)]
     return Picture(
         figure,
-        f"heat map of values from {low} to 1: {xlabel} (0 to {table.size(1) - 1}) by {ylabel} (0 to {len(table) - 1})",
+        f"heat map of values from {low} to 1: {xlabel} (0 to {last}) by {ylabel} (0 to {len(table) - 1}); from top to "
+        f"bottom it turns from light to dark or back in {xlabel} {', in '.join(changes)}",
     )
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import io
+import os
+import sys
+from collections.abc import Container
 from functools import cached_property
+from typing import Any
 
 import matplotlib
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from torch import Tensor
 
 WEIGHTS = "Blues"
 SIGNED = "PuOr"
@@ -20,7 +27,10 @@ WIDTH = 8.0  # inches, a notebook's text column
 
 
 class Picture:
-    """A drawn figure that a notebook displays as a PNG, with `alt`, what it shows in words, as its plain text.
+    """A drawn figure that a notebook displays, with `alt`, what it shows in words.
+
+    JupyterLab and Colab show a PNG without its words, so there it is an HTML image that has them. Where a program runs
+    the notebook it is a PNG, which every viewer of a file can show, with the words in the output's metadata.
 
     Attributes:
         figure: the Matplotlib figure, free to be changed or saved.
@@ -38,11 +48,47 @@ class Picture:
             self.figure.savefig(buffer, format="png", dpi=96, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
-        return self.png, {"alt": self.alt}
+    @property
+    def html(self) -> str:
+        """The image as an `img` element that holds everything it needs."""
+        return f'<img alt="{html.escape(self.alt)}" src="data:image/png;base64,{self._base64}">'
+
+    @property
+    def _base64(self) -> str:
+        return base64.b64encode(self.png).decode()
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        if somebody_watches():
+            return {"text/html": self.html, "text/plain": repr(self)}, {}
+        return {"image/png": self._base64, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
 
     def __repr__(self) -> str:
         return f"[figure: {self.alt}]"
+
+
+def somebody_watches() -> bool:
+    """Whether a person sees outputs as they come, in JupyterLab, Notebook or Colab, and no program runs the notebook.
+
+    Jupyter's server names the session to the kernels that it starts for a page; nbconvert, nbval and nbgrader start
+    theirs without it.
+    """
+    if "IPython" not in sys.modules or os.environ.get("NBGRADER_EXECUTION"):
+        return False
+    shell = sys.modules["IPython"].get_ipython()
+    has_page = "JPY_SESSION_NAME" in os.environ or "google.colab" in sys.modules
+    return has_page and getattr(shell, "kernel", None) is not None
+
+
+def crossings(values: Tensor, level: float) -> int:
+    """How often (n,) values pass from one side of a level to the other."""
+    above = values > level
+    return int((above[1:] != above[:-1]).sum())
+
+
+def times(count: int) -> str:
+    return "never" if count == 0 else "once" if count == 1 else f"{count} times"
 
 
 def cycle(count: int) -> list[str]:

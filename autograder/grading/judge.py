@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from nbformat import NotebookNode
 from torch import nn
 
-from autograder import answers, check, data, draw, mistakes, parts
+from autograder import answers, check, data, draw, mistakes, panel, parts
 from autograder.by_hand import finished_part
 from autograder.grading.bridge import Peer
 from autograder.grading.mirrors import RemoteClass, RemoteFunction, RemoteModule
@@ -365,7 +365,11 @@ class Judge:
         text = printed.getvalue()
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
         if error is not None:
-            cell.outputs.append(_error(type(error).__name__, str(error)))
+            output = _error(type(error).__name__, str(error))
+            if isinstance(error, CheckFailed) and (page := panel.bundle(error)) is not None:
+                cell.outputs.append(nbformat.v4.new_output("display_data", data=page))
+                output.traceback = [error.headline]
+            cell.outputs.append(output)
         seconds = time.monotonic() - begin
         if error is None:
             return Outcome(name, points, status, seconds=seconds)

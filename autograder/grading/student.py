@@ -18,6 +18,7 @@ import torch
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
 from traitlets.config import Config
 
 from autograder import modules
@@ -48,14 +49,18 @@ class _Page:
         elif text:
             self.outputs.append({"output_type": "stream", "name": name, "text": text})
 
-    def show(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
-        """Add a picture or a value."""
+    def show(self, kind: str, data: Mapping[str, Any], metadata: Any = None, **more: Any) -> None:
+        """Add a picture, with what it shows in words, or a value."""
         bundle = {key: str(data[key]) for key in SHOWN if key in data}
         size = sum(map(len, bundle.values()))
         if size > self._left and len(bundle) > 1:
             bundle = {"text/plain": bundle.get("text/plain", "")}
         bundle = {key: self._cut(value) for key, value in bundle.items()}
-        self.outputs.append({"output_type": kind, "data": bundle, "metadata": {}, **more})
+        kept = {}
+        if "image/png" in bundle and isinstance(metadata, Mapping) and isinstance(metadata.get("image/png"), Mapping):
+            alt = metadata["image/png"].get("alt")
+            kept = {"image/png": {"alt": self._cut(alt)}} if type(alt) is str else {}
+        self.outputs.append({"output_type": kind, "data": bundle, "metadata": kept, **more})
 
     def fail(self, name: str, text: str, trace: list[str]) -> None:
         """Add an error."""
@@ -105,7 +110,7 @@ class _Bytes(io.RawIOBase):
 
 class _Publisher(DisplayPublisher):
     def publish(self, data: Mapping[str, Any], metadata: Any = None, **options: Any) -> None:
-        self.shell.page.show("display_data", data)
+        self.shell.page.show("display_data", data, metadata)
 
     def clear_output(self, wait: bool = False) -> None:
         self.shell.page.outputs.clear()
@@ -117,7 +122,7 @@ class _Hook(DisplayHook):
 
     def write_format_data(self, format_dict: Mapping[str, Any], md_dict: Any = None) -> None:
         """Put the value on the page."""
-        self.shell.page.show("execute_result", format_dict, execution_count=None)
+        self.shell.page.show("execute_result", format_dict, md_dict, execution_count=None)
 
     def finish_displayhook(self) -> None:
         """Nothing to finish."""
@@ -127,6 +132,7 @@ class Shell(InteractiveShell):
     """IPython without a terminal, a kernel, a history or a way out of this process."""
 
     page = _Page(0)
+    displayhook_class = Type(_Hook)
 
     def init_display_pub(self) -> None:
         self.display_pub = _Publisher(parent=self, shell=self)
@@ -159,7 +165,6 @@ def make_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.xmode = "Plain"
     config.InteractiveShell.colors = "NoColor"
-    config.InteractiveShell.displayhook_class = _Hook
     shell = Shell.instance(config=config)
     shell.user_ns["__name__"] = "__main__"
     return shell

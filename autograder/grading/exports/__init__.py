@@ -1,0 +1,1 @@
+"""What other programs read of the gradebook: plain tables, Canvas, Moodle, Gradescope."""

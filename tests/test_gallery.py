@@ -1,0 +1,118 @@
+"""The gallery in the repository: complete, readable without seeing, alone in one file, and as the code is now."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import defaultdict
+from html.parser import HTMLParser
+
+import gallery
+import pytest
+
+from autograder import draw
+
+LOADERS = {"script", "link", "iframe", "frame", "object", "embed", "audio", "video", "source", "base", "form"}
+
+
+class Page(HTMLParser):
+    """What stands in the gallery.
+
+    Attributes:
+        images: section → the attributes of each of its images.
+        texts: section → its text.
+        tags, addresses: names of all elements; what their attributes point to.
+    """
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.images: dict[str, list[dict]] = defaultdict(list)
+        self.texts: dict[str, str] = defaultdict(str)
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self._section = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        found = dict(attributes)
+        self.tags.add(tag)
+        self.addresses += [value for key, value in attributes if key in ("src", "href", "srcset", "action", "data")]
+        if tag == "section":
+            self._section = found["id"]
+        if tag == "img":
+            self.images[self._section].append(found)
+
+    def handle_data(self, data: str) -> None:
+        self.texts[self._section] += data
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    """The page as it stands in the repository."""
+    return gallery.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(source: str) -> Page:
+    """The page, read."""
+    return Page(source)
+
+
+def test_every_public_function_of_draw_has_a_figure(page: Page) -> None:
+    """What `draw` offers, the program draws, and the page shows, with at least one image for each function."""
+    public = set(draw.__all__) - gallery.NO_FIGURES
+    assert set(gallery.figures()) == public
+    assert {name for name in page.images if name.startswith("draw-")} == {f"draw-{name}" for name in public}
+
+
+def test_every_image_has_its_words_and_is_whole(page: Page) -> None:
+    """Each image is a PNG within the page and has an alternative text, which is also written below it."""
+    for section, images in page.images.items():
+        for image in images:
+            kind, _, content = image["src"].partition(",")
+            assert kind == "data:image/png;base64" and base64.b64decode(content).startswith(b"\x89PNG"), section
+            assert len(image["alt"]) > 20 and image["alt"] in page.texts[section], section
+
+
+def test_the_figures_are_those_of_the_code(page: Page) -> None:
+    """The words of every figure are those that it has today; after a change run `python tests/gallery.py`."""
+    for name, makes in gallery.figures().items():
+        assert [image["alt"] for image in page.images[f"draw-{name}"]] == [make().alt for make in makes]
+
+
+@pytest.mark.parametrize("shown", gallery.PANELS, ids=lambda shown: gallery.anchor(shown.kind))
+def test_every_kind_of_failing_check_is_shown(page: Page, shown: gallery.Panel) -> None:
+    """Its panel says what the check says today; after a change run `python tests/gallery.py`."""
+    said, error = page.texts[f"panel-{gallery.anchor(shown.kind)}"], gallery.error(shown)
+    assert "✗ " + error.verdict.replace("`", "") in said
+    if error.slip:
+        assert error.slip.replace("`", "") in said
+
+
+def test_panels_are_told_apart_and_come_from_nowhere_else(page: Page) -> None:
+    """Each kind has one section of its own, and there is no other section."""
+    names = [f"panel-{gallery.anchor(shown.kind)}" for shown in gallery.PANELS]
+    assert len(set(names)) == len(names)
+    assert {section for section in page.texts if section.startswith("panel-")} == set(names)
+
+
+def test_nothing_is_loaded_and_nothing_runs(source: str, page: Page) -> None:
+    """The page has no element that loads or runs something, no address but its own images, and no import in CSS."""
+    assert not page.tags & LOADERS
+    assert all(address.startswith("data:image/png;base64,") for address in page.addresses)
+    assert not re.search(r"url\(|@import|image-set\(|\son\w+=|javascript:|https?://", source)
+
+
+def test_the_page_is_small_and_says_who_made_it(source: str) -> None:
+    """It is under 1.5 MB, and its first lines say that it is generated."""
+    assert len(source.encode()) < 1_500_000
+    assert "Made by tests/gallery.py; do not edit." in source[:200]
+
+
+def test_an_answer_that_shows_no_panel_is_refused() -> None:
+    """A wrong answer that is gone from the table, or an answer that is right, is refused with a reason."""
+    with pytest.raises(ValueError, match="has no answer 'no such answer' to scaled_dot_product_attention"):
+        gallery.error(gallery.Panel("x", *gallery.ATTEND, "no such answer"))
+    right = gallery.classroom("01_attention").answers["causal_mask"]
+    with pytest.raises(ValueError, match="No check of causal_mask fails on 'x'; choose another answer"):
+        gallery.error(gallery.Panel("x", "01_attention", "causal_mask", source=right))
