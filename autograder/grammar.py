@@ -173,9 +173,10 @@ def ending_is_complete(lesson: Lesson) -> Found:
 
 
 def progress_precedes_the_ending(lesson: Lesson) -> Found:
-    """The cell that shows what is solved and what is left, where there is one, stands before what was learned."""
+    """The cell that shows what is solved and what is left stands before what was learned."""
     ids = [cell.id for cell in lesson.cells]
     if PROGRESS not in ids:
+        yield "", f"it has no cell `{PROGRESS}`. Put a code cell of that id before `## What you learned`."
         return
     at = ids.index(PROGRESS)
     cell, following = lesson.cells[at], lesson.cells[at + 1 : at + 2]

@@ -25,6 +25,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import compute_checksum, is_grade
 from traitlets.config import Config
 
 from autograder import grammar
@@ -166,6 +167,14 @@ def normalise(notebook: NotebookNode) -> None:
                 output.metadata = {key: value for key, value in output.metadata.items() if "/" in key}
 
 
+def close_gaps(notebook: NotebookNode) -> None:
+    """Take away the empty lines that hidden tests leave behind at the end of a check."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and is_grade(cell) and cell.source != cell.source.rstrip():
+            cell.source = cell.source.rstrip()
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+
+
 def to_bytes(notebook: NotebookNode) -> bytes:
     """Return a notebook's file as nbformat writes it."""
     return (nbformat.v4.writes(notebook) + "\n").encode()
@@ -194,6 +203,7 @@ def generate(sources: dict[str, bytes], config: Config, database: str | None = N
             path.write_bytes(source)
             _run_nbgrader(folder, lesson, config, database)
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
+            close_gaps(notebook)
             normalise(notebook)
             generated[lesson] = to_bytes(notebook)
         return generated

@@ -88,6 +88,7 @@ def sample_lesson(number: int = 1) -> dict[str, Any]:
             code("try_double", "double(21)", tags=["try-it"]),
             code("check_double", CHECK, grade=True, locked=True, points=3),
             code("check_double_text", 'assert double("a") == "aa"\nprint("✓")', grade=True, locked=True, points=1),
+            code("progress", "check.progress({})"),
             markdown("learned", LEARNED),
             markdown("next", "## Next\n\nGo on to [tripling](../02_tripling/02_tripling.ipynb)."),
         ],

@@ -168,17 +168,14 @@ BREACHES = {
         insert("next", code("check_double_late", "print(1)", grade=True, locked=True, points=1)),
         ["cell check_double_late", "no exercise"],
     ),
-    "progress marked": (
-        insert("learned", code("progress", "check.progress({})", locked=True)),
+    "no progress": (remove("progress"), [f"{LESSON}.ipynb: ", "no cell `progress`"]),
+    "progress marked": (nbgrader("progress", locked=True), ["cell progress", "no plain code cell"]),
+    "progress as text": (
+        lambda n: cell(n, "progress").update(cell_type="markdown"),
         ["cell progress", "no plain code cell"],
     ),
-    "progress as text": (insert("learned", markdown("progress", "None.")), ["cell progress", "no plain code cell"]),
     "progress too early": (
-        insert("idea", code("progress", "check.progress({})")),
-        ["cell progress", "`## What you learned` does not follow"],
-    ),
-    "progress too late": (
-        insert("next", code("progress", "check.progress({})")),
+        lambda n: n["cells"].insert(3, n["cells"].pop(n["cells"].index(cell(n, "progress")))),
         ["cell progress", "`## What you learned` does not follow"],
     ),
     "attachment": (lambda n: cell(n, "idea").update(attachments={"a.png": {}}), ["cell idea", "attached"]),
@@ -239,10 +236,9 @@ ALLOWED = {
     "checks without a last expression": swap("check_double_text", '\nprint("✓")', ""),
     "an id nbgrader does not share": lambda n: cell(n, "check_double").update(id="3f2a"),
     "code in the next section": lambda n: (
-        insert("learned", markdown("more", "## More"))(n),
-        insert("learned", code("figure", "double(1)"))(n),
+        insert("progress", markdown("more", "## More"))(n),
+        insert("progress", code("figure", "double(1)"))(n),
     ),
-    "progress at the end": insert("learned", code("progress", "check.progress({})")),
     "three hints": swap("exercise_double", "Write", "<details><summary>I am lost</summary>Draw it.</details>\n\nWrite"),
 }
 

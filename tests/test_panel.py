@@ -416,17 +416,18 @@ def test_a_passing_check_stays_one_line(shell: Shell, capsys: pytest.CaptureFixt
 
 
 def test_where_no_panel_can_be_shown_the_text_is(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a terminal, under pytest, and where a front end fails, IPython shows the whole message."""
+    """In a terminal, under pytest, for the button Validate and where a front end fails, IPython shows the message."""
     publisher = shell.display_pub
     shell.display_pub = DisplayPublisher()
     shell.run_cell(CELL)
     shell.display_pub = publisher
-    monkeypatch.setenv("PYTEST_VERSION", "9")
-    shell.run_cell(CELL)
-    monkeypatch.delenv("PYTEST_VERSION")
+    for program in ("PYTEST_VERSION", "NBGRADER_VALIDATING"):
+        monkeypatch.setenv(program, "1")
+        shell.run_cell(CELL)
+        monkeypatch.delenv(program)
     monkeypatch.setattr(publisher, "publish", lambda data: 1 / 0)
     shell.run_cell(CELL)
-    assert [stb for *_, stb in shell.errors] == [TEXT.splitlines()] * 3
+    assert [stb for *_, stb in shell.errors] == [TEXT.splitlines()] * 4
     assert publisher.outputs == []
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from sample_lesson import ADDRESS, ROOT, cell, code, make_course, sample_lesson, write_lesson, write_pyproject
+from nbgrader.utils import compute_checksum, is_grade
+from sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
 
 from autograder import cli
-from autograder.course import TABLE_BEGIN, TABLE_END, CourseError, load_config
+from autograder.course import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
 from autograder.lesson import STUB
 from autograder.release import KERNEL, release
 
@@ -105,6 +106,13 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
     assert "answer_of_the_teacher" in (released / SOURCE).read_text(encoding="utf-8")
 
 
+def test_checks_end_with_their_last_line(released: Path) -> None:
+    """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
+    checks = [cell for cell in read_notebook(released / STUDENT).cells if cell.cell_type == "code" and is_grade(cell)]
+    assert checks and not [cell.id for cell in checks if cell.source != cell.source.rstrip()]
+    assert not [cell.id for cell in checks if cell.metadata.nbgrader.checksum != compute_checksum(cell)]
+
+
 def test_setup_is_filled_in_and_locked(released: Path) -> None:
     """Every notebook gets the one setup cell, which installs the course on Colab and whose output nbval ignores."""
     for path in (released / SOURCE, released / STUDENT):
@@ -122,8 +130,6 @@ def test_progress_is_filled_in_from_the_checks_that_students_see(course: Path) -
     hidden = f"### BEGIN HIDDEN TESTS\n\n\n{named.format(3)}### END HIDDEN TESTS"
     cell(lesson, "check_double")["source"] = named.format(1) + hidden
     cell(lesson, "check_double_text")["source"] = named.format(2).strip()
-    at = [each["id"] for each in lesson["cells"]].index("learned")
-    lesson["cells"].insert(at, code("progress", "pass"))
     write_lesson(course, lesson)
     release(course, register=False)
     call = 'check.progress(\n    {\n        "1.1 double": 2,\n    }\n)'
@@ -216,7 +222,7 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     assert tried["outputs"][0]["data"] == {"text/plain": ["42"]}
     assert [output["text"] for output in cell(source, "check_double")["outputs"]] == [["line 0\n", "line 1\n"]]
     assert cell(source, "check_double")["metadata"]["nbgrader"]["grade_id"] == "check_double"
-    assert [c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"] == [1, 2, 3, 4, 5]
+    assert [c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"] == [1, 2, 3, 4, 5, 6]
     assert tried["outputs"][0]["execution_count"] == 3
     assert all(not c.get("outputs") and not c.get("execution_count") for c in notebook(course / STUDENT)["cells"])
     assert release(course, register=False) == []
