@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, is_grade
@@ -106,11 +107,16 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
     assert "answer_of_the_teacher" in (released / SOURCE).read_text(encoding="utf-8")
 
 
-def test_checks_end_with_their_last_line(released: Path) -> None:
+def test_checks_end_with_their_last_line(course: Path) -> None:
     """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
-    checks = [cell for cell in read_notebook(released / STUDENT).cells if cell.cell_type == "code" and is_grade(cell)]
-    assert checks and not [cell.id for cell in checks if cell.source != cell.source.rstrip()]
-    assert not [cell.id for cell in checks if cell.metadata.nbgrader.checksum != compute_checksum(cell)]
+    raw = read_notebook(course / SOURCE)
+    for each in raw.cells:
+        each.source = each.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN")
+    (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
+    release(course, register=False)
+    checks = [each for each in read_notebook(course / STUDENT).cells if each.cell_type == "code" and is_grade(each)]
+    assert checks and not [each.id for each in checks if each.source != each.source.rstrip()]
+    assert not [each.id for each in checks if each.metadata.nbgrader.checksum != compute_checksum(each)]
 
 
 def test_setup_is_filled_in_and_locked(released: Path) -> None:
