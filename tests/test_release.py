@@ -111,7 +111,9 @@ def test_checks_end_with_their_last_line(course: Path) -> None:
     """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
     raw = read_notebook(course / SOURCE)
     for each in raw.cells:
-        each.source = each.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN")
+        each.source = each.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN").removesuffix(
+            '\nprint("✓ double")'
+        )
     (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
     release(course, register=False)
     checks = [each for each in read_notebook(course / STUDENT).cells if each.cell_type == "code" and is_grade(each)]
