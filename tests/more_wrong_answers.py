@@ -95,7 +95,7 @@ LESSON_1 = [
             return value[0]
     """),
     # 1.2 scale
-    w(ATTEND, "the leaked global d_k of the figure cell (1024)", "math.sqrt(query.size(-1))", "math.sqrt(d_k)", name="d_k|√"),
+    w(ATTEND, "a d_k that nobody defined", "math.sqrt(query.size(-1))", "math.sqrt(d_k)", name="d_k|√"),
     w(ATTEND, "forgets parentheses: scales one key only through precedence", SCORES, "query / query.size(-1) @ key.transpose(-2, -1) ** 1", name="d_k instead of √d_k"),
     w(ATTEND, "square root of d_k taken twice", "math.sqrt(query.size(-1))", "query.size(-1) ** 0.25", name="root"),
     w(ATTEND, "scales both q and k by √d_k", SCORES, "(query / math.sqrt(query.size(-1))) @ (key / math.sqrt(key.size(-1))).transpose(-2, -1)", name="d_k instead of √d_k"),
