@@ -516,6 +516,14 @@ def test_student_is_not_made_where_the_course_forbids_it(course: Path) -> None:
     assert grades(course)["check_double"] == (3, False)
 
 
+def test_a_rule_for_late_hand_ins_that_is_nowhere_is_named(course: Path) -> None:
+    """A plugin that cannot be imported ends in a sentence that says where it belongs."""
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write('\nc.AssignLatePenalties.plugin_class = "late.TenPercentADay"\n')
+    with pytest.raises(CourseError, match=r"late hand-ins .* cannot be loaded .*late.*GUIDE\.md"):
+        Recorder(course)
+
+
 def test_locked_gradebook_is_waited_for_and_then_named(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's lock ends in advice and changes nothing; once it is gone, the same recorder goes on."""
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)

@@ -46,6 +46,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
 from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.orm import Session, load_only
+from traitlets import TraitError
 
 from autograder.course import CourseError, load_config, read_notebook
 from autograder.grading.database import RELEASE, RESULTS, Gradebook, explained
@@ -66,13 +67,22 @@ class Recorder:
         Args:
             root: The course folder.
             db_url: The gradebook, if not the one that nbgrader's configuration names.
+
+        Raises:
+            CourseError: The configuration names what cannot be loaded.
         """
         config = load_config(root)
         config.CourseDirectory.setdefault("root", str(root.resolve()))
         self._course = CourseDirectory(config=config)
         self._autograde = Autograde(coursedir=self._course, config=config)
-        self._penalties = AssignLatePenalties(config=config)
-        self._penalties.init_plugin()
+        try:
+            self._penalties = AssignLatePenalties(config=config)
+            self._penalties.init_plugin()
+        except (ImportError, TraitError) as error:
+            raise CourseError(
+                f"The rule for late hand-ins in nbgrader_config.py cannot be loaded ({error}). Define its class in "
+                "that file, as solutions/GUIDE.md shows, or install the package that it comes from."
+            ) from None
         self._gradebook = Gradebook(db_url or self._course.db_url, Path(self._course.root))
 
     def __enter__(self) -> Self:
