@@ -37,6 +37,7 @@ from stock import configure
 from autograder import demo
 from autograder.course import CourseError, read_notebook
 from autograder.grading import database
+from autograder.grading.book import read_book
 from autograder.grading.database import RESULTS
 from autograder.grading.reading import cells_in
 from autograder.grading.record import Recorder
@@ -825,8 +826,14 @@ def test_postgresql_has_the_same_rows(both: Both, postgresql: Callable[[str], st
     assert rows(db_url) == both.first[0]
     with Recorder(folder) as recorder:
         assert recorder.graded(LESSON).keys() == set(CLASS)
+        book = read_book(folder)
+    assert {student: each.result.checks for (student, _), each in book.graded.items()} == {
+        student: result.checks for student, result in both.results.items()
+    }
     with Gradebook(db_url, "transformer") as gradebook:
         assert gradebook.find_submission(LESSON, "typical").score == both.results["typical"].score
+        for (student, _), each in book.graded.items():
+            assert each.raw_score == gradebook.find_submission(LESSON, student).score
         gradebook.remove_student("typical")
     with Recorder(folder) as recorder:
         assert recorder.graded(LESSON).keys() == {"untouched"}
