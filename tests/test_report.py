@@ -307,7 +307,7 @@ def test_nothing_graded_is_said(course: Path) -> None:
     (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
     report(course, Wanted())
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
-    assert "1 hand-ins wait" in page.select_one("p.empty").get_text()
+    assert "1 hand-in waits" in page.select_one("p.empty").get_text()
     assert rows(page, "sortable") == [["ada", "– w", "0", "0"]]
 
 
