@@ -244,7 +244,7 @@ LESSON_3 = [
     Wrong("encoding_angle", "base 1000", "", "base is 1000", edit("10000", "1000")),
     Wrong(SINE, "doubled exponent", "values", "exponent is doubled", edit(SPEED, "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)")),
     Wrong(SINE, "halved exponent", "values", "exponent is halved", edit(SPEED, "10000.0 ** (-torch.arange(d_model // 2) / d_model)")),
-    Wrong(SINE, "cosine with its own column", "values", "frequency of the next column", edit("torch.cos(position * speed)", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))" )),
+    Wrong(SINE, "cosine with its own column", "values", "speed of its own column", edit("torch.cos(position * speed)", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))" )),
     Wrong(SINE, "halves", "values", "all sines come first", edit("0::2", ": d_model // 2", "1::2", "d_model // 2 :")),
     Wrong(SINE, "swapped", "values", "sine and cosine are swapped", edit("0::2", "1::2", "[:, 1::2] = torch.cos", "[:, 0::2] = torch.cos")),
     Wrong(SINE, "all sines", "values", "every column is a sine", edit("torch.cos", "torch.sin")),

@@ -111,9 +111,8 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
             before, tip = ((0.45 * turn.sin()[i].item(), 0.45 * turn.cos()[i].item()) for i in (-8, -1))
             axes.annotate("", tip, before, arrowprops={"arrowstyle": "-|>", "color": "#555555"})
             turned = math.degrees(offset * angle)
-            axes.set_title(
-                f"pair {pair}, columns {2 * pair} and {2 * pair + 1}:\n{offset} positions turn it by {turned:.0f}°"
-            )
+            steps = "1 position turns" if offset == 1 else f"{offset} positions turn"
+            axes.set_title(f"pair {pair}, columns {2 * pair} and {2 * pair + 1}:\n{steps} it by {turned:.0f}°")
             axes.set_aspect("equal")
             axes.set_xlabel("sine")
         all_axes[0].set_ylabel("cosine")

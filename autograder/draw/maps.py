@@ -156,7 +156,7 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
     return Picture(
         figure,
         f"heat map of values from {low} to 1: {xlabel} (0 to {last}) by {ylabel} (0 to {len(table) - 1}); from top to "
-        f"bottom it turns from light to dark or back in {xlabel} {', in '.join(changes)}",
+        f"bottom it changes its colour in {xlabel} {', in '.join(changes)}",
     )
 
 

@@ -59,7 +59,7 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
     return {
         "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": _waves(max_len, rate**2),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": _waves(max_len, rate**0.5),
-        "the cosine takes the frequency of the next column instead of its pair's": _interleaved(
+        "the cosine takes the speed of its own column instead of its pair's": _interleaved(
             sine, _waves(max_len, torch.pow(10000.0, -(column + 1) / d_model))[:, 1::2]
         ),
         "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
