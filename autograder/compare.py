@@ -69,6 +69,7 @@ def require_same_shape(name: str, got: Tensor, expected: Tensor, slip: str | Non
     """Both have one shape."""
     if got.shape != expected.shape:
         lines = versus(tuple(expected.shape), tuple(got.shape))
+        slip = slip and slip.replace("These are the values", "This is the shape", 1)
         picture = panel.sizes(expected.shape, got.shape)
         raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
 

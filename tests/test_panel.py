@@ -268,6 +268,12 @@ def test_numbers_are_short(numbers: list[float], texts: list[str]) -> None:
     assert [cell.strip() for cell in re.findall(r"\u00a0([^\u00a0]+)\u00a0\n", said)][-len(texts) :] == texts
 
 
+def test_the_two_numbers_of_a_verdict_look_different() -> None:
+    """Where they differ in a late digit, all numbers have one more; others may still look alike."""
+    said = Page(panel.values(torch.tensor([0.5, 0.00401]), torch.tensor([0.5, 0.00432]), (1,)).html()).said
+    assert "0.0040" in said and "0.0043" in said and "0.5000" in said
+
+
 def test_where_everything_differs_only_the_place_is_framed() -> None:
     """A frame around every number would show nothing: one remains, in both maps, and the rest is said."""
     page = Page(panel.values(X, X + 1, (1, 0)).html())

@@ -45,7 +45,7 @@ class Values:
 
     def html(self) -> str:
         """Two maps side by side, and a sentence that says what they show."""
-        scale = Scale(self.expected, self.got)
+        scale = Scale(self.expected, self.got, self.place)
         places = [(i, j) for i, row in enumerate(self.expected) for j in range(len(row))]
         differing = {at for at in places if self._differs(*at)} | {self.place}
         framed = differing if len(differing) < len(places) else set()  # a frame around everything shows nothing

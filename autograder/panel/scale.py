@@ -7,6 +7,7 @@ import math
 Number = bool | int | float
 Rows = tuple[tuple[Number, ...], ...]
 THIN, THICK = "border:1px solid", "border:3px solid"  # inside the cell, so that its text's colour can be seen
+MOST_DIGITS = 6
 FAINT = 0.2  # what is less in all of a map has a scale of its own
 LONG = 1e4  # a number from here on has one digit and an exponent
 ROOM = "\u00a0"  # on both sides of a number: some pages take all padding away, and padding each cell takes bytes
@@ -16,7 +17,7 @@ NO_NUMBER = "#bbb"
 class Scale:
     """One scale for both maps: grey and blue for masks, blues for what begins at 0, two colours on both sides of 0."""
 
-    def __init__(self, expected: Rows, got: Rows) -> None:
+    def __init__(self, expected: Rows, got: Rows, place: tuple[int, int]) -> None:
         import matplotlib
 
         from autograder.draw.picture import BLOCKED_ALLOWED, SIGNED, WEIGHTS
@@ -33,6 +34,10 @@ class Scale:
         self._colours = BLOCKED_ALLOWED if self.is_mask else matplotlib.colormaps[SIGNED if signed else WEIGHTS]
         self._whole = all(isinstance(value, int) for value in flat)
         self._digits = _digits(max((abs(value) for value in finite if abs(value) < LONG), default=0.0))
+        here = {rows[place[0]][place[1]] for rows in (expected, got)}
+        if len(here) == 2 and all(map(math.isfinite, here)):  # the two that a verdict names have to look different
+            while self._digits < MOST_DIGITS and len({self._text(value) for value in here}) == 1:
+                self._digits += 1
 
     def cell(self, value: Number, frame: str) -> str:
         """A table's cell, its number in a frame or, with "", in none."""
