@@ -16,61 +16,19 @@ import copy
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from ctypes import string_at
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, optim
 
 from autograder.grading import known
-from autograder.grading.codec import MOST_DEPTH, Incoming, Outgoing, broken, methods_of
+from autograder.grading.codec import MOST_DEPTH, Incoming, Outgoing
+from autograder.grading.models import Contents, methods_of, parameters
+from autograder.grading.shared import SharedTensors, broken
 from autograder.grading.wire import Channel, Lost
 
 MOST_COPIES = 200
-SHADOWED = 65_536  # elements up to which a change behind autograd's back (`x.data`) is seen
-
-
-class Shared:
-    """A tensor that is on both sides, as it was when they last agreed."""
-
-    def __init__(self, tensor: Tensor, keep: bool, gone: Callable[[Any], None]) -> None:
-        self._held = tensor if keep else None
-        self.reference = weakref.ref(tensor, None if keep else gone)
-        self.agree(tensor)
-
-    def agree(self, tensor: Tensor) -> None:
-        """Both sides hold the same from here on."""
-        self._version, self._place = _version(tensor), _place(tensor)
-        self._dtype, self._shape = tensor.dtype, tensor.shape
-        self.learns = tensor.requires_grad
-        self._shadow: bytes | Tensor | None = None
-        looked_at = self._held is not None or not isinstance(tensor, nn.Parameter)  # checks write into no parameter's
-        if not looked_at or not 0 < tensor.numel() <= SHADOWED or not self._place:
-            return
-        is_plain = tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg()
-        self._shadow = string_at(self._place, tensor.nbytes) if is_plain else tensor.detach().clone()
-
-    def changed(self, tensor: Tensor) -> bool:
-        """The numbers, their type, their shape or where they are differ from what both sides knew."""
-        if self._version != _version(tensor) or self._place != _place(tensor):
-            return True
-        if self._shape != tensor.shape or self._dtype is not tensor.dtype:
-            return True
-        if type(self._shadow) is bytes:
-            return string_at(self._place, len(self._shadow)) != self._shadow
-        return self._shadow is not None and not torch.equal(tensor, self._shadow)
-
-
-def _version(tensor: Tensor) -> int:
-    try:
-        return tensor._version
-    except RuntimeError:  # a tensor made in inference mode has none
-        return -1
-
-
-def _place(tensor: Tensor) -> int:
-    """Where a tensor's numbers are in memory; 0 where they are not in this process's."""
-    return tensor.data_ptr() if tensor.is_cpu and tensor.layout is torch.strided else 0
+STILL = frozenset({"begin", "end"})  # operations in whose course nothing changes that both sides hold
 
 
 class Peer:
@@ -83,6 +41,7 @@ class Peer:
     def __init__(self, channel: Channel, *, judge: bool) -> None:
         self.channel, self.judge = channel, judge
         self._numbers = itertools.count(1)
+        self.tensors = SharedTensors(keep=not judge)
         self.operations: dict[str, Callable[..., object]] = {
             "call": self._called,
             "backward": self._went_back,
@@ -90,25 +49,25 @@ class Peer:
             "next": self._next,
             "copy": self._copied,
         }
-        self._waiting: list[Tensor | None] = []
         self.forget()
 
     def forget(self) -> None:
         """Let go of all that has crossed."""
-        self.tensors: dict[int, Shared] = {}
-        self._tensor_numbers: dict[int, int] = {}
+        self.tensors.clear()
+        self.tensors = SharedTensors(keep=not self.judge)
         self._aliases: dict[int, tuple[Tensor, int]] = {}
         self.things: dict[int, object] = {}  # modules, functions, optimizers, objects by their reference
         self._thing_numbers: dict[int, int] = {}
+        self.optimizers: dict[int, optim.Optimizer] = {}  # those of the things that are
         self.mine: set[int] = set()  # those of them that this side handed out
         self.states: dict[int, object] = {}  # of modules and optimizers, as both sides know them
-        self.seen: dict[int, tuple] = {}  # what stood in a module when its state was last told
+        self.seen: dict[int, Contents | None] = {}  # what stood in a module when its state was last told
         self.active: list[nn.Module] = []  # modules whose state goes with every message
         self.calls: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._gates: dict[int, Tensor] = {}
         self._copies = 0
-        self.unused: list[int] = []
         self.ended: list[int] = []
+        self.unused: list[int] = []  # modules of the other side that nobody here holds any more
 
     def reference(self) -> int:
         """A new reference; those of the two sides never meet."""
@@ -138,12 +97,11 @@ class Peer:
             Lost: there is no other side any more.
             Exception: what the other side raised.
         """
-        outermost = not self._waiting
-        if outermost:  # nothing may go while the other side can still speak of it
-            self._waiting = [shared.reference() for shared in self.tensors.values()] or [None]
+        tensors = self.tensors
+        outermost = tensors.hold()
         try:
             number = self.reference()
-            self._send(operation, number, payload)
+            self._send(operation, number, payload, look=operation not in STILL)
             while True:
                 incoming = self.receive()
                 if incoming.operation not in ("ok", "error"):
@@ -158,7 +116,7 @@ class Peer:
                 return value
         finally:
             if outermost:
-                self._waiting = []
+                tensors.release()
 
     def receive(self) -> Incoming:
         """Wait for the next message."""
@@ -186,11 +144,11 @@ class Peer:
             if self.judge and not isinstance(error, Exception):
                 raise
             result, kind = error, "error"
-        self._send(kind, incoming.number, result)
+        self._send(kind, incoming.number, result, look=incoming.operation not in STILL)
         torch.set_grad_enabled(enabled)
         self._aliases, self.active = aliases, active
 
-    def _send(self, operation: str, number: int, value: object) -> None:
+    def _send(self, operation: str, number: int, value: object, *, look: bool) -> None:
         with torch._C.DisableTorchFunctionSubclass():
             try:
                 outgoing = Outgoing(self)
@@ -200,50 +158,28 @@ class Peer:
                     raise
                 operation, outgoing = "error", Outgoing(self)
                 encoded = outgoing.encode(error)
-            header = {"op": operation, "n": number, "v": encoded, "grad": torch.is_grad_enabled(), **outgoing.rest()}
+            header = {
+                "op": operation,
+                "n": number,
+                "v": encoded,
+                "grad": torch.is_grad_enabled(),
+                **outgoing.rest(look),
+            }
         self.channel.send({**header, "out": self.said()}, outgoing.blobs)
 
-    # Tensors
-
-    def share(self, tensor: Tensor, number: int) -> None:
-        """From now on both sides know `tensor` as `number`."""
-        key = id(tensor)
-
-        def gone(_: object) -> None:
-            if self._tensor_numbers.get(key) == number:
-                del self._tensor_numbers[key]
-            if self.tensors.pop(number, None) is not None:
-                self.unused.append(number)
-
-        self.tensors[number] = Shared(tensor, not self.judge, gone)
-        if self._waiting:
-            self._waiting.append(tensor)
-        self._tensor_numbers[key] = number
-
-    def unshare(self, number: int) -> None:
-        """The other side has no use for this tensor any more."""
-        shared = self.tensors.pop(number, None)
-        tensor = shared.reference() if shared is not None else None
-        if tensor is not None and self._tensor_numbers.get(id(tensor)) == number:
-            del self._tensor_numbers[id(tensor)]
+    # Things
 
     def tensor_number(self, tensor: Tensor) -> int | None:
         """How both sides know this tensor; None when only this one does."""
         if id(tensor) in self._aliases:
             return self._aliases[id(tensor)][1]
-        number = self._tensor_numbers.get(id(tensor))
-        shared = self.tensors.get(number) if number is not None else None
-        return number if shared is not None and shared.reference() is tensor else None
+        return self.tensors.number(tensor)
 
-    def tensor(self, number: object) -> Tensor:
-        """The tensor that both sides know as `number`."""
-        shared = self.tensors.get(number) if isinstance(number, int) else None
-        tensor = shared.reference() if shared is not None else None
-        if tensor is None:
-            raise broken("an unknown tensor")
-        return tensor
-
-    # Things
+    def set_mode(self, number: int, training: bool) -> None:
+        """Both sides know that a module is in training, or no longer."""
+        self.states[number][0] = training
+        if (seen := self.seen.get(number)) is not None:
+            self.seen[number] = seen._replace(training=training)
 
     def hand_out(self, thing: object) -> int:
         """The reference of something that is here."""
@@ -257,6 +193,37 @@ class Peer:
     def take(self, thing: object, number: int) -> None:
         """Know `thing` as `number`."""
         self.things[number], self._thing_numbers[id(thing)] = thing, number
+        if isinstance(thing, optim.Optimizer):
+            self.optimizers[number] = thing
+
+    def let_go(self) -> None:
+        """Forget the other side's modules that nobody here holds any more; the next message says so."""
+        theirs = {
+            number: (weakref.ref(thing), id(thing))
+            for number, thing in self.things.items()
+            if number not in self.mine and isinstance(thing, nn.Module)
+        }
+        self._gates.clear()
+        for number in theirs:
+            del self.things[number]
+            self.seen.pop(number, None)
+        for number, (reference, key) in theirs.items():
+            module = reference()
+            if module is not None:
+                self.things[number] = module
+            else:
+                del self._thing_numbers[key]
+                self.states.pop(number, None)
+                self.unused.append(number)
+
+    def drop(self, number: int) -> None:
+        """The other side has no use for a tensor, or for a module of this side, any more."""
+        if number not in self.mine:
+            self.tensors.drop(number)
+        elif not self.judge:
+            del self._thing_numbers[id(self.things.pop(number))]
+            self.mine.remove(number)
+            self.states.pop(number, None), self.seen.pop(number, None)
 
     def require_theirs(self, number: object) -> None:
         """A new reference that the other side has given is one of its own."""
@@ -286,18 +253,19 @@ class Peer:
         modules = [each for each in _leaves((self.things.get(number), args, kwargs)) if isinstance(each, nn.Module)]
         self.active = before + modules
         try:
-            sources = self._sources(modules, args, kwargs) if torch.is_grad_enabled() else []
+            learning = _learning((args, kwargs)) if torch.is_grad_enabled() else []
+            sources = list({id(each): each for each in learning}.values())
             leaves = [each.is_leaf for each in sources]
             told = (number, name, args, dict(kwargs), tuple(sources), leaves, self.forbidden())
             result = self.request("call", *told)
         finally:
             self.active = before
-        if not (isinstance(result, tuple) and len(result) == 4 and all(isinstance(each, list) for each in result[2:])):
+        if not (isinstance(result, tuple) and len(result) == 4 and all(isinstance(each, tuple) for each in result[2:])):
             raise broken("no result")
-        value, call, outputs, made = result
-        if not all(isinstance(each, Tensor) for each in outputs + made):
+        value, call, outputs, inner = result
+        if not all(isinstance(each, Tensor) for each in outputs + inner):
             raise broken("no outputs")
-        sources += [each for each in made if each.requires_grad]
+        sources += [each for each in inner if each.requires_grad]
         fresh = [each for each in outputs if not each.requires_grad and each.dtype.is_floating_point]
         if fresh and sources and torch.is_grad_enabled():
             places = [place for place, each in enumerate(outputs) if any(each is one for one in fresh)]
@@ -323,26 +291,20 @@ class Peer:
         return []
 
     def _gate(self, source: Tensor) -> Tensor:
-        """A node in front of a source, which tells whether its gradient is wanted at all."""
+        """A node in front of a source: PyTorch tells of such a one whether its gradient is wanted, of a leaf not."""
         gate = self._gates.get(id(source))
         if gate is None:
-            gate = _Gate.apply(source)
+            gate = source.view_as(source)
             if isinstance(source, nn.Parameter):
                 self._gates[id(source)] = gate
         return gate
-
-    def _sources(self, modules: list[nn.Module], args: tuple, kwargs: dict) -> list[Tensor]:
-        """What a result may be differentiated by: tensors among the arguments, parameters of the modules."""
-        found = {id(each): each for each in _leaves((args, kwargs)) if isinstance(each, Tensor) and each.requires_grad}
-        for module in modules:
-            found |= {id(each): each for each in module.parameters() if each.requires_grad}
-        return list(found.values())
 
     # Calls, from the other side
 
     def _called(
         self, number: object, name: object, args: object, kwargs: object, sources: object, leaves: object, ready: object
-    ) -> tuple[object, int, list[Tensor], list[Tensor]]:
+    ) -> tuple[object, int, tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """Call a thing: what it returns, how the call is known, its outputs, the parameters that it may have used."""
         thing = self.own(number)
         sound = isinstance(args, tuple) and isinstance(kwargs, dict) and isinstance(sources, tuple)
         if not (sound and isinstance(leaves, list) and len(leaves) == len(sources)):
@@ -351,31 +313,29 @@ class Peer:
             raise broken("no sources")
         if name is not None:
             thing = self._method(thing, name)
-        self.active = [
-            *self.active,
-            *(e for e in _leaves((self.own(number), args, kwargs)) if isinstance(e, nn.Module)),
-        ]
+        inside = [each for each in _leaves((self.own(number), args, kwargs)) if isinstance(each, nn.Module)]
+        self.active = [*self.active, *inside]
+        used = parameters(self.active)
         fresh = [self._leaf(*each) for each in zip(sources, leaves, strict=True)]
-        inside = {id(source): used for source, (_, used) in zip(sources, fresh, strict=True)}
-        args, kwargs = _replaced(args, inside), _replaced(kwargs, inside)
-        for source, (leaf, used) in zip(sources, fresh, strict=True):
+        replaced = {id(source): other for source, (_, other) in zip(sources, fresh, strict=True)}
+        args, kwargs = _replaced(args, replaced), _replaced(kwargs, replaced)
+        for source, (leaf, other) in zip(sources, fresh, strict=True):
             if leaf is not source:
-                self._aliases[id(used)] = (used, self.tensor_number(source))
+                self._aliases[id(other)] = (other, self.tensor_number(source))
         value = self.run(thing, args, kwargs, ready)
-        for source, (leaf, used) in zip(sources, fresh, strict=True):
-            if used is not leaf and not used.is_inference() and used._version:  # written into, which its own copy took
-                source.data = used.detach().clone()
+        for source, (leaf, other) in zip(sources, fresh, strict=True):
+            if other is not leaf and not other.is_inference() and other._version:  # written into, the copy took it
+                source.data = other.detach().clone()
         inputs = {id(each) for each in sources}
-        outputs = [each for each in _leaves(value) if isinstance(each, Tensor) and each.requires_grad]
-        outputs = [each for each in outputs if id(each) not in self._aliases and id(each) not in inputs]
+        outputs = [each for each in _learning(value) if id(each) not in self._aliases and id(each) not in inputs]
         outputs = [each for each in outputs if not isinstance(each, nn.Parameter)]
         if not outputs:
-            return value, 0, [], []
-        made = self._sources([each for each in self.active if isinstance(each, nn.Module)], (), {})
-        made = [each for each in made if id(each) not in inputs]  # parameters that the call itself has made
+            return value, 0, (), ()
+        used |= parameters(self.active)  # with those that the call itself has made
+        inner = [each for each in used.values() if id(each) not in inputs]
         call = self.reference()
-        self.calls[call] = (outputs, [leaf for leaf, _ in fresh] + made)
-        return value, call, outputs, made
+        self.calls[call] = (outputs, [leaf for leaf, _ in fresh] + inner)
+        return value, call, tuple(outputs), tuple(inner)
 
     def _leaf(self, source: Tensor, is_leaf: bool) -> tuple[Tensor, Tensor]:
         """What to differentiate by in place of `source`, and what to compute with.
@@ -420,8 +380,7 @@ class Peer:
         if hidden or (self.judge and callable(value) and not isinstance(value, nn.Module)):
             raise AttributeError(f"'{type(thing).__name__}' object has no attribute '{name}'")
         self.active = [*self.active, thing]
-        learning = [each for each in _leaves(value) if isinstance(each, Tensor) and each.requires_grad]
-        return value, learning
+        return value, _learning(value)
 
     def _next(self, number: object) -> tuple:
         thing = self.own(number)
@@ -475,19 +434,6 @@ class _Crossing(torch.autograd.Function):
         return None, None, *ctx.call.back(gradients, wanted)
 
 
-class _Gate(torch.autograd.Function):
-    """A node that hands gradients on: PyTorch tells of such a one whether it will be run, of a leaf not."""
-
-    @staticmethod
-    def forward(ctx: Any, source: Tensor) -> Tensor:
-        ctx.set_materialize_grads(False)
-        return source.new_empty(()).expand(source.shape)  # of its shape; the numbers are not looked at
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor | None) -> Tensor | None:
-        return gradient
-
-
 def _leaves(value: object, depth: int = 0) -> Iterator[Any]:
     """The tensors and modules in nested arguments or results."""
     if issubclass(type(value), Tensor | nn.Module):
@@ -498,6 +444,11 @@ def _leaves(value: object, depth: int = 0) -> Iterator[Any]:
     elif isinstance(value, tuple | list) and depth < MOST_DEPTH:
         for each in value:
             yield from _leaves(each, depth + 1)
+
+
+def _learning(value: object) -> list[Tensor]:
+    """The tensors in nested arguments or results that gradients lead to, each as often as it is there."""
+    return [each for each in _leaves(value) if isinstance(each, Tensor) and each.requires_grad]
 
 
 def _replaced(value: Any, others: Mapping[int, Tensor]) -> Any:

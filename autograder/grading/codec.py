@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from operator import is_
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +23,8 @@ from autograder.grading.mirrors import (
     remote_error,
     signature,
 )
-from autograder.grading.wire import Lost
+from autograder.grading.models import SIMPLE, attributes, contents, is_as_before, methods_of, refill
+from autograder.grading.shared import ALIGNMENT, Blob, broken, describe
 from autograder.verdict import CheckFailed, NotWritten
 
 if TYPE_CHECKING:
@@ -36,14 +33,7 @@ if TYPE_CHECKING:
 MOST_ITEMS = 20_000
 MOST_DEPTH = 12
 MOST_TEXT = 100_000
-MOST_DIMENSIONS = 16
-_SIMPLE = (type(None), bool, int, float, str)
 _ARRAYS = "?bhilqBefd"
-
-
-def broken(what: str) -> Lost:
-    """What came is not what the protocol knows."""
-    return Lost("malformed", what)
 
 
 class Outgoing:
@@ -55,32 +45,33 @@ class Outgoing:
         self._items = 0
         self._tensors: list[list] = []
         self._modules: list[list] = []
+        self._modes: list[list] = []
         self._told: set[int] = set()
 
-    def rest(self) -> dict[str, list]:
-        """What goes beside the value: tensors and modules that are new or have changed, and what is of no more use."""
+    def rest(self, look: bool) -> dict[str, list]:
+        """What goes beside the value: tensors and modules that are new or have changed, and what is of no more use.
+
+        Args:
+            look: whether there may be changes; what is new goes in any case.
+        """
         peer = self.peer
-        for root in peer.active:
-            self._tell(root)
-        told = []
-        for number, thing in peer.things.items():
-            if isinstance(thing, optim.Optimizer) and (groups := self._groups(thing)) != peer.states.get(number):
-                peer.states[number] = groups
-                told.append([number, groups])
-        fresh = {each[0] for each in self._tensors}
-        for number, shared in list(peer.tensors.items()):
-            tensor = shared.reference()
-            if tensor is None or number in fresh:
-                continue
-            if shared.changed(tensor):
-                self._describe(number, tensor)
-                shared.agree(tensor)
-            elif shared.learns is not tensor.requires_grad and isinstance(tensor, nn.Parameter):
-                shared.learns = tensor.requires_grad
-                self._tensors.append([number, None, tensor.requires_grad])
-        unused, peer.unused = peer.unused, []
+        told: list[list] = []
+        if look:
+            for root in peer.active:
+                self._tell(root)
+            for number, optimizer in peer.optimizers.items():
+                if (groups := self._groups(optimizer)) != peer.states.get(number):
+                    peer.states[number] = groups
+                    told.append([number, groups])
+            for number, tensor, whole in peer.tensors.changed():
+                if not whole:
+                    peer.tensors.learns(number, tensor.requires_grad)
+                    self._tensors.append([number, None, tensor.requires_grad])
+                elif (raw := self._describe(number, tensor)) is not None:
+                    peer.tensors.agree(number, tensor, raw)
+        unused, peer.tensors.unused, peer.unused = peer.tensors.unused + peer.unused, [], []
         ended, peer.ended = peer.ended, []
-        kinds = {"tensors": self._tensors, "modules": self._modules, "optimizers": told}
+        kinds = {"tensors": self._tensors, "modules": self._modules, "modes": self._modes, "optimizers": told}
         return {**kinds, "unused": unused, "ended": ended}
 
     def encode(self, value: Any, depth: int = 0) -> Any:
@@ -97,6 +88,8 @@ class Outgoing:
             return value
         if issubclass(kind, Tensor):
             return self._tensor(value)
+        if kind is tuple and value and all(issubclass(type(each), Tensor) for each in value):
+            return self._several(value)
         if kind in (tuple, list) or issubclass(kind, tuple | list):
             tag = "t" if issubclass(kind, tuple) else "l"
             return [tag, [self.encode(each, depth + 1) for each in (tuple if tag == "t" else list).__iter__(value)]]
@@ -150,40 +143,28 @@ class Outgoing:
         number = self.peer.tensor_number(tensor)
         if number is None:
             number = self.peer.reference()
-            if not self._describe(number, tensor):
+            raw = self._describe(number, tensor)
+            if raw is None:
                 return ["object", "torch", "Tensor"]
-            self.peer.share(tensor, number)
+            self.peer.tensors.add(tensor, number, raw)
         return ["T", number]
 
-    def _describe(self, number: int, tensor: Tensor) -> bool:
-        """Say all of a tensor; False where it is of a kind that does not cross."""
-        plain = tensor.detach()
-        if type(plain) is not Tensor:
-            plain = plain.as_subclass(Tensor)
-        if plain.layout != torch.strided:
-            plain = plain.to_dense()
-        if plain.dtype not in known.DTYPE_NAMES or plain.device.type not in ("cpu", "meta"):
-            return False
-        about = [number, known.DTYPE_NAMES[plain.dtype], list(plain.shape), None]
-        about += [tensor.requires_grad, isinstance(tensor, nn.Parameter), plain.device.type == "meta"]
-        self._tensors.append(about)
-        if plain.device.type == "meta" or not plain.numel():
-            return True
-        plain = plain.resolve_conj().resolve_neg()
-        if not plain.is_contiguous():
-            span = 1 + sum((size - 1) * stride for size, stride in zip(plain.shape, plain.stride(), strict=True))
-            if self.peer.judge and span <= 2 * plain.numel():  # strides matter to `view`
-                about[3] = list(plain.stride())
-                plain = plain.as_strided((span,), (1,), plain.storage_offset())
-            else:
-                plain = plain.contiguous()
-        if about[3] is None:  # reshape would keep a strange stride of a dimension of size 1
-            plain = plain.as_strided((plain.numel(),), (1,), plain.storage_offset())
-        raw = memoryview(plain.view(torch.uint8).numpy()).cast("B")
+    def _several(self, tensors: tuple[Tensor, ...]) -> list:
+        self._items += len(tensors)
+        told = [self._tensor(each) for each in tensors]
+        return ["Ts", [each[1] for each in told]] if all(each[0] == "T" for each in told) else ["t", told]
+
+    def _describe(self, number: int, tensor: Tensor) -> bytes | memoryview | None:
+        """Say all of a tensor, and return its bytes; None where it is of a kind that does not cross."""
+        described = describe(tensor, strides=self.peer.judge)
+        if described is None:
+            return None
+        about, raw = described
+        self._tensors.append([number, *about])
         self.blobs.append(raw)
-        if len(raw) % 16:
-            self.blobs.append(bytes(16 - len(raw) % 16))
-        return True
+        if len(raw) % ALIGNMENT:
+            self.blobs.append(bytes(-len(raw) % ALIGNMENT))
+        return raw
 
     # Modules and optimizers
 
@@ -193,9 +174,13 @@ class Outgoing:
         number = peer.thing_number(module)
         if number in self._told:
             return number
-        if number is not None and _as_seen(module, peer.seen.get(number)):
+        seen = peer.seen.get(number)
+        if is_as_before(module, seen):
             self._told.add(number)
-            for each in module._modules.values():
+            if module.training is not seen.training:
+                self._modes.append([number, bool(module.training)])
+                peer.set_mode(number, module.training)
+            for each in seen.parts:
                 if each is not None:
                     self._tell(each)
             return number
@@ -203,13 +188,12 @@ class Outgoing:
         if number is None:
             number = peer.hand_out(module)
             kind = type(module)
-            methods = methods_of(kind)
             above = known.NAMES.get(id(known.ancestor(kind)), "")
-            about = [known.layer_name(module), kind.__name__[:200], above, methods]
+            about = [known.layer_name(module), kind.__name__[:200], above, methods_of(kind)]
         self._told.add(number)
         peer.seen[number] = inside
         buffers = {name: each if isinstance(each, Tensor) else None for name, each in module._buffers.items()}
-        plain = {name: value for name, value in vars(module).items() if _is_plain(module, name, value)}
+        plain = attributes(module)
         if isinstance(module, known.SECRETIVE):
             buffers, plain = {}, {}
         state = [
@@ -237,7 +221,7 @@ class Outgoing:
     def _groups(self, optimizer: optim.Optimizer) -> list[list]:
         groups = []
         for group in optimizer.param_groups:
-            options = {key: self.encode(each) for key, each in group.items() if type(each) in _SIMPLE}
+            options = {key: self.encode(each) for key, each in group.items() if type(each) in SIMPLE}
             groups.append([[self._tensor(each)[1] for each in group["params"]], options])
         return groups
 
@@ -258,50 +242,6 @@ class Outgoing:
         return ["error", base, str(kind.__name__)[:200], text, self.peer.frames(error), [self.encode(e) for e in extra]]
 
 
-def contents(module: nn.Module) -> tuple[tuple, ...]:
-    """All that stands in a module: attributes, parameters, buffers, parts."""
-    held = vars(module)
-    return tuple(tuple(each.values()) for each in (held, held["_parameters"], held["_buffers"], held["_modules"]))
-
-
-def _as_seen(module: nn.Module, seen: tuple[tuple, ...] | None) -> bool:
-    """The very same objects stand in a module as did when `contents` was asked."""
-    if seen is None:
-        return False
-    held, (attributes, parameters, buffers, parts) = vars(module), seen
-    return (
-        _same(held, attributes)
-        and _same(held["_parameters"], parameters)
-        and _same(held["_buffers"], buffers)
-        and _same(held["_modules"], parts)
-    )
-
-
-def _same(held: dict, before: tuple) -> bool:
-    return len(held) == len(before) and all(map(is_, held.values(), before))
-
-
-@functools.cache
-def methods_of(kind: type) -> list[str]:
-    """The public methods that a class adds to `nn.Module`'s."""
-    classes = [each for each in kind.__mro__ if not each.__module__.startswith("torch.")]
-    found = {
-        name: None
-        for each in classes
-        for name, value in vars(each).items()
-        if isinstance(value, FunctionType) and not name.startswith("_")
-    }
-    return [name for name in found if name == "forward" or not hasattr(nn.Module, name)]
-
-
-def _is_plain(module: nn.Module, name: str, value: object) -> bool:
-    if not known.may_be_set(type(module), name) or name in ("training", "_peer", "_number"):
-        return False
-    if type(value) is tuple:
-        return all(type(each) in _SIMPLE for each in value) and len(value) < 20
-    return type(value) in _SIMPLE or (id(value) in known.NAMES and callable(value))
-
-
 def _described(value: Any) -> list | None:
     try:
         parameters = inspect.signature(value).parameters.values()
@@ -313,7 +253,7 @@ def _described(value: Any) -> list | None:
         [
             each.name,
             int(each.kind),
-            [each.default] if type(each.default) in _SIMPLE else [] if each.default is each.empty else ["…"],
+            [each.default] if type(each.default) in SIMPLE else [] if each.default is each.empty else ["…"],
         ]
         for each in parameters
     ]
@@ -323,10 +263,11 @@ class Incoming:
     """One message that has come in: what it tells is done at once, its value is read when asked for."""
 
     def __init__(self, peer: Peer, header: Any, blob: bytearray) -> None:
-        self.peer, self._blob, self._offset, self._items = peer, blob, 0, 0
+        self.peer, self._items = peer, 0
+        self._blob = Blob(blob, strides=not peer.judge)
         self._kept: list[Tensor] = []  # until the value has been read
         wanted = {"op": str, "n": int, "grad": bool, "out": str, "tensors": list, "modules": list}
-        wanted |= {"optimizers": list, "unused": list, "ended": list}
+        wanted |= {"modes": list, "optimizers": list, "unused": list, "ended": list}
         if not isinstance(header, dict) or any(type(header.get(key)) is not kind for key, kind in wanted.items()):
             raise broken("no message")
         self.operation, self.number, self.enabled = header["op"], header["n"], header["grad"]
@@ -338,11 +279,13 @@ class Incoming:
         made = [(self._module(each), each) for each in header["modules"]]
         for module, each in made:
             self._state(module, each)
+        for number, training in header["modes"]:
+            self._mode(number, training)
         for number, groups in header["optimizers"]:
             self._options(number, groups)
         for each in header["unused"]:
             if isinstance(each, int):
-                peer.unshare(each)
+                peer.drop(each)
         for each in header["ended"]:
             if isinstance(each, int):
                 peer.calls.pop(each, None)
@@ -382,7 +325,10 @@ class Incoming:
         return {self._decode(key, depth): self._decode(each, depth) for key, each in items}
 
     def _read_T(self, number: int, *, depth: int) -> Tensor:
-        return self.peer.tensor(number)
+        return self.peer.tensors.get(number)
+
+    def _read_Ts(self, numbers: list, *, depth: int) -> tuple[Tensor, ...]:
+        return tuple(self.peer.tensors.get(each) for each in numbers)
 
     def _read_known(self, name: str, *, depth: int) -> object:
         return known.OBJECTS[name]
@@ -449,7 +395,7 @@ class Incoming:
         if found is not None:
             return found
         self.peer.require_theirs(number)
-        made = [{"params": [self.peer.tensor(each) for each in ids], **options} for ids, options in groups]
+        made = [{"params": [self.peer.tensors.get(each) for each in ids], **options} for ids, options in groups]
         options = {key: each for key, each in groups[0][1].items() if key == "lr"}
         optimizer = known.OPTIMIZERS[kind](made, **options)
         self.peer.take(optimizer, number)
@@ -476,53 +422,29 @@ class Incoming:
             raise broken("no tensor")
         number = about[0]
         if len(about) == 3:
-            peer.tensor(number).requires_grad_(bool(about[2]))
-            peer.tensors[number].learns = bool(about[2])
+            peer.tensors.get(number).requires_grad_(bool(about[2]))
+            peer.tensors.learns(number, bool(about[2]))
             return
         if len(about) != 7:
             raise broken("no tensor")
         _, name, shape, strides, learns, is_parameter, meta = about
-        dtype = known.DTYPES.get(name) if isinstance(name, str) else None
-        sound = isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS
-        if dtype is None or not sound or not all(type(each) is int and 0 <= each < 2**40 for each in shape):
-            raise broken("no tensor")
-        fresh = torch.empty(shape, dtype=dtype, device="meta") if meta else self._numbers(dtype, shape, strides)
-        learns = bool(learns) and (dtype.is_floating_point or dtype.is_complex)
-        shared = peer.tensors.get(number)
-        tensor = shared.reference() if shared is not None else None
+        fresh, raw = self._blob.take(name, shape, strides, meta)
+        learns = bool(learns) and (fresh.dtype.is_floating_point or fresh.dtype.is_complex)
+        tensor = peer.tensors.find(number)
         if tensor is None:
             peer.require_theirs(number)
             tensor = nn.Parameter(fresh, requires_grad=learns) if is_parameter else fresh
-            peer.share(tensor, number)
+            peer.tensors.add(tensor, number, raw)
             self._kept.append(tensor)
             return
-        same = tensor.shape == fresh.shape and tensor.dtype == dtype and tensor.device == fresh.device
+        same = tensor.shape == fresh.shape and tensor.dtype == fresh.dtype and tensor.device == fresh.device
         if same and 0 not in tensor.stride():
             tensor.data.copy_(fresh)
         else:
             tensor.data = fresh
         if isinstance(tensor, nn.Parameter):
             tensor.requires_grad_(learns)
-        shared.agree(tensor)
-
-    def _numbers(self, dtype: torch.dtype, shape: list[int], strides: Any) -> Tensor:
-        count = 1
-        for size in shape:
-            count *= size
-        if not count:
-            return torch.empty(shape, dtype=dtype)
-        if strides is not None:
-            if self.peer.judge:
-                raise broken("strides")
-            count = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-        size = count * dtype.itemsize
-        if self._offset + size > len(self._blob):
-            raise broken("too few bytes")
-        flat = torch.frombuffer(self._blob, dtype=dtype, count=count, offset=self._offset)
-        self._offset += size + -size % 16
-        if dtype is torch.bool:
-            flat = flat.view(torch.uint8) != 0
-        return flat.as_strided(shape, strides) if strides is not None else flat.reshape(shape)
+        peer.tensors.agree(number, tensor)
 
     # Modules and optimizers
 
@@ -533,7 +455,7 @@ class Incoming:
             raise broken("no optimizer")
         self.peer.states[number] = groups
         for group, (_, options) in zip(optimizer.param_groups, groups, strict=True):
-            group |= {key: each for key, each in options.items() if key in group and type(each) in _SIMPLE}
+            group |= {key: each for key, each in options.items() if key in group and type(each) in SIMPLE}
 
     def _module(self, about: Any) -> nn.Module:
         peer = self.peer
@@ -557,6 +479,14 @@ class Incoming:
             raise broken("no module")
         return found
 
+    def _mode(self, number: Any, training: Any) -> None:
+        """A module is in training from here on, or no longer."""
+        module = self.peer.things.get(number)
+        if not isinstance(module, nn.Module) or type(training) is not bool:
+            raise broken("no mode")
+        vars(module)["training"] = training
+        self.peer.set_mode(number, training)
+
     def _state(self, module: nn.Module, about: list) -> None:
         state = about[2]
         if not (isinstance(state, list) and len(state) == 5 and all(isinstance(each, dict) for each in state[1:])):
@@ -572,27 +502,21 @@ class Incoming:
                 vars(module).pop(name, None)
         for name, value in plain.items():
             value = self._decode(value, 1)
-            if known.may_be_set(kind, name) and name not in ("_peer", "_number"):
+            if known.may_be_set(kind, name):
                 vars(module)[name] = value
         things = self.peer.things
-        held = {name: None if each is None else self.peer.tensor(each) for name, each in parameters.items()}
+        held = {name: None if each is None else self.peer.tensors.get(each) for name, each in parameters.items()}
         if not all(each is None or isinstance(each, nn.Parameter) for each in held.values()):
             raise broken("no parameter")
-        _refill(module._parameters, held)
-        held = {name: None if each is None else self.peer.tensor(each[0]) for name, each in buffers.items()}
+        refill(module._parameters, held)
+        held = {name: None if each is None else self.peer.tensors.get(each[0]) for name, each in buffers.items()}
         for name, each in held.items():
             if each is not None and buffers[name][1] and not each.requires_grad and each.dtype.is_floating_point:
                 each.requires_grad_()
-        _refill(module._buffers, held)
+        refill(module._buffers, held)
         module._non_persistent_buffers_set = {name for name, each in buffers.items() if each is not None and each[2]}
         parts = {name: None if each is None else things.get(each) for name, each in children.items()}
         if not all(each is None or isinstance(each, nn.Module) for each in parts.values()):
             raise broken("no part")
-        _refill(module._modules, parts)
+        refill(module._modules, parts)
         self.peer.seen[about[0]] = contents(module)
-
-
-def _refill(held: dict, wanted: Mapping[str, Any]) -> None:
-    if list(held) != list(wanted) or any(held[name] is not wanted[name] for name in wanted):
-        held.clear()
-        held.update(wanted)

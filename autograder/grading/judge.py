@@ -38,7 +38,7 @@ from autograder.verdict import CheckFailed, NotWritten
 
 SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mistakes": mistakes, "nn": nn}
 SETUP |= {"parts": parts, "torch": torch, "device": torch.device("cpu")}
-OWN = frozenset({"cell", "names", "begin", "end", "state", "forget"})  # what never fails where nothing is broken
+OWN = frozenset({"cell", "names", "begin", "end"})  # what never fails where nothing is broken
 MOST_STARTS = 4
 OVER = "earlier cells ended Python too often, or used up the time of the whole submission."
 GRACE = 5.0  # seconds to answer an interrupt
@@ -67,20 +67,22 @@ class _There(answers.Here):
     """The answers are in a student's process."""
 
     def __init__(self, peer: _JudgePeer) -> None:
-        self._peer = peer
+        self._peer, self._is_open = peer, False
 
     @contextmanager
     def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
         self._peer.request("begin", dict(given))
+        self._is_open = True
         try:
             yield
         finally:
-            if not self._peer.lost:
+            if self._is_open and not self._peer.lost:
                 self._peer.request("end")
 
     def shared_state(self) -> tuple[bool, torch.dtype, int]:
-        enabled = torch.is_grad_enabled()
-        dtype, seed = self._peer.request("state")
+        enabled, self._is_open = torch.is_grad_enabled(), False
+        self._peer.let_go()
+        dtype, seed = self._peer.request("end")  # nothing of the exercise comes after this
         return enabled, dtype, seed
 
     @contextmanager
@@ -324,7 +326,6 @@ class Judge:
         try:
             with self._timed(), redirect_stdout(_Bounded(0)):
                 raw = self._peer.request("cell", cell.source)
-                self._peer.request("forget")
                 self._peer.forget()
             cell.outputs = _outputs(raw)
         except Lost as lost:
@@ -393,7 +394,6 @@ class Judge:
                 except Exception as raised:
                     error = raised
                 scope.clear()
-                self._peer.request("forget")
                 self._peer.forget()
         except Lost as lost:
             happened = self._lose(answer, lost)

@@ -27,7 +27,7 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 OPTIMIZERS = {name: kind for name, kind in vars(optim).items() if isinstance(kind, type)}
 MODULES = {each.__name__: each for each in (math, torch, nn, F, optim, autograder, check, data, draw, mistakes, parts)}
 ERRORS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)}
-_OWN_OF_MODULES = frozenset(vars(nn.Module())) - {"training"}
+OWN_OF_MODULES = frozenset(vars(nn.Module())) | {"_peer", "_number"}  # a mirror has the two
 
 
 def _objects() -> dict[str, object]:
@@ -64,6 +64,7 @@ def layer_name(module: nn.Module) -> str | None:
     return name if name in LAYERS and not hooked else None
 
 
+@functools.cache
 def ancestor(kind: type) -> type[nn.Module]:
     """The nearest class above `kind` that both sides have."""
     return next((each for each in kind.__mro__ if NAMES.get(id(each)) in LAYERS), nn.Module)
@@ -72,9 +73,7 @@ def ancestor(kind: type) -> type[nn.Module]:
 @functools.cache
 def may_be_set(kind: type, name: str) -> bool:
     """A plain attribute of that name on a module of that class hides nothing that the class itself has."""
-    if not name.isidentifier() or name in _OWN_OF_MODULES or name.startswith("__"):
-        return False
-    return name == "training" or not hasattr(kind, name)
+    return name.isidentifier() and name not in OWN_OF_MODULES and not name.startswith("__") and not hasattr(kind, name)
 
 
 def is_module(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
@@ -81,12 +82,17 @@ def mirror_module(
         module = object.__new__(known.OBJECTS[layer])
         nn.Module.__init__(module)
         return module
-    parent = known.OBJECTS.get(above, nn.Module)
-    bases = (RemoteModule,) if parent is nn.Module else (RemoteModule, parent)
-    module = object.__new__(type(name, bases, {each: _method(each) for each in methods if each != "forward"}))
+    module = object.__new__(_class_of_modules(name, above, tuple(methods)))
     nn.Module.__init__(module)
     module.__dict__ |= {"_peer": peer, "_number": number}
     return module
+
+
+@functools.cache
+def _class_of_modules(name: str, above: str, methods: tuple[str, ...]) -> type[RemoteModule]:
+    parent = known.OBJECTS.get(above, nn.Module)
+    bases = (RemoteModule,) if parent is nn.Module else (RemoteModule, parent)
+    return type(name, bases, {each: _method(each) for each in methods if each != "forward"})
 
 
 def _method(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import symtable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -69,12 +69,20 @@ class _Names:
                 self.binds.add(name)
                 if not each.is_imported() and not each.is_namespace():
                     self.variables.add(name)
-        waiting = list(table.get_children())
-        while waiting:
-            inner = waiting.pop()
-            at_once = given and inner in table.get_children() and inner.get_name() in _COMPREHENSIONS
-            (self.now if at_once else self.lasting).update(e.get_name() for e in inner.get_symbols() if e.is_global())
-            waiting += inner.get_children()
+        for child in table.get_children():
+            at_once = given and child.get_name() in _COMPREHENSIONS
+            (self.now if at_once else self.lasting).update(_globals(child))
+            waiting = child.get_children()
+            while waiting:
+                inner = waiting.pop()
+                self.lasting.update(_globals(inner))
+                waiting += inner.get_children()
+
+
+def _globals(table: symtable.SymbolTable) -> Iterable[str]:
+    if isinstance(table, symtable.Function):
+        return table.get_globals()
+    return [each.get_name() for each in table.get_symbols() if each.is_global()]
 
 
 def _table(source: str) -> symtable.SymbolTable | None:

@@ -234,9 +234,7 @@ class Student(Peer):
             "names": self._looked_up,
             "begin": self._begin,
             "end": self._end,
-            "state": self._state,
             "ask": self._asked,
-            "forget": self.forget,
         }
 
     def serve(self) -> None:
@@ -269,7 +267,8 @@ class Student(Peer):
             return thing(*args, **kwargs)
 
     def _cell(self, source: str) -> np.ndarray:
-        """Run a cell; the outputs as JSON."""
+        """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""
+        self.forget()
         page = self._shell.page = _Page(self._output_bytes)
         try:
             self._shell.run_cell(source, store_history=True)
@@ -283,6 +282,8 @@ class Student(Peer):
         return np.frombuffer(json.dumps(page.outputs).encode("utf-8", "replace"), dtype=np.uint8)
 
     def _looked_up(self, *names: str) -> tuple:
+        """What the cells have bound to names, for the next check; of earlier ones nothing is of use any more."""
+        self.forget()
         return tuple([self._names[name]] if name in self._names else [] for name in names)
 
     def _begin(self, given: dict[str, object]) -> None:
@@ -298,16 +299,16 @@ class Student(Peer):
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
 
-    def _end(self) -> None:
+    def _end(self) -> tuple[torch.dtype, int]:
+        """After a check: all is as it was; what the answers have made of PyTorch's defaults meanwhile."""
+        state = torch.get_default_dtype(), torch.initial_seed()
         self._exercise.close()
+        return state
 
     def _put_back(self, given: list[str], before: Mapping[str, object]) -> None:
         for name in given:
             self._names.pop(name, None)
         self._names.update(before)
-
-    def _state(self) -> tuple[torch.dtype, int]:
-        return torch.get_default_dtype(), torch.initial_seed()
 
     def _asked(self, statement: str, arguments: tuple) -> None:
         STATEMENTS[statement](*arguments)

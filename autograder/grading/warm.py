@@ -29,6 +29,9 @@ from autograder.grading.results import Limits, Result
 from autograder.grading.wire import Channel, Lost
 
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
+# Memory that is given back is memory that has to be asked for again, page by page: a quarter of lesson 1's time.
+HEAP = {"MALLOC_TOP_PAD_": 2**26, "MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**25}
+GARBAGE = 10_000  # new objects after which Python looks for garbage; its 700 suit long lives
 STARTING = 120.0  # seconds within which the imports have to be done
 MARGIN = 120.0  # seconds that a judge has beyond its submission's before it is given up
 JUDGE_BYTES = 6 * 2**30
@@ -88,6 +91,7 @@ class Warm:
                 "HOME": "/nonexistent",
                 "NBGRADER_EXECUTION": "autograde",
             }
+            environment |= {name: str(size) for name, size in HEAP.items()}
             environment |= THREADS | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
             self.folder = Path(tempfile.mkdtemp(prefix=FOLDER))
             environment |= dict.fromkeys(("MPLCONFIGDIR", "IPYTHONDIR", "TORCHINDUCTOR_CACHE_DIR"), str(self.folder))
@@ -238,6 +242,7 @@ class _Server:
 
             with _random_state_kept():
                 student.rehearse(self._shell, student.HEAVY)
+            _freeze()
             self._is_ready_for_all = True
         job = socket.socket(fileno=descriptors[0])
         ours, theirs = socket.socketpair()
@@ -386,6 +391,12 @@ def warm_up() -> Any:
     return shell
 
 
+def _freeze() -> None:
+    """Let nobody who is forked look for garbage among what is here: to look at it is to copy it."""
+    gc.collect()
+    gc.freeze()
+
+
 @contextlib.contextmanager
 def _random_state_kept() -> Iterator[None]:
     import random
@@ -413,8 +424,8 @@ def main() -> None:
         if unenforced and "unprotected" not in sys.argv[2:]:
             end.send(json.dumps({"error": "\n".join(sandbox.describe(findings))}).encode())
             return
-        gc.collect()
-        gc.freeze()
+        gc.set_threshold(GARBAGE)
+        _freeze()
         threads = len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 1
         if threads != 1:
             end.send(json.dumps({"error": f"The warm process has {threads} threads; it must have one."}).encode())
