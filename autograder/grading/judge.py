@@ -38,7 +38,7 @@ from autograder.verdict import CheckFailed, NotWritten
 
 SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mistakes": mistakes, "nn": nn}
 SETUP |= {"parts": parts, "torch": torch, "device": torch.device("cpu")}
-OWN = frozenset({"cell", "names", "begin", "end"})  # what never fails where nothing is broken
+OWN = frozenset({"cell", "names", "end"})  # what never fails where nothing is broken
 MOST_STARTS = 4
 OVER = "earlier cells ended Python too often, or used up the time of the whole submission."
 GRACE = 5.0  # seconds to answer an interrupt
@@ -67,22 +67,20 @@ class _There(answers.Here):
     """The answers are in a student's process."""
 
     def __init__(self, peer: _JudgePeer) -> None:
-        self._peer, self._is_open = peer, False
+        self._peer = peer
 
     @contextmanager
     def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
-        self._peer.request("begin", dict(given))
-        self._is_open = True
+        self._peer.begin(dict(given))
         try:
             yield
         finally:
-            if self._is_open and not self._peer.lost:
-                self._peer.request("end")
+            self._peer.end()
 
     def shared_state(self) -> tuple[bool, torch.dtype, int]:
-        enabled, self._is_open = torch.is_grad_enabled(), False
+        enabled = torch.is_grad_enabled()
         self._peer.let_go()
-        dtype, seed = self._peer.request("end")  # nothing of the exercise comes after this
+        dtype, seed = self._peer.end()  # nothing of the exercise comes after this
         return enabled, dtype, seed
 
     @contextmanager
@@ -107,6 +105,8 @@ class _JudgePeer(Peer):
         super().__init__(channel, judge=True)
         self.rules: list[list] = []
         self.lost = False
+        self._given: dict[str, object] | None = None  # of an exercise that has begun, and the student has not heard of
+        self._is_open = False
 
     def forbidden(self) -> list:
         return list(self.rules)
@@ -120,8 +120,20 @@ class _JudgePeer(Peer):
             raise finished_part(called.__name__)
         return value
 
+    def begin(self, given: dict[str, object]) -> None:
+        """An exercise begins, with right neighbours; the next request says so, which saves one."""
+        self._given, self._is_open = given, True
+
+    def end(self) -> Any:
+        """The exercise is over: what is left of it in the student's process; None where that is known already."""
+        is_open, self._is_open = self._is_open and not self.lost, False
+        return self.request("end") if is_open else None
+
     def request(self, operation: str, *payload: object) -> Any:
+        given, self._given = self._given, None
         try:
+            if given is not None:
+                return super().request("begin", given, operation, *payload)
             return super().request(operation, *payload)
         except Lost:
             self.lost = True

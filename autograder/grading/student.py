@@ -286,8 +286,8 @@ class Student(Peer):
         self.forget()
         return tuple([self._names[name]] if name in self._names else [] for name in names)
 
-    def _begin(self, given: dict[str, object]) -> None:
-        """Before a check: its random state, PyTorch's defaults, and right neighbours in place of the student's own."""
+    def _begin(self, given: dict[str, object], operation: str, *payload: object) -> object:
+        """Before a check's first request: its random state, PyTorch's defaults, right neighbours for the student's."""
         self._exercise = ExitStack()
         before = {name: self._names[name] for name in given if name in self._names}
         self._exercise.callback(self._put_back, list(given), before)
@@ -298,6 +298,7 @@ class Student(Peer):
         torch.set_default_dtype(torch.float32)
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
+        return self.operations[operation](*payload)
 
     def _end(self) -> tuple[torch.dtype, int]:
         """After a check: all is as it was; what the answers have made of PyTorch's defaults meanwhile."""
