@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import struct
+import weakref
 from collections.abc import Iterator
 
 import across
@@ -19,8 +20,10 @@ from torch import nn
 
 from autograder import parts
 from autograder.grading.bridge import Peer
+from autograder.grading.codec import MOST_ITEMS
 from autograder.grading.needed import unneeded
 from autograder.grading.wire import MOST_HEADER, Channel, Lost
+from autograder.verdict import CheckFailed
 
 EVERY = 12  # answer of the tables; all of them take a quarter of an hour
 OTHERWISE = {  # told otherwise across the bridge
@@ -129,6 +132,7 @@ def there() -> Iterator[dict[str, object]]:
             ours.close()
             far = Peer(Channel(theirs), judge=False)
             far.operations["names"] = lambda *names: tuple(THERE[name] for name in names)
+            far.operations["held"] = lambda: (len(far.mine), len(far.states))
             while True:
                 far.answer(far.receive())
         finally:
@@ -261,6 +265,50 @@ def test_gradients_switched_off_there_are_off_here(there) -> None:
         assert not torch.is_grad_enabled()
     finally:
         torch.set_grad_enabled(True)
+
+
+def test_a_change_of_mode_crosses_as_a_number_and_a_flag(there: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways, and in the parts; nothing else of a module is told again."""
+    model, sent, send = there["Attention"](3), [], Channel.send
+
+    def noted(channel: Channel, header: dict, blobs: list) -> None:
+        sent.append(header)
+        send(channel, header, blobs)
+
+    monkeypatch.setattr(Channel, "send", noted)
+    rested = model.eval()(torch.ones(2, 3))
+    assert torch.equal(rested, model(torch.ones(2, 3)))
+    assert [len(header["modes"]) for header in sent] == [3, 0]
+    assert not any(header["modules"] for header in sent)
+    assert there["same"](model) is model
+    there["learn"](model, torch.optim.SGD(model.parameters(), lr=0.1), torch.ones(2, 3))
+    assert model.training and model.inner.training and model.drop.training
+
+
+def test_modules_that_nobody_holds_are_let_go_on_both_sides(there: dict) -> None:
+    """Those that are held, and parts of others that are, live on and can be called and changed."""
+    peer, x = there["peer"], torch.ones(2, 3)
+    kept, model = there["Attention"](3), there["Attention"](3)
+    before, part, gone = kept(x), model.inner, weakref.ref(model)
+    model(x).sum().backward()
+    functions, states = peer.request("held")
+    assert states == 6
+    del model
+    peer.let_go()
+    assert gone() is None
+    assert peer.request("held") == (functions - 2, 4)
+    with torch.no_grad():
+        kept.inner.weight.zero_(), part.weight.zero_()
+    assert torch.equal(part(x), part.bias.expand(2, 3))
+    assert not torch.equal(kept(x), before)
+    assert torch.equal(kept(x), 2 * kept.inner.bias.expand(2, 3))
+    assert there["same"](part) is part
+
+
+def test_a_large_number_of_tensors_is_refused(there: dict) -> None:
+    """A tuple of tensors counts as many things as it holds."""
+    with pytest.raises(CheckFailed, match="too many things"):
+        there["same"](*[torch.ones(())] * (MOST_ITEMS + 1))
 
 
 def replies(seed: int) -> Iterator[bytes]:

@@ -79,17 +79,18 @@ class Outgoing:
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
-        self._items += 1
+        is_several = kind is tuple and len(value) > 0 and all(issubclass(type(each), Tensor) for each in value)
+        self._items += len(value) if is_several else 1
         if depth > MOST_DEPTH or self._items > MOST_ITEMS:
             raise CheckFailed("What your code returns is nested too deeply, or holds too many things.")
+        if is_several:
+            return self._several(value)
         if kind is int and abs(value) < 2**63:
             return value
         if kind is str and len(value) <= MOST_TEXT:
             return value
         if issubclass(kind, Tensor):
             return self._tensor(value)
-        if kind is tuple and value and all(issubclass(type(each), Tensor) for each in value):
-            return self._several(value)
         if kind in (tuple, list) or issubclass(kind, tuple | list):
             tag = "t" if issubclass(kind, tuple) else "l"
             return [tag, [self.encode(each, depth + 1) for each in (tuple if tag == "t" else list).__iter__(value)]]
@@ -150,7 +151,6 @@ class Outgoing:
         return ["T", number]
 
     def _several(self, tensors: tuple[Tensor, ...]) -> list:
-        self._items += len(tensors)
         told = [self._tensor(each) for each in tensors]
         return ["Ts", [each[1] for each in told]] if all(each[0] == "T" for each in told) else ["t", told]
 

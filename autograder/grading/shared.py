@@ -198,11 +198,10 @@ def describe(tensor: Tensor, *, strides: bool) -> tuple[list, Raw] | None:
         strides: say where the numbers stand in memory, too, which matters to `view`.
     """
     is_parameter, shape, span = isinstance(tensor, nn.Parameter), list(tensor.shape), None
-    is_known = type(tensor) in (Tensor, nn.Parameter) and tensor.dtype in known.DTYPE_NAMES
-    if is_known and _place(tensor) and _is_plain(tensor):
+    is_usual = type(tensor) in (Tensor, nn.Parameter) and tensor.dtype in known.DTYPE_NAMES
+    if is_usual and tensor.numel() <= SHADOWED and _place(tensor) and _is_plain(tensor):
         about = [known.DTYPE_NAMES[tensor.dtype], shape, None, tensor.requires_grad, is_parameter, False]
-        window = (c_char * tensor.nbytes).from_address(tensor.data_ptr())
-        return about, window.raw if tensor.numel() <= SHADOWED else memoryview(window).cast("B")
+        return about, (c_char * tensor.nbytes).from_address(tensor.data_ptr()).raw
     plain = tensor.detach()
     if type(plain) is not Tensor:
         plain = plain.as_subclass(Tensor)
