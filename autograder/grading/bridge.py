@@ -23,7 +23,7 @@ from torch import Tensor, nn, optim
 
 from autograder.grading import known
 from autograder.grading.codec import MOST_DEPTH, Incoming, Outgoing
-from autograder.grading.models import Contents, methods_of, parameters
+from autograder.grading.models import Contents, Tree, methods_of, parameters
 from autograder.grading.shared import SharedTensors, broken
 from autograder.grading.wire import Channel, Lost
 
@@ -62,6 +62,7 @@ class Peer:
         self.mine: set[int] = set()  # those of them that this side handed out
         self.states: dict[int, object] = {}  # of modules and optimizers, as both sides know them
         self.seen: dict[int, Contents | None] = {}  # what stood in a module when its state was last told
+        self.trees: dict[int, Tree] = {}  # modules with all their parts, as their states were last told
         self.active: list[nn.Module] = []  # modules whose state goes with every message
         self.calls: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._gates: dict[int, Tensor] = {}
@@ -203,7 +204,7 @@ class Peer:
             for number, thing in self.things.items()
             if number not in self.mine and isinstance(thing, nn.Module)
         }
-        self._gates.clear()
+        self._gates.clear(), self.trees.clear()
         for number in theirs:
             del self.things[number]
             self.seen.pop(number, None)
@@ -223,7 +224,7 @@ class Peer:
         elif not self.judge:
             del self._thing_numbers[id(self.things.pop(number))]
             self.mine.remove(number)
-            self.states.pop(number, None), self.seen.pop(number, None)
+            self.states.pop(number, None), self.seen.pop(number, None), self.trees.clear()
 
     def require_theirs(self, number: object) -> None:
         """A new reference that the other side has given is one of its own."""
@@ -315,7 +316,7 @@ class Peer:
             thing = self._method(thing, name)
         inside = [each for each in _leaves((self.own(number), args, kwargs)) if isinstance(each, nn.Module)]
         self.active = [*self.active, *inside]
-        used = parameters(self.active)
+        used = self._parameters()
         fresh = [self._leaf(*each) for each in zip(sources, leaves, strict=True)]
         replaced = {id(source): other for source, (_, other) in zip(sources, fresh, strict=True)}
         args, kwargs = _replaced(args, replaced), _replaced(kwargs, replaced)
@@ -332,7 +333,7 @@ class Peer:
         if not outputs:
             return value, 0, (), ()
         used |= parameters(self.active)  # with those that the call itself has made
-        inner = [each for each in used.values() if id(each) not in inputs]
+        inner = [each for each in used.values() if each.requires_grad and id(each) not in inputs]
         call = self.reference()
         self.calls[call] = (outputs, [leaf for leaf, _ in fresh] + inner)
         return value, call, tuple(outputs), tuple(inner)
@@ -350,6 +351,14 @@ class Peer:
         leaf = source.detach().requires_grad_()
         with torch.enable_grad():
             return leaf, leaf.clone()
+
+    def _parameters(self) -> dict[int, nn.Parameter]:
+        """The parameters of the active modules, as they were when both sides last agreed."""
+        found: dict[int, nn.Parameter] = {}
+        for module in self.active:
+            tree = self.trees.get(self.thing_number(module))
+            found |= tree.parameters if tree is not None else parameters([module])
+        return found
 
     def _method(self, thing: object, name: object) -> Callable:
         if not isinstance(name, str) or name not in methods_of(type(thing)):

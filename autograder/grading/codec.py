@@ -23,7 +23,7 @@ from autograder.grading.mirrors import (
     remote_error,
     signature,
 )
-from autograder.grading.models import SIMPLE, attributes, contents, is_as_before, methods_of, refill
+from autograder.grading.models import SIMPLE, Tree, attributes, contents, is_as_before, methods_of, refill
 from autograder.grading.shared import ALIGNMENT, Blob, broken, describe
 from autograder.verdict import CheckFailed, NotWritten
 
@@ -58,7 +58,7 @@ class Outgoing:
         told: list[list] = []
         if look:
             for root in peer.active:
-                self._tell(root)
+                self._look(root)
             for number, optimizer in peer.optimizers.items():
                 if (groups := self._groups(optimizer)) != peer.states.get(number):
                     peer.states[number] = groups
@@ -168,6 +168,22 @@ class Outgoing:
 
     # Modules and optimizers
 
+    def _look(self, root: nn.Module) -> None:
+        """Say what has changed in a module and in its parts since both sides last agreed on them."""
+        tree = self.peer.trees.get(self.peer.thing_number(root))
+        turned = tree.turned() if tree is not None else None
+        if turned is None:
+            self.peer.trees[self._tell(root)] = Tree(root)
+        else:
+            for module in turned:
+                self._turn(module, self.peer.thing_number(module))
+
+    def _turn(self, module: nn.Module, number: int) -> None:
+        """Say that a module is in training now, or no longer."""
+        if module.training is not self.peer.states[number][0]:
+            self._modes.append([number, bool(module.training)])
+            self.peer.set_mode(number, module.training)
+
     def _tell(self, module: nn.Module) -> int:
         """Say what has changed in a module and in its parts, and return its reference."""
         peer = self.peer
@@ -177,9 +193,7 @@ class Outgoing:
         seen = peer.seen.get(number)
         if is_as_before(module, seen):
             self._told.add(number)
-            if module.training is not seen.training:
-                self._modes.append([number, bool(module.training)])
-                peer.set_mode(number, module.training)
+            self._turn(module, number)
             for each in seen.parts:
                 if each is not None:
                     self._tell(each)
@@ -493,6 +507,8 @@ class Incoming:
             raise broken("no state")
         training, plain, parameters, buffers, children = state
         kind, before = type(module), self.peer.states.get(about[0])
+        if before is not None:
+            self.peer.trees.clear()
         self.peer.states[about[0]] = state
         vars(module)["training"] = bool(training)
         if isinstance(module, known.SECRETIVE):

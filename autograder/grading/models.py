@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from itertools import accumulate, chain
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from torch import nn
+from torch import Tensor, nn
 
 from autograder.grading import known
 
@@ -55,6 +56,43 @@ def _same(held: dict, before: tuple) -> bool:
     return len(held) == len(before) and all(map(is_, held.values(), before))
 
 
+class Tree:
+    """A module with all its parts, as it was when both sides last agreed on it.
+
+    Attributes:
+        parameters: all of them, each once, by their ids.
+    """
+
+    __slots__ = ("_inside", "_modes", "_sizes", "_values", "_views", "parameters")
+
+    def __init__(self, root: nn.Module) -> None:
+        modules, self.parameters = _walk([root])
+        held = [vars(module) for module in modules]
+        self._views = [each.values() for each in held]
+        self._views += [each[name].values() for each in held for name in ("_parameters", "_buffers", "_modules")]
+        self._sizes = list(map(len, self._views))
+        self._values = list(chain.from_iterable(self._views))
+        begins = list(accumulate(self._sizes, initial=0))
+        self._inside = begins[len(held)]  # where the parameters, buffers and parts begin
+        self._modes = {at + list(each).index("training"): module for module, each, at in zip(modules, held, begins, strict=False)}
+
+    def turned(self) -> list[nn.Module] | None:
+        """The modules of another mode than before, of which it is agreed now; None where more has changed."""
+        if list(map(len, self._views)) != self._sizes:
+            return None
+        now, before = list(chain.from_iterable(self._views)), self._values
+        if all(map(is_, now, before)):
+            return []
+        found = []
+        for place in (place for place, same in enumerate(map(is_, now, before)) if not same):
+            if place in self._modes:
+                found.append(self._modes[place])
+            elif place >= self._inside or type(now[place]) is not Tensor or type(before[place]) is not Tensor:
+                return None  # a tensor that a module only remembers is asked for when it is read
+        self._values = now
+        return found
+
+
 def attributes(module: nn.Module) -> dict[str, Any]:
     """The plain attributes that a module and its mirror have alike."""
     kind = type(module)
@@ -86,19 +124,25 @@ def methods_of(kind: type) -> list[str]:
 
 
 def parameters(modules: Iterable[nn.Module]) -> dict[int, nn.Parameter]:
-    """The parameters of modules and of their parts that learn, each once, by their ids."""
-    found, seen, left = {}, set(), list(modules)[::-1]
+    """The parameters of modules and of their parts, each once, by their ids."""
+    return _walk(modules)[1]
+
+
+def _walk(roots: Iterable[nn.Module]) -> tuple[list[nn.Module], dict[int, nn.Parameter]]:
+    """Modules and their parts, and their parameters by their ids: each once, in PyTorch's order."""
+    modules: dict[int, nn.Module] = {}
+    found, left = {}, list(roots)[::-1]
     while left:
         module = left.pop()
-        if module is None or id(module) in seen:
+        if module is None or id(module) in modules:
             continue
-        seen.add(id(module))
+        modules[id(module)] = module
         held = vars(module)
         for each in held["_parameters"].values():
-            if each is not None and each.requires_grad:
+            if each is not None:
                 found[id(each)] = each
         left += list(held["_modules"].values())[::-1]
-    return found
+    return list(modules.values()), found
 
 
 def refill(held: dict, wanted: Mapping[str, Any]) -> None:
