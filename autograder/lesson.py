@@ -127,6 +127,16 @@ def cell_id(raw: dict[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
+def is_marked(raw: dict[str, Any], flag: str) -> bool:
+    """nbgrader marks a cell as "grade", "solution" or whatever `flag` says."""
+    return bool((raw["metadata"].get("nbgrader") or {}).get(flag))
+
+
+def is_check(raw: dict[str, Any]) -> bool:
+    """A cell is an autograder test."""
+    return is_marked(raw, "grade") and not is_marked(raw, "solution")
+
+
 def without_regions(source: str, kind: str, stub: str | None = None) -> str:
     """Return the source without its regions of a kind, as nbgrader strips them for students."""
     kept, inside = [], False

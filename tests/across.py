@@ -11,6 +11,7 @@ import classroom
 from classroom import Classroom, Result
 
 from autograder.grading.judge import Judge, Started
+from autograder.grading.ready import Ready
 from autograder.grading.results import Limits, Outcome
 from autograder.grading.student import Student
 from autograder.grading.wire import Channel
@@ -21,7 +22,7 @@ LIMITS = Limits(cell_seconds=60)
 def grade(room: Classroom, answers: dict[str, str], exercise: str) -> list[Outcome]:
     """The outcomes of an exercise's checks, the answers in a process of their own."""
     sources = room.answers | answers
-    judge = Judge(functools.partial(_start, room, sources), {}, LIMITS)
+    judge = Judge(functools.partial(_start, room, sources), Ready({}), LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources)

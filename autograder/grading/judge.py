@@ -30,10 +30,11 @@ from autograder.grading.bridge import Peer
 from autograder.grading.mirrors import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.needed import unneeded
 from autograder.grading.reading import NotGradable, cells_of
+from autograder.grading.ready import Ready, compiled
 from autograder.grading.repair import repair
 from autograder.grading.results import Limits, Outcome, Result
 from autograder.grading.wire import Channel, Lost
-from autograder.lesson import cell_id, parse_or_none
+from autograder.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.verdict import CheckFailed, NotWritten
 
 SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mistakes": mistakes, "nn": nn}
@@ -172,11 +173,12 @@ class Judge:
 
     Args:
         start: makes a student's process; called again when one is lost.
-        source: the lesson, hidden tests included.
+        lesson: what is graded, hidden tests included.
     """
 
-    def __init__(self, start: Callable[[], Started], source: dict[str, Any], limits: Limits) -> None:
-        self._start, self._source, self._limits = start, nbformat.from_dict(source), limits
+    def __init__(self, start: Callable[[], Started], lesson: Ready, limits: Limits) -> None:
+        self._start, self._ready, self._limits = start, lesson, limits
+        self._source = nbformat.from_dict(lesson.notebook)
         self._cell_seconds = limits.cell_seconds
         self._starts = 0
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
@@ -194,16 +196,16 @@ class Judge:
             return Result(student, lesson, reason=str(error))
         self._end = begin + self._limits.submission_seconds
         notebook = repaired.notebook
-        self._answers = [cell_id(cell) for cell in notebook.cells if _flag(cell, "solution")]
+        self._answers = [cell_id(cell) for cell in notebook.cells if is_marked(cell, "solution")]
         self._given = {cell_id(cell) for cell in self._source.cells} - set(self._answers)
-        self._given -= {cell_id(cell) for cell in notebook.cells if _is_check(cell)}
+        self._given -= {cell_id(cell) for cell in notebook.cells if is_check(cell)}
         outcomes = []
         self._open()
         cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
         ours = {id(cell) for cell in cells if cell_id(cell) in self._given}
-        idle = unneeded([(cell.source, id(cell) in ours) for cell in cells])
+        idle = unneeded([(cell.source, id(cell) in ours) for cell in cells], self._ready.names)
         for place, cell in enumerate(cells):
-            if _is_check(cell):
+            if is_check(cell):
                 outcomes.append(self._check(cell))
             elif place not in idle:
                 self._student_cell(cell)
@@ -399,7 +401,7 @@ class Judge:
         error: Exception | None = None
         try:
             with self._timed(), redirect_stdout(printed), redirect_stderr(io.StringIO()):
-                code = compile(cell.source, f"<{cell_id(cell)}>", "exec")
+                code = self._ready.codes.get(cell_id(cell)) or compiled(cell)
                 scope = self._scope(code)
                 try:
                     exec(code, scope)
@@ -462,14 +464,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _names(each)
-
-
-def _is_check(cell: NotebookNode) -> bool:
-    return _flag(cell, "grade") and not _flag(cell, "solution")
-
-
-def _flag(cell: NotebookNode, name: str) -> bool:
-    return bool((cell.metadata.get("nbgrader") or {}).get(name))
 
 
 def _error(name: str, text: str) -> NotebookNode:

@@ -74,7 +74,9 @@ class Tree:
         self._values = list(chain.from_iterable(self._views))
         begins = list(accumulate(self._sizes, initial=0))
         self._inside = begins[len(held)]  # where the parameters, buffers and parts begin
-        self._modes = {at + list(each).index("training"): module for module, each, at in zip(modules, held, begins, strict=False)}
+        self._modes = {
+            at + list(each).index("training"): module for module, each, at in zip(modules, held, begins, strict=False)
+        }
 
     def turned(self) -> list[nn.Module] | None:
         """The modules of another mode than before, of which it is agreed now; None where more has changed."""
@@ -147,6 +149,8 @@ def _walk(roots: Iterable[nn.Module]) -> tuple[list[nn.Module], dict[int, nn.Par
 
 def refill(held: dict, wanted: Mapping[str, Any]) -> None:
     """Let a module's dict hold what is wanted, in that order."""
-    if list(held) != list(wanted) or any(held[name] is not wanted[name] for name in wanted):
+    if not held:
+        held.update(wanted)
+    elif list(held) != list(wanted) or any(held[name] is not wanted[name] for name in wanted):
         held.clear()
         held.update(wanted)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import symtable
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -13,7 +14,25 @@ _ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 
 
-def unneeded(cells: Sequence[tuple[str, bool]]) -> set[int]:
+class Names(NamedTuple):
+    """The names that a cell reads and binds for all the notebook to see.
+
+    Attributes:
+        now: read while the cell runs.
+        lasting: read by its functions, at any later time; by all of it, where it is not given.
+        binds: bound by it.
+        variables: those of them that are bound otherwise than by `import`, `def` and `class`.
+        opaque: it is no Python, so nobody knows.
+    """
+
+    now: frozenset[str]
+    lasting: frozenset[str]
+    binds: frozenset[str]
+    variables: frozenset[str]
+    opaque: bool
+
+
+def unneeded(cells: Sequence[tuple[str, bool]], known: Mapping[tuple[str, bool], Names] | None = None) -> set[int]:
     """The places of given cells that nothing of the student's, and no check, can see.
 
     A given cell is needed when it binds a name that a needed cell reads later, or itself reads a variable that one of
@@ -21,8 +40,10 @@ def unneeded(cells: Sequence[tuple[str, bool]]) -> set[int]:
 
     Args:
         cells: source, and whether it is given (neither the student's nor a check), of all code cells in order.
+        known: the names of some such cells.
     """
-    used = [_Names(source, given) for source, given in cells]
+    known = known or {}
+    used = [known.get(cell) or names_in(*cell) for cell in cells]
     if any(names.lasting & _ANYTHING for names, (_, given) in zip(used, cells, strict=True) if not given):
         return set()
     variables = set().union(*(names.variables for names in used))
@@ -42,41 +63,32 @@ def unneeded(cells: Sequence[tuple[str, bool]]) -> set[int]:
     return {place for place, (_, given) in enumerate(cells) if given and place not in needed}
 
 
-class _Names:
-    """The names that a cell reads and binds for all the notebook to see.
-
-    Attributes:
-        now: read while the cell runs.
-        lasting: read by its functions, at any later time; by all of it, where it is not given.
-        variables: bound otherwise than by `import`, `def` and `class`.
-        opaque: it is no Python, so nobody knows.
-    """
-
-    def __init__(self, source: str, given: bool) -> None:
-        self.now: set[str] = set()
-        self.lasting: set[str] = set()
-        self.binds: set[str] = set()
-        self.variables: set[str] = set()
-        table = _table(source)
-        self.opaque = table is None
-        if table is None:
-            return
-        for each in table.get_symbols():
-            name = each.get_name()
-            if each.is_referenced():
-                (self.now if given else self.lasting).add(name)
-            if each.is_assigned() or each.is_imported():
-                self.binds.add(name)
-                if not each.is_imported() and not each.is_namespace():
-                    self.variables.add(name)
-        for child in table.get_children():
-            at_once = given and child.get_name() in _COMPREHENSIONS
-            (self.now if at_once else self.lasting).update(_globals(child))
-            waiting = child.get_children()
-            while waiting:
-                inner = waiting.pop()
-                self.lasting.update(_globals(inner))
-                waiting += inner.get_children()
+def names_in(source: str, given: bool) -> Names:
+    """The names of a cell, which is given or not."""
+    table = _table(source)
+    if table is None:
+        return Names(frozenset(), frozenset(), frozenset(), frozenset(), True)
+    now: set[str] = set()
+    lasting: set[str] = set()
+    binds: set[str] = set()
+    variables: set[str] = set()
+    for each in table.get_symbols():
+        name = each.get_name()
+        if each.is_referenced():
+            (now if given else lasting).add(name)
+        if each.is_assigned() or each.is_imported():
+            binds.add(name)
+            if not each.is_imported() and not each.is_namespace():
+                variables.add(name)
+    for child in table.get_children():
+        at_once = given and child.get_name() in _COMPREHENSIONS
+        (now if at_once else lasting).update(_globals(child))
+        waiting = child.get_children()
+        while waiting:
+            inner = waiting.pop()
+            lasting.update(_globals(inner))
+            waiting += inner.get_children()
+    return Names(*map(frozenset, (now, lasting, binds, variables)), opaque=False)
 
 
 def _globals(table: symtable.SymbolTable) -> Iterable[str]:

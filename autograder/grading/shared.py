@@ -234,7 +234,7 @@ class Blob:
     """
 
     def __init__(self, data: bytearray, *, strides: bool) -> None:
-        self._data, self._strides, self._offset = data, strides, 0
+        self._data, self._view, self._strides, self._offset = data, memoryview(data), strides, 0
 
     def take(self, name: object, shape: object, strides: object, meta: object) -> tuple[Tensor, bytes | None]:
         """A tensor that has been described, and its bytes where it is small.
@@ -243,14 +243,15 @@ class Blob:
             Lost: there is no such tensor.
         """
         dtype = known.DTYPES.get(name) if isinstance(name, str) else None
-        sound = isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS
-        if dtype is None or not sound or not all(type(each) is int and 0 <= each < 2**40 for each in shape):
+        if dtype is None or not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
             raise broken("no tensor")
-        if meta:
-            return torch.empty(shape, dtype=dtype, device="meta"), None
         count = 1
         for size in shape:
+            if type(size) is not int or not 0 <= size < 2**40:
+                raise broken("no tensor")
             count *= size
+        if meta:
+            return torch.empty(shape, dtype=dtype, device="meta"), None
         if not count:
             return torch.empty(shape, dtype=dtype), None
         if strides is not None:
@@ -264,8 +265,8 @@ class Blob:
             flat = flat.view(torch.uint8) != 0
         if strides is not None:
             return flat.as_strided(shape, strides), None
-        raw = bytes(self._data[begin : begin + size]) if count <= SHADOWED and dtype is not torch.bool else None
-        return flat.reshape(shape), raw
+        raw = bytes(self._view[begin : begin + size]) if count <= SHADOWED and dtype is not torch.bool else None
+        return flat.view(shape) if len(shape) != 1 else flat, raw
 
     def _span(self, shape: Sequence[int], strides: Any) -> int:
         if not self._strides:

@@ -25,6 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
+from autograder.grading.ready import packed
 from autograder.grading.results import Limits, Result
 from autograder.grading.wire import Channel, Lost
 
@@ -149,7 +150,7 @@ class Warm:
         """Grade one submission; a judge that is lost is a result, too.
 
         Args:
-            source: the lesson's notebook, hidden tests included.
+            source: the lesson's notebook, hidden tests included, as `engine.prepared` makes it.
             submitted: what the student handed in.
 
         Raises:
@@ -158,17 +159,16 @@ class Warm:
         if self._end is None:
             raise WarmError("The process that grades has not been started.")
         ours, theirs = socket.socketpair()
-        begin = time.monotonic()
+        begin, heavy = time.monotonic(), any(each in source for each in ASKS_FOR_IT)
+        ready = packed(source)
         with ours:
             try:
                 with theirs, self._lock:
-                    socket.send_fds(
-                        self._end, [HEAVY if any(each in source for each in ASKS_FOR_IT) else PLAIN], [theirs.fileno()]
-                    )
+                    socket.send_fds(self._end, [HEAVY if heavy else PLAIN], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + MARGIN
-                about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(source)}
-                channel.send(about, [source, submitted])
+                about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(ready)}
+                channel.send(about, [ready, submitted])
                 told, notebook = channel.receive()
             except OSError:
                 raise WarmError("The process that grades has ended.") from None
@@ -326,6 +326,7 @@ def _die_with_parent(parent: int) -> None:
 def _judge(job: socket.socket, way: socket.socket) -> None:
     """Grade the one submission that comes through `job`."""
     from autograder.grading.judge import Judge, Started
+    from autograder.grading.ready import unpacked
 
     channel = Channel(job)
     about, blob = channel.receive()
@@ -336,7 +337,7 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
     if used:
         resource.setrlimit(resource.RLIMIT_AS, (used + JUDGE_BYTES,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (int(limits.submission_seconds + MARGIN),) * 2)  # it ends when given up
-    source = json.loads(blob[: about["source"]])
+    lesson = unpacked(blob[: about["source"]])
     folders: list[str] = []
 
     def start() -> Started:
@@ -346,7 +347,7 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
         return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
 
     try:
-        judge = Judge(start, source, limits)
+        judge = Judge(start, lesson, limits)
         result = judge.grade(bytes(blob[about["source"] :]), about["student"], about["lesson"]).to_json()
     finally:
         for folder in folders:
