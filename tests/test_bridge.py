@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterator
 
 import across
+import numpy as np
 import pytest
 import torch
 from classroom import classroom
@@ -118,6 +119,10 @@ THERE = {
     "same": lambda *values: values if len(values) > 1 else values[0],
     "fails": fails,
     "take": lambda iterator: [next(iterator), next(iterator)],
+    "turned": lambda part, training: part.train(training) and None,
+    "inner_turned": lambda model, training: model.inner.train(training) and None,
+    "dropping": lambda part, rate: setattr(part, "p", rate),
+    "known": lambda model: (model.training, model.inner.training, model.drop.p),
     "quiet": lambda x: torch.set_grad_enabled(False) and None,
 }
 
@@ -283,6 +288,39 @@ def test_a_change_of_mode_crosses_as_a_number_and_a_flag(there: dict, monkeypatc
     assert there["same"](model) is model
     there["learn"](model, torch.optim.SGD(model.parameters(), lr=0.1), torch.ones(2, 3))
     assert model.training and model.inner.training and model.drop.training
+
+
+def test_a_change_that_is_taken_back_is_seen_on_the_other_side(there: dict) -> None:
+    """Also where the one was told of with the whole model, and the other with a part of it."""
+    model, x, none = there["Attention"](3), torch.ones(2, 3), 0.0
+    model(x)
+    model.eval()
+    there["turned"](model, True)
+    assert model.training and model.inner.training
+    there["turned"](model.inner, False)
+    assert model.training and not model.inner.training
+    there["inner_turned"](model, True)
+    assert model.inner.training
+    there["turned"](model.inner, False)
+    model.inner.train()
+    model.drop.p = none
+    assert there["known"](model) == (True, True, 0.0)
+    there["dropping"](model.drop, 0.25)
+    assert model.drop.p == 0.25
+    model.drop.p = none
+    assert there["known"](model) == (True, True, 0.0)
+
+
+def test_numbers_and_texts_that_json_does_not_know_cross(there: dict) -> None:
+    """What is not finite stays so; half a character, which no file takes, becomes a question mark."""
+    same = there["same"]
+    assert math.isnan(same(math.nan)) and math.isnan(same(np.float32("nan")))
+    assert same((-math.inf, np.float64("inf"))) == (-math.inf, math.inf)
+    assert type(same(np.float64("inf"))) is np.float64
+    assert same("\ud800\x00 ü") == "?\x00 ü"
+    model = there["Attention"](3)
+    model.drop.p = math.inf
+    assert there["known"](model)[2] == math.inf
 
 
 def test_modules_that_nobody_holds_are_let_go_on_both_sides(there: dict) -> None:

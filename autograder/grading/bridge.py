@@ -179,6 +179,8 @@ class Peer:
     def set_mode(self, number: int, training: bool) -> None:
         """Both sides know that a module is in training, or no longer."""
         self.states[number][0] = training
+        for tree in self.trees.values():
+            tree.agree(self.things[number], training)
         if (seen := self.seen.get(number)) is not None:
             self.seen[number] = seen._replace(training=training)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -77,8 +78,10 @@ class Outgoing:
     def encode(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON's own types."""
         kind = type(value)
-        if value is None or kind is bool or kind is float:
+        if value is None or kind is bool:
             return value
+        if kind is float:
+            return value if math.isfinite(value) else ["float", str(value)]
         is_several = kind is tuple and len(value) > 0 and all(issubclass(type(each), Tensor) for each in value)
         self._items += len(value) if is_several else 1
         if depth > MOST_DEPTH or self._items > MOST_ITEMS:
@@ -115,7 +118,7 @@ class Outgoing:
         if kind is slice:
             return ["slice", *(self.encode(each, depth + 1) for each in (value.start, value.stop, value.step))]
         if issubclass(kind, np.generic) and value.dtype.char in _ARRAYS:
-            return ["number", value.dtype.char, value.item()]
+            return ["number", value.dtype.char, self.encode(value.item(), depth + 1)]
         if kind is np.ndarray and value.dtype.char in _ARRAYS and value.nbytes < 2**26:
             return ["array", value.dtype.char, list(value.shape), self._tensor(torch.from_numpy(value.copy()))]
         if kind in (Decimal, Fraction):
@@ -218,6 +221,8 @@ class Outgoing:
             {name: None if each is None else self._tell(each) for name, each in module._modules.items()},
         ]
         if about is not None or peer.states.get(number) != state:
+            if about is None:
+                peer.trees.clear()  # they know what it was before
             peer.states[number] = state
             self._modules.append([number, about, state])
         return number
@@ -267,10 +272,15 @@ def _described(value: Any) -> list | None:
         [
             each.name,
             int(each.kind),
-            [each.default] if type(each.default) in SIMPLE else [] if each.default is each.empty else ["…"],
+            [] if each.default is each.empty else [each.default if _is_exact(each.default) else "…"],
         ]
         for each in parameters
     ]
+
+
+def _is_exact(value: Any) -> bool:
+    """JSON knows a value just as it is."""
+    return type(value) in SIMPLE and (type(value) is not float or math.isfinite(value))
 
 
 class Incoming:
@@ -356,7 +366,13 @@ class Incoming:
     def _read_slice(self, *parts: Any, depth: int) -> slice:
         return slice(*(self._decode(each, depth) for each in parts))
 
-    def _read_number(self, char: str, value: float, *, depth: int) -> np.generic:
+    def _read_float(self, text: str, *, depth: int) -> float:
+        if text not in ("nan", "inf", "-inf"):
+            raise broken("no number")
+        return float(text)
+
+    def _read_number(self, char: str, told: Any, *, depth: int) -> np.generic:
+        value = self._decode(told, depth)
         if char not in _ARRAYS or type(value) not in (bool, int, float):
             raise broken("no number")
         return np.dtype(char).type(value)

@@ -63,7 +63,7 @@ class Tree:
         parameters: all of them, each once, by their ids.
     """
 
-    __slots__ = ("_inside", "_modes", "_sizes", "_values", "_views", "parameters")
+    __slots__ = ("_inside", "_modes", "_places", "_sizes", "_values", "_views", "parameters")
 
     def __init__(self, root: nn.Module) -> None:
         modules, self.parameters = _walk([root])
@@ -74,9 +74,15 @@ class Tree:
         self._values = list(chain.from_iterable(self._views))
         begins = list(accumulate(self._sizes, initial=0))
         self._inside = begins[len(held)]  # where the parameters, buffers and parts begin
-        self._modes = {
-            at + list(each).index("training"): module for module, each, at in zip(modules, held, begins, strict=False)
-        }
+        places = [at + list(each).index("training") for each, at in zip(held, begins, strict=False)]
+        self._modes = dict(zip(places, modules, strict=True))
+        self._places = dict(zip(map(id, modules), places, strict=True))
+
+    def agree(self, module: nn.Module, training: bool) -> None:
+        """Both sides know a module's mode, if it is one of these."""
+        place = self._places.get(id(module))
+        if place is not None:
+            self._values[place] = training
 
     def turned(self) -> list[nn.Module] | None:
         """The modules of another mode than before, of which it is agreed now; None where more has changed."""

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
+
 _LENGTHS = struct.Struct(">4sII")
 _MAGIC = b"judg"
 MOST_HEADER = 8 * 2**20
@@ -30,11 +32,19 @@ class Lost(BaseException):
         self.why = why
 
 
-def _whole(text: bytearray) -> str:
+def _text(header: Any) -> bytes:
+    """A header as JSON. Its numbers are finite: JSON knows no others."""
+    try:
+        return orjson.dumps(header)
+    except TypeError:  # half characters
+        return json.dumps(header, separators=(",", ":")).encode()
+
+
+def _whole(text: bytearray) -> bytes | bytearray:
     """A header's text; half characters, which no file and no database takes, become question marks."""
     if b"\\u" not in text:
-        return text.decode("utf-8", "replace")
-    return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
+        return text
+    return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
 
 
 class Channel:
@@ -57,7 +67,7 @@ class Channel:
         Raises:
             Lost: the other side is gone, or does not read.
         """
-        text = json.dumps(header, separators=(",", ":")).encode()
+        text = _text(header)
         size = sum(len(blob) for blob in blobs)
         if len(text) > MOST_HEADER or size > MOST_BYTES:
             raise Lost("malformed", "a frame is too large")
@@ -82,7 +92,7 @@ class Channel:
         text = self._exactly(length)
         blob = self._exactly(size)
         try:
-            return json.loads(_whole(text)), blob
+            return orjson.loads(_whole(text)), blob
         except (ValueError, RecursionError) as error:
             raise Lost("malformed", f"no JSON: {error}") from None
 
