@@ -356,6 +356,7 @@ def replies(seed: int) -> Iterator[bytes]:
     module = [-2, [None, "M", "", ["forward"]], [True, {"a": 1}, {"w": None}, {"b": [-1, False, False]}, {"c": None}]]
     header = {"op": "ok", "n": 1, "v": ["t", [["T", -1], ["m", -2]]], "grad": True, "out": "", "tensors": [tensor]}
     header |= {"modules": [module], "modes": [[-2, False]], "optimizers": [], "unused": [], "ended": []}
+    header |= {"left": ["float32", 5]}
     odd = [None, -1, 10**30, 1e308, "x", "", [], {}, [[]], ["T", 5], ["f", 1, "f", None], ["m", -1], ["known", "x"]]
     odd += [["class", -3, "C", ["x"], [["a", 9, []]]], ["slice", 1], ["array", "d", [9], ["T", -1]], ["error"], True]
     odd += [["back", 3], ["optimizer", -5, "Adam", [[[], {}]]], ["d", [[[], 1]]], ["set", [["l", []]]], ["dtype", "o"]]

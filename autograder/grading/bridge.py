@@ -28,7 +28,6 @@ from autograder.grading.shared import SharedTensors, broken
 from autograder.grading.wire import Channel, Lost
 
 MOST_COPIES = 200
-STILL = frozenset({"end"})  # operations in whose course nothing changes that both sides hold
 
 
 class Peer:
@@ -81,6 +80,13 @@ class Peer:
         """What this side has printed since it was last asked."""
         return ""
 
+    def left(self) -> list:
+        """What has become of PyTorch's defaults on this side."""
+        return []
+
+    def finds(self, left: list) -> None:
+        """What has become of them on the other side."""
+
     def frames(self, error: BaseException) -> list[tuple[str, int, str]]:
         """Where in the answer an error came from: function, line, source of the line."""
         return []
@@ -102,7 +108,7 @@ class Peer:
         outermost = tensors.hold()
         try:
             number = self.reference()
-            self._send(operation, number, payload, look=operation not in STILL)
+            self._send(operation, number, payload)
             while True:
                 incoming = self.receive()
                 if incoming.operation not in ("ok", "error"):
@@ -145,11 +151,11 @@ class Peer:
             if self.judge and not isinstance(error, Exception):
                 raise
             result, kind = error, "error"
-        self._send(kind, incoming.number, result, look=incoming.operation not in STILL)
+        self._send(kind, incoming.number, result)
         torch.set_grad_enabled(enabled)
         self._aliases, self.active = aliases, active
 
-    def _send(self, operation: str, number: int, value: object, *, look: bool) -> None:
+    def _send(self, operation: str, number: int, value: object) -> None:
         with torch._C.DisableTorchFunctionSubclass():
             try:
                 outgoing = Outgoing(self)
@@ -164,9 +170,9 @@ class Peer:
                 "n": number,
                 "v": encoded,
                 "grad": torch.is_grad_enabled(),
-                **outgoing.rest(look),
+                **outgoing.rest(),
             }
-        self.channel.send({**header, "out": self.said()}, outgoing.blobs)
+        self.channel.send({**header, "left": self.left(), "out": self.said()}, outgoing.blobs)
 
     # Things
 

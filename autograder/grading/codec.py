@@ -49,27 +49,22 @@ class Outgoing:
         self._modes: list[list] = []
         self._told: set[int] = set()
 
-    def rest(self, look: bool) -> dict[str, list]:
-        """What goes beside the value: tensors and modules that are new or have changed, and what is of no more use.
-
-        Args:
-            look: whether there may be changes; what is new goes in any case.
-        """
+    def rest(self) -> dict[str, list]:
+        """What goes beside the value: tensors and modules that are new or have changed, and what is of no more use."""
         peer = self.peer
         told: list[list] = []
-        if look:
-            for root in peer.active:
-                self._look(root)
-            for number, optimizer in peer.optimizers.items():
-                if (groups := self._groups(optimizer)) != peer.states.get(number):
-                    peer.states[number] = groups
-                    told.append([number, groups])
-            for number, tensor, whole in peer.tensors.changed():
-                if not whole:
-                    peer.tensors.learns(number, tensor.requires_grad)
-                    self._tensors.append([number, None, tensor.requires_grad])
-                elif (raw := self._describe(number, tensor)) is not None:
-                    peer.tensors.agree(number, tensor, raw)
+        for root in peer.active:
+            self._look(root)
+        for number, optimizer in peer.optimizers.items():
+            if (groups := self._groups(optimizer)) != peer.states.get(number):
+                peer.states[number] = groups
+                told.append([number, groups])
+        for number, tensor, whole in peer.tensors.changed():
+            if not whole:
+                peer.tensors.learns(number, tensor.requires_grad)
+                self._tensors.append([number, None, tensor.requires_grad])
+            elif (raw := self._describe(number, tensor)) is not None:
+                peer.tensors.agree(number, tensor, raw)
         unused, peer.tensors.unused, peer.unused = peer.tensors.unused + peer.unused, [], []
         ended, peer.ended = peer.ended, []
         kinds = {"tensors": self._tensors, "modules": self._modules, "modes": self._modes, "optimizers": told}
@@ -291,13 +286,14 @@ class Incoming:
         self._blob = Blob(blob, strides=not peer.judge)
         self._kept: list[Tensor] = []  # until the value has been read
         wanted = {"op": str, "n": int, "grad": bool, "out": str, "tensors": list, "modules": list}
-        wanted |= {"modes": list, "optimizers": list, "unused": list, "ended": list}
+        wanted |= dict.fromkeys(("modes", "optimizers", "unused", "ended", "left"), list)
         if not isinstance(header, dict) or any(type(header.get(key)) is not kind for key, kind in wanted.items()):
             raise broken("no message")
         self.operation, self.number, self.enabled = header["op"], header["n"], header["grad"]
         self._value = header.get("v")
         if header["out"]:
             peer.heard(header["out"])
+        peer.finds(header["left"])
         for each in header["tensors"]:
             self._take_tensor(each)
         made = [(self._module(each), each) for each in header["modules"]]

@@ -27,19 +27,22 @@ from torch import nn
 from autograder import answers, check, data, draw, mistakes, panel, parts
 from autograder.by_hand import finished_part
 from autograder.grading.bridge import Peer
+from autograder.grading.known import DTYPES
 from autograder.grading.mirrors import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.needed import unneeded
 from autograder.grading.reading import NotGradable, cells_of
 from autograder.grading.ready import Ready, compiled
 from autograder.grading.repair import repair
 from autograder.grading.results import Limits, Outcome, Result
+from autograder.grading.shared import broken
 from autograder.grading.wire import Channel, Lost
 from autograder.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.verdict import CheckFailed, NotWritten
 
 SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mistakes": mistakes, "nn": nn}
 SETUP |= {"parts": parts, "torch": torch, "device": torch.device("cpu")}
-OWN = frozenset({"cell", "names", "end"})  # what never fails where nothing is broken
+OWN = frozenset({"cell", "names"})  # what never fails where nothing is broken
+STARTS = torch.float32, check.SEED  # PyTorch's default dtype and seed when a check begins
 MOST_STARTS = 4
 OVER = "earlier cells ended Python too often, or used up the time of the whole submission."
 GRACE = 5.0  # seconds to answer an interrupt
@@ -79,10 +82,8 @@ class _There(answers.Here):
             self._peer.end()
 
     def shared_state(self) -> tuple[bool, torch.dtype, int]:
-        enabled = torch.is_grad_enabled()
-        self._peer.let_go()
-        dtype, seed = self._peer.end()  # nothing of the exercise comes after this
-        return enabled, dtype, seed
+        self._peer.let_go()  # nothing of the exercise comes after this
+        return torch.is_grad_enabled(), *self._peer.defaults
 
     @contextmanager
     def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
@@ -106,8 +107,9 @@ class _JudgePeer(Peer):
         super().__init__(channel, judge=True)
         self.rules: list[list] = []
         self.lost = False
+        self.defaults = STARTS
         self._given: dict[str, object] | None = None  # of an exercise that has begun, and the student has not heard of
-        self._is_open = False
+        self._is_over = False  # so is an exercise that has ended
 
     def forbidden(self) -> list:
         return list(self.rules)
@@ -123,18 +125,25 @@ class _JudgePeer(Peer):
 
     def begin(self, given: dict[str, object]) -> None:
         """An exercise begins, with right neighbours; the next request says so, which saves one."""
-        self._given, self._is_open = given, True
+        self._given, self.defaults = given, STARTS
 
-    def end(self) -> Any:
-        """The exercise is over: what is left of it in the student's process; None where that is known already."""
-        is_open, self._is_open = self._is_open and not self.lost, False
-        return self.request("end") if is_open else None
+    def end(self) -> None:
+        """The exercise is over; so says the next request, too."""
+        self._given, self._is_over = None, True
+
+    def finds(self, left: list) -> None:
+        """PyTorch's default dtype and seed over there, as the last answer says."""
+        if len(left) != 2 or left[0] not in DTYPES or type(left[1]) is not int:
+            raise broken("no defaults")
+        self.defaults = DTYPES[left[0]], left[1]
 
     def request(self, operation: str, *payload: object) -> Any:
-        given, self._given = self._given, None
+        given, is_over, self._given, self._is_over = self._given, self._is_over, None, False
         try:
             if given is not None:
                 return super().request("begin", given, operation, *payload)
+            if is_over and operation not in OWN:
+                return super().request("after", operation, *payload)
             return super().request(operation, *payload)
         except Lost:
             self.lost = True

@@ -24,6 +24,7 @@ from traitlets.config import Config
 from autograder import modules
 from autograder.by_hand import without
 from autograder.check import seed_all
+from autograder.grading import known
 from autograder.grading.bridge import Peer
 from autograder.grading.wire import Channel, Lost
 from autograder.verdict import frames_of, where
@@ -228,12 +229,13 @@ class Student(Peer):
         self._shell, self._output_bytes = shell, output_bytes
         self._names = shell.user_ns
         self._exercise = ExitStack()
+        self._random: tuple | None = None  # the cells' own random state and default dtype while checks have theirs
         self._page = shell.page = _Page(output_bytes)
         self.operations |= {
             "cell": self._cell,
             "names": self._looked_up,
             "begin": self._begin,
-            "end": self._end,
+            "after": self._after,
             "ask": self._asked,
         }
 
@@ -255,6 +257,10 @@ class Student(Peer):
             self._page.outputs.clear()
         return "".join(texts)
 
+    def left(self) -> list:
+        """What the answers have made of PyTorch's default dtype and seed."""
+        return [known.DTYPE_NAMES[torch.get_default_dtype()], torch.initial_seed()]
+
     def frames(self, error: BaseException) -> list[tuple[str, int, str]]:
         """Where in the cells an error came from."""
         return [where(code, line) for code, line, scope in frames_of(error.__traceback__) if scope is self._names]
@@ -268,6 +274,7 @@ class Student(Peer):
 
     def _cell(self, source: str) -> np.ndarray:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""
+        self._end()
         self.forget()
         page = self._shell.page = _Page(self._output_bytes)
         try:
@@ -283,28 +290,38 @@ class Student(Peer):
 
     def _looked_up(self, *names: str) -> tuple:
         """What the cells have bound to names, for the next check; of earlier ones nothing is of use any more."""
+        self._exercise.close()
         self.forget()
         return tuple([self._names[name]] if name in self._names else [] for name in names)
 
     def _begin(self, given: dict[str, object], operation: str, *payload: object) -> object:
         """Before a check's first request: its random state, PyTorch's defaults, right neighbours for the student's."""
-        self._exercise = ExitStack()
+        self._exercise.close()
         before = {name: self._names[name] for name in given if name in self._names}
         self._exercise.callback(self._put_back, list(given), before)
         self._names.update(given)
-        state = torch.random.get_rng_state(), torch.get_default_dtype(), random.getstate(), np.random.get_state()
-        self._exercise.callback(_restore, *state)
+        if self._random is None:
+            states = torch.random.get_rng_state(), random.getstate(), np.random.get_state()
+            self._random = *states, torch.get_default_dtype()
         seed_all()
         torch.set_default_dtype(torch.float32)
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         return self.operations[operation](*payload)
 
-    def _end(self) -> tuple[torch.dtype, int]:
-        """After a check: all is as it was; what the answers have made of PyTorch's defaults meanwhile."""
-        state = torch.get_default_dtype(), torch.initial_seed()
+    def _after(self, operation: str, *payload: object) -> object:
+        """A request after a check and before the next one."""
+        self._end()
+        return self.operations[operation](*payload)
+
+    def _end(self) -> None:
+        """After a check: all is as it was."""
         self._exercise.close()
-        return state
+        if self._random is not None:
+            torch_state, python, numpy, dtype = self._random
+            torch.random.set_rng_state(torch_state), random.setstate(python), np.random.set_state(numpy)
+            torch.set_default_dtype(dtype)
+            self._random = None
 
     def _put_back(self, given: list[str], before: Mapping[str, object]) -> None:
         for name in given:
@@ -313,11 +330,6 @@ class Student(Peer):
 
     def _asked(self, statement: str, arguments: tuple) -> None:
         STATEMENTS[statement](*arguments)
-
-
-def _restore(state: torch.Tensor, dtype: torch.dtype, python: Any, numpy: Any) -> None:
-    torch.random.set_rng_state(state), torch.set_default_dtype(dtype), random.setstate(python)
-    np.random.set_state(numpy)
 
 
 def serve(channel: Channel, shell: Shell, output_bytes: int) -> None:
