@@ -10,6 +10,7 @@ import socket
 import struct
 import weakref
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import across
 import numpy as np
@@ -19,10 +20,12 @@ from classroom import classroom
 from matrix import exercises, graded, right_answers, source, wrong_answers
 from torch import nn
 
-from autograder import parts
+from autograder import check, parts
+from autograder.grading import judge
 from autograder.grading.bridge import Peer
 from autograder.grading.codec import MOST_ITEMS
 from autograder.grading.needed import unneeded
+from autograder.grading.student import Student
 from autograder.grading.wire import MOST_HEADER, Channel, Lost
 from autograder.verdict import CheckFailed
 
@@ -149,6 +152,27 @@ def there() -> Iterator[dict[str, object]]:
     os.waitpid(child, 0)
 
 
+@pytest.fixture
+def student() -> Iterator[judge._JudgePeer]:
+    """A judge's way to a student's process whose cells are plain Python."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        try:
+            ours.close()
+            scope = {"torch": torch}
+            plain = SimpleNamespace(user_ns=scope, page=None, InteractiveTB=SimpleNamespace())
+            plain.run_cell = lambda source, store_history: exec(source, scope)
+            Student(Channel(theirs), plain, 1000).serve()
+        finally:
+            os._exit(0)
+    theirs.close()
+    peer = judge._JudgePeer(Channel(ours))
+    yield peer
+    peer.channel.close()
+    os.waitpid(child, 0)
+
+
 def test_a_result_can_be_differentiated(there) -> None:
     """Gradients are those of the same function here."""
     query, key = (torch.randn(3, 4, dtype=torch.double, requires_grad=True) for _ in range(2))
@@ -270,6 +294,38 @@ def test_gradients_switched_off_there_are_off_here(there) -> None:
         assert not torch.is_grad_enabled()
     finally:
         torch.set_grad_enabled(True)
+
+
+ANSWERS = """
+def helper(): return "the student's"
+def draw(): return helper(), torch.rand(1).item()
+def seeds(): torch.manual_seed(7)
+def widens(): torch.set_default_dtype(torch.float64)
+torch.manual_seed(3)
+"""
+
+
+def test_an_exercise_leaves_the_cells_as_they_were(student: judge._JudgePeer) -> None:
+    """Its seed, its dtype and its neighbours are there as long as it lasts; what an answer changes of them is told."""
+    student.request("cell", ANSWERS)
+    (draw,), (seeds,), (widens,) = student.request("names", "draw", "seeds", "widens")
+    home = judge._There(student)
+    own = torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
+    fresh = torch.rand(1, generator=torch.Generator().manual_seed(check.SEED)).item()
+    for _ in range(2):
+        with home.exercise({"helper": parts.padding_mask, "torch": torch}):
+            assert home.shared_state() == (True, torch.float32, check.SEED)
+        with home.exercise({"helper": lambda: "the check's"}):
+            assert draw() == ("the check's", fresh)
+            assert home.shared_state() == (True, torch.float32, check.SEED)
+    with home.exercise({}):
+        seeds(), widens()
+        assert home.shared_state() == (True, torch.float64, 7)
+    assert draw() == ("the student's", own[0])
+    with home.exercise({}):
+        assert draw() == ("the student's", fresh)
+    student.request("cell", "drawn = draw()[1], torch.get_default_dtype()")
+    assert student.request("names", "drawn") == ([(own[1], torch.float32)],)
 
 
 def test_a_change_of_mode_crosses_as_a_number_and_a_flag(there: dict, monkeypatch: pytest.MonkeyPatch) -> None:
