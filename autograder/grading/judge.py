@@ -106,7 +106,6 @@ class _JudgePeer(Peer):
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel, judge=True)
         self.rules: list[list] = []
-        self.lost = False
         self.defaults = STARTS
         self._given: dict[str, object] | None = None  # of an exercise that has begun, and the student has not heard of
         self._is_over = False  # so is an exercise that has ended
@@ -145,13 +144,9 @@ class _JudgePeer(Peer):
             if is_over and operation not in OWN:
                 return super().request("after", operation, *payload)
             return super().request(operation, *payload)
-        except Lost:
-            self.lost = True
-            raise
         except Exception as error:
             if operation not in OWN:
                 raise
-            self.lost = True
             raise Lost("malformed", f"{operation}: {error}") from None
 
 

@@ -259,7 +259,7 @@ class Student(Peer):
 
     def left(self) -> list:
         """What the answers have made of PyTorch's default dtype and seed."""
-        return [known.DTYPE_NAMES[torch.get_default_dtype()], torch.initial_seed()]
+        return [known.DTYPE_NAMES.get(torch.get_default_dtype(), ""), torch.initial_seed()]
 
     def frames(self, error: BaseException) -> list[tuple[str, int, str]]:
         """Where in the cells an error came from."""
