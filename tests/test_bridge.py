@@ -29,7 +29,7 @@ from autograder.grading.student import Student
 from autograder.grading.wire import MOST_HEADER, Channel, Lost
 from autograder.verdict import CheckFailed
 
-EVERY = 12  # answer of the tables; all of them take a quarter of an hour
+EVERY = 4  # answer of the tables; all of them take six minutes
 OTHERWISE = {  # told otherwise across the bridge
     *("sampling at low temperature", "dropout at a fixed rate", "new layers on every call"),  # luck decides
     "in place on x in train only when no grad",  # an input that is written into does not take the graph along
