@@ -104,6 +104,11 @@ def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str,
             ),
             "the second residual starts from the layer's input": second(x, feed(y)),
             "the feed-forward network reads the layer's input": second(y, feed(x)),
+            "x is added before add_norm_1, which adds it once more": _finish(feed, second, first(x, x + attended)),
+            "x is added before add_norm_2, which adds it once more": second(y, y + feed(y)),
+            "x is added before each add & norm, which adds it once more": _doubled(
+                feed, second, first(x, x + attended)
+            ),
             "the first add & norm is left out": second(attended, feed(attended)),
             "the second add & norm is left out": feed(y),
             "the feed-forward network is left out": y,
@@ -132,6 +137,10 @@ def decoder_layer(
     def last(y: Tensor, z: Tensor) -> Tensor:
         return third(z, feed(y))
 
+    def doubled() -> Tensor:
+        y = first(x, x + own(x, x, x, tgt_mask))
+        return _doubled(feed, third, second(y, y + cross(y, memory, memory, src_mask)))
+
     with torch.no_grad():
         y = first(x, own(x, x, x, tgt_mask))
         crossed = cross(y, memory, memory, src_mask)
@@ -153,6 +162,7 @@ def decoder_layer(
             "the third residual starts from the layer's input": third(x, feed(z)),
             "the third residual starts from before the cross-attention": third(y, feed(z)),
             "the feed-forward network reads what came before the cross-attention": last(y, z),
+            "x is added before each add & norm, which adds it once more": doubled(),
             "the feed-forward network is left out": z,
             "the third add & norm is left out": feed(z),
             "add_norm_1 is used for all three": wired(second=first, third=first),
@@ -172,6 +182,10 @@ def decoder_layer(
 
 def _finish(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
     return norm(y, feed(y))
+
+
+def _doubled(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
+    return norm(y, y + feed(y))
 
 
 def _attention_second(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:

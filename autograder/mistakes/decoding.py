@@ -45,6 +45,9 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
         "rows never end, and go on to `max_len`": torch.cat(
             [begin, script[:, torch.arange(max_len).clamp(max=script.size(1) - 1)]], dim=1
         ),
+        "a row that has ended is forgotten after one step of padding": _forgetful(
+            script, begin, max_len, eos_id, pad_id
+        ),
         "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
@@ -56,6 +59,22 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
     }
     expected = torch.cat([begin, right], dim=1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, expected)}
+
+
+def _forgetful(script: Tensor, tokens: Tensor, max_len: int, eos_id: int, pad_id: int) -> Tensor:
+    """What a loop writes behind `tokens` (batch, 1), BOS, that knows of the last token alone whether it was EOS.
+
+    Off its script the model says BOS, as `parts.ScriptedModel` does.
+    """
+    begin, ended, strayed = tokens[:, 0], *torch.zeros(2, len(script), dtype=torch.bool)
+    for step in range(max_len):
+        said = script[:, min(step, script.size(1) - 1)]
+        following = torch.where(ended, pad_id, torch.where(strayed, begin, said))
+        ended, strayed = following == eos_id, strayed | (following != said)
+        tokens = torch.cat([tokens, following.unsqueeze(1)], dim=1)
+        if ended.all():
+            break
+    return tokens
 
 
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
