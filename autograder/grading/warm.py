@@ -160,13 +160,13 @@ class Warm:
             raise WarmError("The process that grades has not been started.")
         ours, theirs = socket.socketpair()
         begin, heavy = time.monotonic(), any(each in source for each in ASKS_FOR_IT)
-        ready = packed(source)
         with ours:
             try:
                 with theirs, self._lock:
                     socket.send_fds(self._end, [HEAVY if heavy else PLAIN], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + MARGIN
+                ready = packed(source)
                 about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(ready)}
                 channel.send(about, [ready, submitted])
                 told, notebook = channel.receive()

@@ -71,7 +71,7 @@ def _forgetful(script: Tensor, tokens: Tensor, max_len: int, eos_id: int, pad_id
         said = script[:, min(step, script.size(1) - 1)]
         following = torch.where(ended, pad_id, torch.where(strayed, begin, said))
         ended, strayed = following == eos_id, strayed | (following != said)
-        tokens = torch.cat([tokens, following.unsqueeze(1)], dim=1)
+        tokens = torch.cat([tokens, following[:, None]], dim=1)
         if ended.all():
             break
     return tokens
