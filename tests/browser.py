@@ -9,6 +9,7 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -124,12 +125,14 @@ def jupyter_lab(course: Path, home: Path) -> Iterator[Server]:
 
 
 def _address(process: subprocess.Popen, runtime: Path, log: Path) -> str:
-    """Wait until the server has written into its runtime folder which port it found free."""
+    """Wait until the server has written into its runtime folder which port it found free, and listens there."""
     end = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < end:
         for file in runtime.glob("jpserver-*.json"):
-            with contextlib.suppress(ValueError):  # half written
-                return json.loads(file.read_text(encoding="utf-8"))["url"].rstrip("/")
+            with contextlib.suppress(ValueError, OSError):  # it is half written, or nobody listens yet
+                url = json.loads(file.read_text(encoding="utf-8"))["url"].rstrip("/")
+                socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=1).close()
+                return url
         time.sleep(0.05)
     pytest.fail(f"JupyterLab did not start. It said:\n{tail(log)}")
 
