@@ -405,7 +405,7 @@ class Judge:
         error: Exception | None = None
         try:
             with self._timed(), redirect_stdout(printed), redirect_stderr(io.StringIO()):
-                code = self._ready.codes.get(cell_id(cell)) or compiled(cell)
+                code = self._ready.codes.get((cell_id(cell), cell.source)) or compiled(cell)
                 scope = self._scope(code)
                 try:
                     exec(code, scope)

@@ -20,12 +20,12 @@ class Ready(NamedTuple):
     Attributes:
         notebook: it, hidden tests included.
         names: what its own cells read and bind, by their source and whether they are given.
-        codes: its checks, compiled, by their ids.
+        codes: its checks, compiled, by their ids and sources.
     """
 
     notebook: dict[str, Any]
     names: Mapping[tuple[str, bool], Names] = {}
-    codes: Mapping[str, CodeType] = {}
+    codes: Mapping[tuple[str, str], CodeType] = {}
 
 
 @functools.lru_cache(maxsize=8)
@@ -40,7 +40,7 @@ def packed(source: bytes) -> bytes:
         names[key] = tuple(names_in(*key))
         if is_check(cell):
             with suppress(SyntaxError, ValueError):
-                codes[cell_id(cell)] = compiled(cell)
+                codes[cell_id(cell), cell["source"]] = compiled(cell)
     return marshal.dumps((notebook, names, codes))
 
 

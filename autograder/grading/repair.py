@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.grading.reading import Cell
-from autograder.lesson import STUB, cell_id, definition, parse_or_none, without_regions
+from autograder.lesson import STUB, cell_id, definition, is_marked, parse_or_none, without_regions
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class _Known:
     """A cell of the instructor's: its id, what students get of it, and what part it plays."""
 
     def __init__(self, raw: NotebookNode) -> None:
-        marks = raw.metadata.get("nbgrader") or {}
         self.raw, self.id, self.kind = raw, cell_id(raw), raw.cell_type
-        self.is_answer, self.is_check = bool(marks.get("solution")), bool(marks.get("grade"))
+        self.is_answer, self.is_check = is_marked(raw, "solution"), is_marked(raw, "grade")
         self.released = without_regions(without_regions(raw.source, "SOLUTION", STUB), "HIDDEN TESTS")
         self.texts = {_plain(self.released), _plain(raw.source)}
 

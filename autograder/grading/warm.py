@@ -25,7 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
-from autograder.grading.ready import packed
+from autograder.grading.ready import packed, unpacked
 from autograder.grading.results import Limits, Result
 from autograder.grading.wire import Channel, Lost
 
@@ -326,7 +326,6 @@ def _die_with_parent(parent: int) -> None:
 def _judge(job: socket.socket, way: socket.socket) -> None:
     """Grade the one submission that comes through `job`."""
     from autograder.grading.judge import Judge, Started
-    from autograder.grading.ready import unpacked
 
     channel = Channel(job)
     about, blob = channel.receive()

@@ -36,7 +36,7 @@ def _text(header: Any) -> bytes:
     """A header as JSON. Its numbers are finite: JSON knows no others."""
     try:
         return orjson.dumps(header)
-    except TypeError:  # half characters
+    except TypeError:  # half characters, or numbers of more than 64 bits
         return json.dumps(header, separators=(",", ":")).encode()
 
 
