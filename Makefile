@@ -65,10 +65,10 @@ doctor: $(READY)
 	$(BIN)/autograder doctor
 
 mistakes: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python tests/matrix.py $(EXERCISE)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)
 
 gallery: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python tests/gallery.py
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py
 
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py

@@ -18,7 +18,7 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 
-from autograder.grading.door import Repair, Run
+from autograder.grading.nbgrader_plugin import Repair, Run
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from autograder.grading.warm import Warm
+    from autograder.grading.worker.warm import Warm
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,8 +47,8 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run_release(arguments: argparse.Namespace) -> int:
     """Release the course around the current folder and say what changed."""
     try:
-        from autograder.course import CourseError, course_root
-        from autograder.release import release
+        from autograder.course.config import CourseError, course_root
+        from autograder.course.release import release
     except ModuleNotFoundError as error:
         return needs_grading(error)
     try:
@@ -77,8 +77,8 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run_demo(arguments: argparse.Namespace) -> int:
     """Make and grade the demo class of the course around the current folder."""
     try:
-        from autograder.course import CourseError, course_root
-        from autograder.demo import demo
+        from autograder.course.config import CourseError, course_root
+        from autograder.demo.sample_class import demo
     except ModuleNotFoundError as error:
         return needs_grading(error)
     try:
@@ -111,7 +111,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
     try:
         from rich.console import Console
 
-        from autograder.grading.warm import Warm, quick_imports
+        from autograder.grading.worker.warm import Warm, quick_imports
     except ModuleNotFoundError as error:
         return needs_grading(error)
     warm = Warm(unprotected=arguments.unprotected)
@@ -131,7 +131,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
 
 
 def _grade(command: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
-    from autograder.course import CourseError, course_root
+    from autograder.course.config import CourseError, course_root
 
     wanted = command.Wanted(
         lessons=arguments.lessons,
@@ -176,11 +176,11 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run_report(arguments: argparse.Namespace) -> int:
     """Write pages about the course around the current folder."""
     try:
-        from autograder.grading.warm import quick_imports
+        from autograder.grading.worker.warm import quick_imports
 
         with quick_imports():
-            from autograder.course import CourseError, course_root
-            from autograder.grading import report
+            from autograder.course.config import CourseError, course_root
+            from autograder.report import report
     except ModuleNotFoundError as error:
         return needs_grading(error)
     wanted = report.Wanted(arguments.lessons, arguments.student, arguments.output)
@@ -203,7 +203,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     try:
         from rich.console import Console
 
-        from autograder.grading.command import doctor
+        from autograder.grading.grade import doctor
     except ModuleNotFoundError as error:
         return needs_grading(error)
     return doctor(Console())
@@ -286,8 +286,8 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
     try:
-        from autograder.course import CourseError, course_root
-        from autograder.grading.export import Wanted, export
+        from autograder.course.config import CourseError, course_root
+        from autograder.export.export import Wanted, export
     except ModuleNotFoundError as error:
         return needs_grading(error)
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}

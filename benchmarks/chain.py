@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import data
-from autograder.course import read_notebook
-from autograder.lesson import Lesson
+from autograder.course.config import read_notebook
+from autograder.course.lesson import Lesson
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = {"d_model": 64, "num_heads": 4, "num_layers": 1, "d_ff": 128, "dropout": 0.1}  # of lessons 6 and 7

@@ -35,7 +35,7 @@ def seconds(lesson: str) -> dict[str, float]:
     sys.path.insert(0, str(ROOT / "tests"))
     from classroom import Classroom, run
 
-    from autograder.lesson import without_regions
+    from autograder.course.lesson import without_regions
 
     os.environ["NBGRADER_EXECUTION"] = "autograde"  # which shortens the training of lessons 6 and 7
     room = Classroom(lesson)

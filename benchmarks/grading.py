@@ -35,10 +35,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.api import Gradebook
 
-from autograder.course import CONFIG, read_notebook
-from autograder.demo import hand_in, make_course, released_notebook
-from autograder.lesson import Lesson, cell_id
-from autograder.submissions import NOTES, TYPICAL, answer, solved, submission
+from autograder.course.config import CONFIG, read_notebook
+from autograder.course.lesson import Lesson, cell_id
+from autograder.demo.sample_class import hand_in, make_course, released_notebook
+from autograder.demo.students import NOTES, TYPICAL, answer, solved, submission
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "benchmarks" / "grading.md"
@@ -204,7 +204,7 @@ class Course:
 
 def cells_that_run(source: NotebookNode, graded: NotebookNode) -> list[str]:
     """The code of a graded notebook, without the given cells that the judge leaves out."""
-    from autograder.grading.needed import unneeded
+    from autograder.grading.submission.dependencies import unneeded
 
     given = {cell_id(cell) for cell in source.cells if not cell.metadata.get("nbgrader", {}).get("grade")}
     given -= {cell_id(cell) for cell in source.cells if cell.metadata.get("nbgrader", {}).get("solution")}
@@ -279,7 +279,7 @@ def command(line: Sequence[str], folder: Path) -> None:
 
 def in_a_process(*arguments: str) -> object:
     """What this file prints, as JSON, when it is called like this."""
-    from autograder.grading.warm import THREADS
+    from autograder.grading.worker.warm import THREADS
 
     line = [sys.executable, __file__, *arguments]
     settings = os.environ | THREADS | {"NBGRADER_EXECUTION": "autograde", "MPLBACKEND": "agg"}
@@ -333,9 +333,9 @@ def floor(notebooks: Sequence[Sequence[str]], jobs: int = 2) -> Took:
 
 def engine() -> Iterator[tuple[str, Seconds, Seconds]]:
     """For each lesson the least time to grade its solved notebook, and to run its cells alone, on one core."""
-    from autograder.grading.engine import prepared
+    from autograder.grading.jobs import prepared
     from autograder.grading.results import Limits
-    from autograder.grading.warm import Warm
+    from autograder.grading.worker.warm import Warm
 
     with Warm() as warm:
         (process,) = tree(os.getpid())[1:]
@@ -534,8 +534,8 @@ def as_part(arguments: argparse.Namespace) -> object:
     sys.path.insert(0, str(ROOT / "tests"))
     import classroom  # noqa: F401 (imported here once, and not in each fork)
 
-    from autograder.grading import student
-    from autograder.grading.warm import warm_up
+    from autograder.grading.worker import student
+    from autograder.grading.worker.warm import warm_up
 
     if arguments.engine:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

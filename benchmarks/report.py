@@ -27,10 +27,10 @@ from statistics import median
 from nbgrader.api import BaseCell, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook, new_uuid
 from sqlalchemy import create_engine, insert, select
 
-from autograder import demo
-from autograder.grading.database import RESULTS
+from autograder.course.lesson import Exercise, Lesson
+from autograder.demo import sample_class
+from autograder.grading.gradebook.database import RESULTS
 from autograder.grading.results import Outcome, Result
-from autograder.lesson import Exercise, Lesson
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 8  # wrong answers to an exercise
@@ -187,7 +187,7 @@ def store(db_url: str, results: Iterable[Result], students: int) -> int:
 
 def make(folder: Path, students: int) -> tuple[int, int]:
     """Make a course with a graded class, and return how many lessons and graded notebooks it has."""
-    lessons = demo.make_course(ROOT, folder)
+    lessons = sample_class.make_course(ROOT, folder)
     told = {each.name: told_by(lesson, each.name) for lesson in lessons for each in lessons[lesson].exercises}
     results = a_class(list(lessons.values()), told, students)
     return len(lessons), store(f"sqlite:///{folder / 'gradebook.db'}", results, students)

@@ -7,10 +7,10 @@ import re
 import matrix
 import pytest
 import torch
-from classroom import LESSONS, classroom, message
 from more_right_answers import RIGHT as MORE_RIGHT
 from more_wrong_answers import WRONG as MORE_WRONG
 from right_answers import RIGHT, Right
+from support.classroom import LESSONS, classroom, message
 from tried_right_answers import RIGHT as TRIED_RIGHT
 from tried_wrong_answers import WRONG as TRIED_WRONG
 from wrong_answers import WRONG, Wrong

@@ -1,6 +1,6 @@
 """Grade on many machines at once, by a Dask cluster whose workers each keep a warm process.
 
-CLUSTERS.md says how to start one, and why only trusted people may reach it.
+docs/clusters.md says how to start one, and why only trusted people may reach it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import autograder
-from autograder.course import CourseError
-from autograder.grading import engine
-from autograder.grading.engine import Job
+from autograder.course.config import CourseError
+from autograder.grading.jobs import VERSION, Job
 from autograder.grading.results import Result
-from autograder.grading.warm import Warm, WarmError
+from autograder.grading.worker.warm import Warm, WarmError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -37,7 +36,7 @@ ENDED = "The process that grades ended twice while it graded this; try again."
 KILLED = "The workers that graded it died again and again; see their logs, and try again."
 MEND = (
     "Give every worker the versions and the source of this machine and a sandbox that holds, and start it again; "
-    "CLUSTERS.md says how."
+    "docs/clusters.md says how."
 )
 GO_ON = "What was graded until then holds; run it again for the rest."
 
@@ -107,7 +106,7 @@ def versions() -> Versions:
         sources.update(f"{path.relative_to(folder).as_posix()} {_digest(path)}\n".encode())
     found = {
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
-        "autograder": f"{engine.VERSION} (sources {sources.hexdigest()[:8]})",
+        "autograder": f"{VERSION} (sources {sources.hexdigest()[:8]})",
     }
     for name in PACKAGES:
         try:

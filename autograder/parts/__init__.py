@@ -25,16 +25,16 @@ from autograder.parts.decoding import (
     next_tokens,
 )
 from autograder.parts.model import Decoder, Encoder, Transformer
-from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
-from autograder.parts.scripted import ScriptedModel
-from autograder.parts.training import evaluate, label_smoothed_loss, learning_rate, teacher_forcing, train_step
-from autograder.parts.twins import (
+from autograder.parts.oracles import (
     decoder_layer_twin,
     encoder_layer_twin,
     parameters_of,
     stack_twin,
     transformer_twin,
 )
+from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
+from autograder.parts.scripted import ScriptedModel
+from autograder.parts.training import evaluate, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 
 __all__ = [
     "AddNorm",

@@ -1,0 +1,187 @@
+"""How a value is compared with what was wanted, and how the difference is put into words.
+
+The statements of `autograder.check` are made of these; a check cell never calls them itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from textwrap import shorten
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from autograder.check import _panel
+from autograder.check._errors import CheckFailed
+
+_auditing: list[bool] = []
+_measuring: list[list[float]] = []
+
+
+@contextmanager
+def audit() -> Iterator[None]:
+    """Test the checks themselves on right answers: a mistake equal to what is expected is an error (ValueError).
+
+    Only here, because what a check expects may be made from the answer's own values, which a wrong answer can turn
+    into anything.
+    """
+    _auditing.append(True)
+    try:
+        yield
+    finally:
+        _auditing.pop()
+
+
+@contextmanager
+def margins() -> Iterator[list[float]]:
+    """Collect, for each comparison inside, the greatest distance as a multiple of the distance that is allowed."""
+    _measuring.append([])
+    try:
+        yield _measuring[-1]
+    finally:
+        _measuring.pop()
+
+
+def within(distance: Tensor, allowed: Tensor) -> bool:
+    """No distance is greater than what is allowed there."""
+    if _measuring and distance.numel():
+        _measuring[-1].append((distance / allowed).max().item())
+    return not (distance > allowed).any()
+
+
+def require_tensor(name: str, value: object) -> None:
+    """A tensor came, not nothing and nothing else."""
+    if value is None:
+        raise CheckFailed(f"`{name}` is None.", slip="Is there a `return` at the end of your function?")
+    if not isinstance(value, Tensor):
+        raise CheckFailed(f"`{name}` should be a torch.Tensor.", [f"got  {kind(value)}"])
+
+
+def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
+    """Both are on one device."""
+    if got.device != expected.device:
+        raise CheckFailed(f"`{name}` is on the device {got.device}, its inputs are on {expected.device}.")
+
+
+def require_same_shape(name: str, got: Tensor, expected: Tensor, slip: str | None) -> None:
+    """Both have one shape."""
+    if got.shape != expected.shape:
+        lines = versus(tuple(expected.shape), tuple(got.shape))
+        slip = slip and slip.replace("These are the values", "This is the shape", 1)
+        picture = _panel.sizes(expected.shape, got.shape)
+        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
+
+
+def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
+    """Both are the same up to rounding, whatever their dtypes."""
+    if got.shape != value.shape or got.device != value.device:
+        return False
+    return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol)
+
+
+def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
+    """In an audit, no mistake has the values that are expected."""
+    if not _auditing:
+        return
+    for slip, value in (mistakes or {}).items():
+        if agrees(value, expected, rtol, atol):
+            raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
+
+
+def named_slip(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
+    """The sentence for the one slip whose values these are; silence when two slips would give the same."""
+    slips = [slip for slip, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
+    return f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
+
+
+def wrong_values(
+    name: str,
+    got: Tensor,
+    expected: Tensor,
+    index: tuple,
+    where: str,
+    slip: str | None,
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> CheckFailed:
+    """The verdict on a value at `index`, expected beside got."""
+    wanted, found = two_numbers(expected[index].item(), got[index].item())
+    place = f"  at index {index}{where}" if index else ""
+    lines = versus(f"{wanted}{place}", found)
+    picture = _panel.values(expected, got, index, rtol=rtol, atol=atol)
+    return CheckFailed(f"`{name}` has the wrong values.", lines, slip, picture=picture)
+
+
+def two_numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
+    """Both numbers with four decimals, or with as many as it takes to see that they differ."""
+    if isinstance(wanted, bool | int):
+        return str(wanted), str(found)
+    for digits in (4, 6, 8):
+        texts = _decimal(wanted, digits), _decimal(found, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _decimal(number: float, digits: int) -> str:
+    fits = number == 0 or 10.0**-digits <= abs(number) < 1e6
+    return f"{number:.{digits}f}" if fits else f"{number:.{digits}g}"
+
+
+def index_of(flat: Tensor, like: Tensor) -> tuple[int, ...]:
+    """The index in a tensor shaped like `like` of an index into its flat form."""
+    return tuple(int(i) for i in np.unravel_index(int(flat), tuple(like.shape)))  # torch's own imports for a second
+
+
+def first_true(wrong: Tensor) -> tuple[int, ...]:
+    """The first index at which `wrong` is True."""
+    return tuple(int(i) for i in wrong.nonzero()[0])
+
+
+def kind(value: object) -> str:
+    """What a value is, in a word or two."""
+    if isinstance(value, Tensor):
+        return f"one tensor of shape {tuple(value.shape)}"
+    return "None" if value is None else f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+
+
+def versus(expected: object, got: object) -> list[str]:
+    """Two aligned lines."""
+    return [f"expected  {_line(expected)}", f"got       {_line(got)}"]
+
+
+def _line(value: object) -> str:
+    """One line of text; two spaces between a shape and its names survive."""
+    text = str(value)
+    return text if len(text) <= 160 and "\n" not in text else shorten(text, 160, placeholder=" …")
+
+
+def unregistered(module: nn.Module, key: str) -> str | None:
+    """Why `module` does not have the parameter `key`, where that can be told."""
+    head, _, rest = key.partition(".")
+    children = dict(module._modules)
+    twins = [name for name, child in children.items() if child is children.get(head) and child and name != head]
+    if twins:
+        return f"`{head}` is the same module as `{twins[0]}`; each needs its own."
+    if key in dict(module.named_parameters()):
+        return f"`{key}` is frozen: its `requires_grad` is False."
+    if isinstance(getattr(module, head, None), nn.Parameter):
+        return f"`{head}` is a parameter itself; it should be a layer."
+    named = dict(module.named_parameters(remove_duplicate=False))
+    shared = [name for name, value in named.items() if name != key and value is named.get(key)]
+    if shared:
+        return f"`{key}` is the same parameter as `{shared[0]}`."
+    if head in children:
+        return f"`{head}` is there, but has no `{rest}`."
+    if getattr(module, head, None) is not None:
+        return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
+    return None
+
+
+def listing(found: Mapping[str, Sequence[int]]) -> list[str]:
+    """The names of the parameters that were found, at most eight."""
+    shown = ", ".join(list(found)[:8]) + (", …" if len(found) > 8 else "")
+    return [f"got  {shown or 'no parameters'}"]

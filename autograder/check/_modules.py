@@ -1,0 +1,145 @@
+"""Statements about modules: what they hold, and where it lives. `autograder.check` hands them on to check cells."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from autograder.check import _backend
+from autograder.check._compare import kind, listing, unregistered, versus
+from autograder.check._errors import CheckFailed
+
+
+def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int]]) -> None:
+    """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
+    if not isinstance(module, nn.Module):
+        raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {kind(module)}"])
+    # Under all their names: a part may stand in a container of the learner's own as well.
+    known = {key: value for key, value in module.named_parameters(remove_duplicate=False) if value.requires_grad}
+    found = {key: tuple(value.shape) for key, value in known.items()}
+    taken: set[int] = set()
+    for key, wanted in expected.items():
+        if key not in found or id(known[key]) in taken:
+            slip = unregistered(module, key)
+            own = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
+            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(own), slip)
+        if found[key] != tuple(wanted):
+            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", versus(tuple(wanted), found[key]))
+        taken.add(id(known[key]))
+    extra = [key for key, value in known.items() if id(value) not in taken]
+    if extra:
+        raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
+
+
+def layers(name: str, stack: nn.ModuleList, of: type[nn.Module], count: int) -> None:
+    """`stack` is a list of `count` layers that PyTorch knows of, each of the class `of`."""
+    if not isinstance(stack, nn.ModuleList | nn.Sequential):
+        slip = "PyTorch finds no layers in a plain list." if isinstance(stack, list | tuple) else None
+        raise CheckFailed(f"`{name}` should be an nn.ModuleList.", [f"got  {kind(stack)}"], slip)
+    if len(stack) != count:
+        raise CheckFailed(f"`{name}` has the wrong number of layers.", versus(count, len(stack)))
+    strange = next((layer for layer in stack if not isinstance(layer, of)), None)
+    if strange is not None:
+        slip = None
+        if type(strange).__name__ == of.__name__:
+            slip = f"The check puts a right one in place of your class: write `{of.__name__}(…)` where you make them."
+        raise CheckFailed(f"`{name}` should hold layers of the class {of.__name__}.", [f"got  {kind(strange)}"], slip)
+
+
+def buffer(name: str, module: nn.Module, key: str) -> None:
+    """`key` is a buffer of `module`: it moves with it from device to device and is never trained."""
+    if key in dict(module.named_buffers()):
+        return
+    if key in dict(module.named_parameters()):
+        raise CheckFailed(f"`{name}.{key}` is a parameter; what is never trained should be a buffer.")
+    if key in module._buffers:
+        raise CheckFailed(
+            f"`{name}.{key}` is None.", slip="`register_buffer` returns nothing: call it, assign nothing."
+        )
+    if hasattr(module, key):
+        raise CheckFailed(f"`{name}.{key}` is not registered as a buffer, so `.to(device)` leaves it behind.")
+    raise CheckFailed(f"`{name}` has no `{key}`.")
+
+
+def separate(name: str, one: nn.Module, other: nn.Module) -> None:
+    """Two modules that were made one after the other share no parameter; `name` is the call that makes one."""
+    known = {id(parameter): key for key, parameter in one.named_parameters()}
+    shared = next((key for key, parameter in other.named_parameters() if id(parameter) in known), None)
+    if shared is not None:
+        raise CheckFailed(f"Two modules made by `{name}` share their parameter `{shared}`.")
+
+
+def device(name: str, function: Callable[..., object], *inputs: object) -> None:
+    """`function` makes its new tensors where `inputs` are, and its result is there, too.
+
+    No other device is needed: PyTorch computes shapes and devices alone, with tensors that hold no numbers. An answer
+    that asks for numbers cannot be judged in this way, and passes.
+
+    Args:
+        name: the call, as text.
+        function: a function or a module.
+        inputs: tensors, modules and whatever else it takes; parameters and buffers of modules live with the tensors.
+    """
+    if _backend.home.has(function, *inputs):
+        return _backend.home.ask(device, name, function, *inputs)
+    for elsewhere in ("cuda", "meta"):  # a build without CUDA cannot make tensors there, only compute with them
+        try:
+            result = _on(elsewhere, function, inputs)
+        except Exception as error:
+            if "same device" in str(error):
+                slip = "Make new tensors with `device=x.device`; register constants as buffers."
+                raise CheckFailed(
+                    f"`{name}` makes a tensor on the CPU while its inputs are elsewhere.", slip=slip
+                ) from None
+            continue
+        results = result if isinstance(result, tuple | list) else [result]
+        strays = [each.device.type for each in results if isinstance(each, Tensor) and each.device.type != elsewhere]
+        if strays:
+            raise CheckFailed(f"`{name}` is on the device {strays[0]}, its inputs are elsewhere.")
+
+
+class _Together(nn.Module):
+    """A function and the modules that it is called with: one module, whose tensors can be elsewhere for a call."""
+
+    def __init__(self, function: Callable[..., object], inputs: Sequence[object]) -> None:
+        super().__init__()
+        self.function = function
+        self.models = nn.ModuleList([each for each in inputs if isinstance(each, nn.Module)])
+
+    def forward(self, *inputs: object) -> object:
+        """What the function returns."""
+        return self.function(*inputs)
+
+
+def _on(elsewhere: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
+    from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and hidden tests alone need it
+
+    def moved(value: object) -> object:
+        if not isinstance(value, Tensor):
+            return value
+        return torch.empty(value.shape, dtype=value.dtype, device=elsewhere)
+
+    with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
+        together = _Together(function, inputs)
+        held = [*together.named_parameters(), *together.named_buffers()]
+        return torch.func.functional_call(together, {key: moved(each) for key, each in held}, tuple(map(moved, inputs)))
+
+
+def defaults(name: str, function: Callable[..., object], **expected: object) -> None:
+    """Arguments of `function`, or of the class, that have defaults have these; `name` is what it is called."""
+    given = inspect.signature(function).parameters
+    for key, wanted in expected.items():
+        found = given[key].default if key in given else inspect.Parameter.empty
+        if found is not inspect.Parameter.empty and found != wanted:
+            slip = "Keep the arguments, their order and their defaults as they were given."
+            raise CheckFailed(f"`{name}` has another default for `{key}`.", versus(wanted, found), slip)
+
+
+def mode(name: str, module: nn.Module, training: bool) -> None:
+    """`module` and all its parts still are in train mode, or in eval mode, after the call `name`."""
+    if {part.training for part in module.modules()} != {training}:
+        modes = {True: "train mode", False: "eval mode"}
+        raise CheckFailed(f"`{name}` takes a model, or a part of it, out of {modes[training]}.")

@@ -1,0 +1,316 @@
+"""From solutions/ to notebooks/: normalise the source, strip it with nbgrader's own generator, overwrite nobody's work.
+
+Everything is worked out in memory and in a temporary folder first; files are written when nothing speaks against it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbformat import NotebookNode
+from nbgrader.converters import GenerateAssignment, NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import compute_checksum, is_grade
+from traitlets.config import Config
+
+from autograder.course.config import Address, CourseError, lint, load_config, read_lessons, read_notebook, readme
+from autograder.course.lesson import Lesson, cell_id, parse, without_regions
+
+MANIFEST = "release.json"
+GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
+JOIN_STREAMS = CoalesceStreamsPreprocessor()
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
+NBGRADER_CHATTER = ("There was an error processing", "Please see the")
+DEFAULTS = ([], {}, True, {"slide_type": ""})
+
+SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file that differs from what it should be; without data it should not exist."""
+
+    path: Path
+    data: bytes | None
+
+    @property
+    def verb(self) -> str:
+        return "removed" if self.data is None else "changed" if self.path.exists() else "added"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a release would do to the course's files."""
+
+    changes: list[Change]
+    edited: list[Path]
+    left: list[Path]
+
+
+def release(root: Path, *, check: bool = False, force: bool = False, register: bool = True) -> list[str]:
+    """Bring notebooks/, the README's table and the gradebook in line with solutions/; return a line per change.
+
+    Args:
+        root: The course folder.
+        check: Only say what would change.
+        force: Overwrite notebooks that somebody worked in, after keeping a copy beside them.
+        register: Tell the gradebook about the lessons, so that `nbgrader autograde` knows them.
+
+    Raises:
+        CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
+    """
+    address = Address.read(root)
+    config = load_config(root)
+    lessons = read_lessons(root)
+    for name, notebook in lessons.items():
+        fill_in(notebook, name, address)
+        normalise(notebook)
+    sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
+    plan = make_plan(root, sources, generate(sources, config), readme(root, lessons, address))
+    if plan.edited and not force:
+        raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
+    lines = [f"{c.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{c.verb}" for c in plan.changes]
+    lines += [
+        f"{path.relative_to(root).as_posix()}: left alone, though its lesson is gone: somebody worked in it. "
+        "Move it away when nobody needs it."
+        for path in plan.left
+    ]
+    if check:
+        return lines
+    if register:
+        generate(sources, config, database=_database(root, config))
+    for path in plan.edited:
+        lines.append(f"{_keep_copy(path).relative_to(root).as_posix()}: a copy of what somebody worked in")
+    for change in plan.changes:
+        _apply(change)
+    return lines
+
+
+def _refusal(path: Path) -> str:
+    return (
+        f"{path.as_posix()} is not as release wrote it: somebody worked in it, or it came from elsewhere. "
+        "Move it away, or run `autograder release --force`, which keeps a copy beside it."
+    )
+
+
+def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
+    """Put the canonical Colab badge, setup cell and progress cell into a lesson's source."""
+    title, setup = notebook.cells[:2]
+    lines = title.source.split("\n")
+    title.source = "\n".join(address.badge(lesson) if lint.BADGE in line else line for line in lines)
+    setup.source = address.setup()
+    setup.metadata["nbgrader"] = SETUP_METADATA
+    setup.metadata["tags"] = sorted({*setup.metadata.get("tags", []), "nbval-ignore-output"})
+    for cell in notebook.cells:
+        if cell_id(cell) == lint.PROGRESS:
+            cell.source = progress(Lesson(lesson, notebook))
+        for key in ("checksum", "cell_type"):
+            cell.metadata.get("nbgrader", {}).pop(key, None)
+
+
+def progress(lesson: Lesson) -> str:
+    """The source of the cell that shows what is solved: each exercise with the number of checks that students see."""
+    checks = [without_regions(check.source, "HIDDEN TESTS") for each in lesson.exercises for check in each.checks]
+    counts = Counter(name for source in checks for name in _checked(source))
+    lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
+    call = "\n".join(["check.progress(", "    {", *lines, "    }", ")"]) if lines else "check.progress({})"
+    return f"# What is solved, as your checks last said: each exercise, and how many checks it has.\n{call}"
+
+
+def _checked(source: str) -> Iterator[str]:
+    """The names that a cell's `check.exercise` decorators give."""
+    for node in ast.walk(parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check.exercise":
+            yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
+
+
+def normalise(notebook: NotebookNode) -> None:
+    """Remove what changes from one save or run to the next and says nothing about the lesson."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    was_run = any(cell.get("outputs") for cell in notebook.cells)
+    count = 0
+    for cell in notebook.cells:
+        cell.id = cell_id(cell)
+        kept = {key: value for key, value in cell.metadata.items() if key in KEPT_METADATA and value not in DEFAULTS}
+        cell.metadata = nbformat.from_dict(kept)
+        if cell.metadata.get("nbgrader"):
+            flags = {"grade": False, "locked": False, "solution": False, "task": False}
+            cell.metadata.nbgrader = {**flags, **cell.metadata.nbgrader, "schema_version": 3}
+        if cell.cell_type != "code":
+            continue
+        # Counting every cell with a source gives the numbers of one run from top to bottom, whatever prints.
+        count += bool(cell.source.strip())
+        cell.execution_count = count if was_run and cell.source.strip() else None
+        cell, _ = JOIN_STREAMS.preprocess_cell(cell, {}, 0)  # how prints fall into pieces depends on timing
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = cell.execution_count
+            if "metadata" in output:
+                output.metadata = {key: value for key, value in output.metadata.items() if "/" in key}
+
+
+def close_gaps(notebook: NotebookNode) -> None:
+    """Take away the empty lines that hidden tests leave behind at the end of a check."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and is_grade(cell) and cell.source != cell.source.rstrip():
+            cell.source = cell.source.rstrip()
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+
+
+def to_bytes(notebook: NotebookNode) -> bytes:
+    """Return a notebook's file as nbformat writes it."""
+    return (nbformat.v4.writes(notebook) + "\n").encode()
+
+
+class _Messages(logging.Handler):
+    """Keeps what nbgrader logs until somebody needs to read it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message, and of a stack trace the last line."""
+        text = record.getMessage().strip()
+        self.lines.append(text.splitlines()[-1] if "Traceback (most recent call last)" in text else text)
+
+
+def generate(sources: dict[str, bytes], config: Config, database: str | None = None) -> dict[str, bytes]:
+    """Return the student version of each lesson, made by nbgrader; with a database, record the lessons there."""
+    with tempfile.TemporaryDirectory() as folder:
+        generated = {}
+        for lesson, source in sources.items():
+            path = Path(folder, "solutions", lesson, f"{lesson}.ipynb")
+            path.parent.mkdir(parents=True)
+            path.write_bytes(source)
+            _run_nbgrader(folder, lesson, config, database)
+            notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
+            close_gaps(notebook)
+            normalise(notebook)
+            generated[lesson] = to_bytes(notebook)
+        return generated
+
+
+def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None) -> None:
+    settings = copy.deepcopy(config)
+    places = {"root": folder, "source_directory": "solutions", "release_directory": "notebooks"}
+    settings.CourseDirectory.update({**places, "assignment_id": lesson, "db_url": database or ""})
+    settings.GenerateAssignment.no_database = not database
+    settings.SaveCells.enabled = bool(database)
+    log, messages = logging.Logger("autograder.release"), _Messages()
+    log.addHandler(messages)
+    try:
+        GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
+    except NbGraderException as error:
+        said = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
+        task, advice = "make the student version", "Mend the lesson."
+        if database:
+            task = "record it in the gradebook"
+            advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
+        place = f"solutions/{lesson}/{lesson}.ipynb"
+        raise CourseError(f"{place}: nbgrader could not {task}. {advice} It says:\n{said}") from error
+
+
+def _database(root: Path, config: Config) -> str:
+    return config.CourseDirectory.get("db_url") or f"sqlite:///{root.resolve() / 'gradebook.db'}"
+
+
+def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None) -> Plan:
+    """Compare what should be with what is, and tell generated files from those somebody worked in."""
+    known = read_manifest(root)
+    folder = root / "notebooks"
+    files = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
+    plan = Plan([], [], [])
+    wanted = {root / "solutions" / name / f"{name}.ipynb": data for name, data in sources.items()}
+    wanted |= {folder / name: data for name, data in files.items()}
+    for name, data in files.items():
+        path = folder / name
+        if (
+            path.exists()
+            and _digest(path.read_bytes()) != known.get(name)
+            and _sources(path.read_bytes()) != _sources(data)
+        ):
+            plan.edited.append(path)
+    for name in sorted(known.keys() - files.keys()):
+        path = folder / name
+        if path.exists() and _digest(path.read_bytes()) == known[name]:
+            plan.changes.append(Change(path, None))
+        elif path.exists():
+            plan.left.append(path)
+    listed = {name: _digest(data) for name, data in sorted(files.items())}
+    manifest = json.dumps({"generated by": GENERATED_BY, "files": listed}, indent=2) + "\n"
+    wanted[folder / MANIFEST] = manifest.encode()
+    if table is not None:
+        wanted[root / "README.md"] = table
+    plan.changes.extend(
+        Change(path, data) for path, data in wanted.items() if not path.exists() or path.read_bytes() != data
+    )
+    return plan
+
+
+def read_manifest(root: Path) -> dict[str, str]:
+    """Return which files release wrote, with their digests; nothing when it never ran."""
+    path = root / "notebooks" / MANIFEST
+    try:
+        files: Any = json.loads(path.read_text(encoding="utf-8"))["files"]
+        if all(re.fullmatch(r"(\w+)/\1\.ipynb", name) and isinstance(digest, str) for name, digest in files.items()):
+            return files
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise CourseError(
+        f"notebooks/{MANIFEST} is damaged, so nobody knows which notebooks were generated. Restore it from git, "
+        "or delete it: notebooks that are not up to date then have to be moved away or forced."
+    )
+
+
+def _sources(data: bytes) -> list[tuple[str, str]] | bytes:
+    """What somebody may have written in a notebook; outputs of a run do not count."""
+    try:
+        return [(cell.cell_type, cell.source) for cell in nbformat.reads(data.decode(), as_version=4).cells]
+    except (ValueError, AttributeError, nbformat.ValidationError):
+        return data
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _keep_copy(path: Path) -> Path:
+    """Copy a file beside itself under a name that is free."""
+    kept, count = path.with_name(f"{path.stem}.before-release{path.suffix}"), 1
+    while kept.exists():
+        count += 1
+        kept = path.with_name(f"{path.stem}.before-release-{count}{path.suffix}")
+    return Path(shutil.copy2(path, kept))
+
+
+def _apply(change: Change) -> None:
+    """Write or remove one file, never leaving half of it."""
+    if change.data is None:
+        change.path.unlink()
+        if not any(change.path.parent.iterdir()):
+            change.path.parent.rmdir()
+        return
+    change.path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = change.path.with_name(f".{change.path.name}.unfinished")
+    unfinished.write_bytes(change.data)
+    os.replace(unfinished, change.path)

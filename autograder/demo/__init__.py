@@ -1,0 +1,1 @@
+"""A sample class of invented students; it is not in what students install."""

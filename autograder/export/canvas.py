@@ -1,0 +1,174 @@
+"""Canvas: its exported gradebook with our points in it, ready for *Grades → Import*.
+
+Canvas reads back the file that it exports. A column `Name (1234)` is the assignment with that id; one without a number
+is an assignment of that name, or a new one. Cells that are as they were change nothing in Canvas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from autograder.course.config import CourseError
+from autograder.export.grades import Chosen, Report, maximum_for, scaled
+from autograder.export.people import match
+from autograder.export.sheet import Row, Sheet, harmless, number, table
+from autograder.grading.gradebook.reader import Person, Released
+
+WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
+POINTS = "Points Possible"
+KEYS = {"ID": ("lms_id",), "SIS User ID": ("id", "lms_id"), "SIS Login ID": ("id", "email", "lms_id")}
+TOTALS = re.compile(
+    r"(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)"
+)  # also "Unposted …" and those of a group or a grading period: Canvas tells them by these words
+EXCUSED, NOT_ASSIGNED = "EX", "N/A"
+TEST_STUDENT = "Student, Test"
+
+
+def fill(
+    chosen: Chosen, sheet: Sheet, columns: Mapping[str, str], report: Report, *, scale: bool, zeros: bool
+) -> bytes:
+    """Put the points into a gradebook that Canvas exported; all else keeps its bytes.
+
+    Args:
+        columns: lesson → the heading under which Canvas has it, where that is not the lesson's name.
+        scale: convert points where Canvas has another maximum.
+        zeros: enter 0 where nothing was handed in.
+
+    Raises:
+        CourseError: the file is no exported gradebook, or has no place for a lesson's points.
+    """
+    students, points = _parts(sheet)
+    keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
+    matches = match(chosen.book.students.values(), sheet, students, keys)
+    report.notes += sheet.notes
+    taken: dict[int, str] = {}
+    for lesson in chosen.lessons:
+        column = _place(sheet, lesson, columns.get(lesson.name), points)
+        if column in taken:
+            raise CourseError(f"{taken[column]} and {lesson.name} would share the column “{sheet.headings[column]}”.")
+        taken[column] = lesson.name
+        if "read only" in sheet.get(points, column).casefold():
+            raise CourseError(f"The column “{sheet.headings[column]}” of {sheet.path} is read only in Canvas.")
+        maximum = maximum_for(sheet.get(points, column), lesson, f"{sheet.path.name}", scale=scale)
+        for student in chosen.students:
+            graded, row = chosen.graded(student, lesson), matches.rows.get(student.id)
+            if row is None or not (graded or zeros):
+                continue
+            points_now = scaled(graded, lesson, maximum) if graded else "0"
+            _enter(sheet, row, column, points_now, f"{student.id}, {lesson.name}", report)
+    for student in chosen.students:
+        if student.id in matches.why_not and (zeros or chosen.has_any(student)):
+            report.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+    for row in matches.strangers:
+        name = _name(sheet, row)
+        if name != TEST_STUDENT:
+            report.missing.append(
+                f"{sheet.path.name}, line {row.line}: {name} is not in the gradebook; left as it was."
+            )
+    return sheet.to_bytes()
+
+
+def _parts(sheet: Sheet) -> tuple[list[Row], Row]:
+    """Return the rows of students, and the row of points."""
+    sheet.require("Student", "LastName")
+    for name in ("ID", "Section"):
+        sheet.require(name)
+    students, points = [], None
+    for row in sheet.rows[1:]:
+        cells = [sheet.get(row, column).strip() for column in range(len(row.cells))]
+        if POINTS in cells[0]:
+            points = points or row
+        elif any(cell and not cell.startswith(("Manual Posting", "Muted")) for cell in cells):
+            students.append(row)
+    if points is None:
+        raise CourseError(f"{sheet.path} has no row “{POINTS}”. Export the gradebook from Canvas again.")
+    return students, points
+
+
+def _name(sheet: Sheet, row: Row) -> str:
+    last = sheet.column("LastName")
+    return sheet.get(row, 0) if last is None else f"{sheet.get(row, last)}, {sheet.get(row, sheet.column('FirstName'))}"
+
+
+def _place(sheet: Sheet, lesson: Released, heading: str | None, points: Row) -> int:
+    """Return the column of a lesson, made where there is none."""
+    wanted = (heading or lesson.name).casefold()
+    first = sheet.require("Section") + 1
+    there = [
+        column
+        for column, each in enumerate(sheet.headings)
+        if column >= first and wanted in (each.casefold(), _title(each).casefold())
+    ]
+    if len(there) > 1:
+        names = " and ".join(f"“{sheet.headings[column]}”" for column in there)
+        raise CourseError(
+            f"{sheet.path} has several columns for {lesson.name}: {names}. "
+            f"Say which with --column '{lesson.name}={sheet.headings[there[0]]}'."
+        )
+    if there:
+        return there[0]
+    if heading:
+        raise CourseError(
+            f"{sheet.path} has no column “{heading}” for {lesson.name}. It has {_listed(sheet, first) or 'none'}."
+        )
+    totals = (column for column in range(first, len(sheet.headings)) if TOTALS.search(sheet.headings[column]))
+    column = next(totals, len(sheet.headings))
+    sheet.insert(column, lesson.name)
+    sheet.put(points, column, number(lesson.max_score))
+    return column
+
+
+def _listed(sheet: Sheet, first: int) -> str:
+    return ", ".join(f"“{each}”" for each in sheet.headings[first:] if not TOTALS.search(each))
+
+
+def _title(heading: str) -> str:
+    found = WITH_ID.fullmatch(heading)
+    return found[1] if found else heading
+
+
+def _enter(sheet: Sheet, row: Row, column: int, points: str, what: str, report: Report) -> None:
+    now = sheet.get(row, column).strip()
+    if now.upper() == EXCUSED:
+        report.notes.append(f"{what}: excused in Canvas, and left so; here they have {points}.")
+    elif now == NOT_ASSIGNED:
+        report.missing.append(
+            f"{what}: not assigned to them in Canvas, which takes no points; here they have {points}."
+        )
+    else:
+        sheet.put(row, column, points)
+
+
+def fresh(chosen: Chosen, report: Report, *, zeros: bool) -> bytes:
+    """Write a gradebook for Canvas without a template, for the students whose `lms_id` is Canvas' number for them.
+
+    Canvas takes a column for the assignment of that name where there is one, and else makes a new assignment.
+    """
+    rows = [
+        ["Student", "ID", "SIS Login ID", "Section", *(lesson.name for lesson in chosen.lessons)],
+        [f"    {POINTS}", "", "", "", *(number(lesson.max_score) for lesson in chosen.lessons)],
+    ]
+    without = False
+    numbers = [student.lms_id.strip() for student in chosen.book.students.values()]
+    for student in chosen.students:
+        if not (zeros or chosen.has_any(student)):
+            continue
+        canvas_id = student.lms_id.strip()
+        if not re.fullmatch(r"[0-9]+", canvas_id):
+            told = f"has “{canvas_id}”, which is no number, as" if canvas_id else "does not know"
+            report.missing.append(f"{student.id}: the gradebook {told} their id in Canvas, `lms_user_id`.")
+            without = True
+        elif numbers.count(canvas_id) > 1:
+            report.missing.append(f"{student.id}: another student has the same id in Canvas, {canvas_id}.")
+        else:
+            graded = [chosen.graded(student, lesson) for lesson in chosen.lessons]
+            points = [number(each.score) if each else "0" if zeros else "" for each in graded]
+            rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])
+    if without:
+        report.notes.append("Export the gradebook from Canvas and name that file: students are then found by more ids.")
+    return table(rows, bom=False)
+
+
+def _sortable(student: Person) -> str:
+    return ", ".join(name for name in (student.last_name, student.first_name) if name) or student.id

@@ -1,0 +1,180 @@
+"""`autograder export`: what the gradebook holds, in the forms that other programs read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.config import CourseError
+from autograder.export import canvas, moodle, plain
+from autograder.export.grades import Chosen, Report, choose
+from autograder.export.gradescope.bundle import bundle
+from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
+from autograder.export.sheet import Sheet, save
+from autograder.grading.gradebook.reader import Book, Graded, Released, read_book
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to export, and how; each form has its own of these.
+
+    Attributes:
+        form: "csv", "canvas", "moodle", "gradescope" or "gradescope-zip".
+        lessons: their names; all that there are, or that somebody handed in, when there are none.
+        students: a pattern for the ids of students, "a*".
+        output: the file, or for "gradescope" the folder; "" for the usual one, "-" for standard output.
+        force: replace what is there.
+        template: the file that was downloaded from Canvas or Moodle, if any.
+        checks: a row for each check.
+        scale: convert points where the template has another maximum.
+        zeros: 0 where nothing was handed in.
+        feedback: what the checks said, too.
+        identifier: by which Moodle finds students: "email", "username" or "idnumber".
+        columns: "LESSON=HEADING" for lessons that Canvas calls otherwise.
+    """
+
+    form: str
+    lessons: Sequence[str] = ()
+    students: str = "*"
+    output: str = ""
+    force: bool = False
+    template: Path | None = None
+    checks: bool = False
+    scale: bool = False
+    zeros: bool = False
+    feedback: bool = False
+    identifier: str = "email"
+    columns: Sequence[str] = ()
+
+
+def export(root: Path, wanted: Wanted) -> int:
+    """Write what is wanted; 0 when all of it got there, 1 when some grades did not, which standard error lists.
+
+    Raises:
+        CourseError: nothing was written, and why.
+    """
+    if wanted.form == "gradescope-zip":
+        return _zip(root, wanted)
+    book, report = read_book(root), Report()
+    if wanted.form == "gradescope":
+        return _gradescope(choose(book, wanted.lessons, wanted.students, handed_in=True), wanted)
+    data, chosen = FORMS[wanted.form](book, wanted, report)
+    if wanted.form != "csv":
+        report.look_at(chosen)
+    output = _put(data, wanted, f"{'grades' if wanted.form == 'csv' else wanted.form}.csv")
+    for line in report.notes:
+        print(_plain(line), file=sys.stderr)
+    if report.missing:
+        print("Not in the file:", *(f"  {_plain(line)}" for line in report.missing), sep="\n", file=sys.stderr)
+    lessons = ", ".join(lesson.name for lesson in chosen.lessons)
+    print(f"✓ {output}: {lessons}.", file=sys.stderr if wanted.output == "-" else sys.stdout)
+    return 1 if report.missing else 0
+
+
+def _csv(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, wanted.lessons, wanted.students)
+    return (plain.checks if wanted.checks else plain.grades)(chosen), chosen
+
+
+def _canvas(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, wanted.lessons, wanted.students, handed_in=True)
+    columns = _columns(wanted.columns, chosen)
+    if wanted.template is None:
+        if columns or wanted.scale:
+            raise CourseError("--column and --scale need Canvas' exported gradebook. Name that file.")
+        return canvas.fresh(chosen, report, zeros=wanted.zeros), chosen
+    sheet = Sheet.read(wanted.template)
+    return canvas.fill(chosen, sheet, columns, report, scale=wanted.scale, zeros=wanted.zeros), chosen
+
+
+def _columns(told: Sequence[str], chosen: Chosen) -> dict[str, str]:
+    """Read LESSON=HEADING."""
+    found = {}
+    for each in told:
+        lesson, equals, heading = each.partition("=")
+        names = [known.name for known in chosen.lessons]
+        if not equals or not heading.strip() or lesson not in names:
+            raise CourseError(f"--column {each} is not LESSON=HEADING with one of the lessons {', '.join(names)}.")
+        found[lesson] = heading.strip()
+    return found
+
+
+def _moodle(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, wanted.lessons, wanted.students, handed_in=True)
+    if wanted.template is None:
+        if wanted.scale:
+            raise CourseError("--scale needs a worksheet, which says Moodle's maximum. Name it with --worksheet.")
+        made = moodle.fresh(chosen, report, wanted.identifier, zeros=wanted.zeros, feedback=wanted.feedback)
+        return made, chosen
+    if len(chosen.lessons) != 1:
+        names = ", ".join(lesson.name for lesson in chosen.lessons)
+        raise CourseError(f"A worksheet is that of one assignment, and these are {names}. Name one lesson.")
+    options = {"scale": wanted.scale, "zeros": wanted.zeros, "feedback": wanted.feedback}
+    return moodle.fill(chosen, Sheet.read(wanted.template), report, **options), chosen
+
+
+FORMS: dict[str, Callable[[Book, Wanted, Report], tuple[bytes, Chosen]]] = {
+    "csv": _csv,
+    "canvas": _canvas,
+    "moodle": _moodle,
+}
+
+
+def _gradescope(chosen: Chosen, wanted: Wanted) -> int:
+    """Write FOLDER/STUDENT/LESSON/results.json for all that was handed in."""
+    folder, pages = Path(wanted.output or "gradescope"), {}
+    if wanted.output == "-":
+        raise CourseError("There are many results, for which --output has to name a folder.")
+    for lesson in chosen.lessons:
+        for student in chosen.students:
+            graded = chosen.graded(student, lesson)
+            if graded and Path(student.id).name != student.id:
+                raise CourseError(f"The student id {student.id} is no name for a folder. Leave it out with --student.")
+            if graded:
+                pages[folder / student.id / lesson.name / "results.json"] = _page(lesson, graded)
+    if not wanted.force and (there := next((path for path in pages if path.exists()), None)):
+        raise CourseError(f"{there} exists. Give --output another folder, or --force to replace what is in it.")
+    for path, data in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, data, force=wanted.force, suffix=".json")
+    print(f"✓ {folder}: {len(pages)} results.")
+    return 0
+
+
+def _page(lesson: Released, graded: Graded) -> bytes:
+    if graded.result:
+        return to_bytes(of_result(graded.result, scores=graded.scores, penalty=graded.penalty))
+    tests = [
+        {"name": check, "score": score, "max_score": lesson.points.get(check, 0.0), "visibility": "visible"}
+        for check, score in graded.scores.items()
+    ]
+    return to_bytes(page(UNKNOWN, graded.score, tests, extra={"lesson": lesson.name}))
+
+
+def _zip(root: Path, wanted: Wanted) -> int:
+    lesson = wanted.lessons[0]
+    source = root / "solutions" / lesson / f"{lesson}.ipynb"
+    known = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
+    if lesson not in known:
+        raise CourseError(f"There is no lesson {lesson}. There are {', '.join(known) or 'none'}.")
+    output = _put(bundle(root, source), wanted, f"gradescope-{lesson}.zip", suffix=".zip")
+    print(f"✓ {output}: {lesson}, for Gradescope.", file=sys.stderr if wanted.output == "-" else sys.stdout)
+    return 0
+
+
+def _put(data: bytes, wanted: Wanted, usual: str, suffix: str = ".csv") -> str:
+    """Write it where it is wanted, and say where that is."""
+    if wanted.output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return "standard output"
+    path = Path(wanted.output or usual)
+    save(path, data, force=wanted.force, suffix=suffix, template=wanted.template)
+    return str(path)
+
+
+def _plain(text: str) -> str:
+    """A text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

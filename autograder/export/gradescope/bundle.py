@@ -1,0 +1,73 @@
+"""The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import autograder
+from autograder.course.config import CourseError
+from autograder.grading.jobs import prepared
+
+PACKAGE = Path(autograder.__file__).resolve().parent
+SCRIPTS = ("setup.sh", "run_autograder")
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can name
+PARTS = ("pyproject.toml", "README.md", "LICENSE")
+
+
+def bundle(root: Path, source: Path) -> bytes:
+    """Make the zip file; the same course makes the same bytes.
+
+    Args:
+        root: the course folder, with requirements.txt in it, or a copy of one without.
+        source: the lesson's notebook, hidden tests included.
+
+    Raises:
+        CourseError: something that belongs in it is missing.
+    """
+    home = _home(root)
+    try:
+        lesson = prepared(source)
+    except CourseError as error:
+        raise CourseError(f"{source}: {error}") from None
+    files = {f"lesson/{source.name}": lesson, "constraints.txt": _constraints(home / "requirements.txt")}
+    files |= {name: (PACKAGE / "export" / "gradescope" / name).read_bytes() for name in SCRIPTS}
+    files |= {f"package/{name}": (home / name).read_bytes() for name in PARTS}
+    files |= {f"package/autograder/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in _modules()}
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as into:
+        for name in sorted(files):
+            about = zipfile.ZipInfo(name, EARLIEST)
+            about.create_system, about.compress_type = 3, zipfile.ZIP_DEFLATED  # Unix, whose modes Gradescope keeps
+            about.external_attr = (0o100755 if name in SCRIPTS else 0o100644) << 16
+            into.writestr(about, files[name], compresslevel=9)
+    return archive.getvalue()
+
+
+def _home(root: Path) -> Path:
+    """Return the folder that this package is installed from: the course, or the checkout behind a copy of it."""
+    wanted = (*PARTS, "requirements.txt")
+    for folder in (root, PACKAGE.parent):
+        if all((folder / name).is_file() for name in wanted):
+            return folder
+    raise CourseError(
+        f"Neither {root} nor {PACKAGE.parent} holds {', '.join(wanted)}, which the container needs. "
+        "Run this in a full copy of the course."
+    )
+
+
+def _constraints(path: Path) -> bytes:
+    """Return the versions of requirements.txt; they bind whatever of them is installed."""
+    lines = (line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
+    pinned = [line for line in lines if line and not line.startswith("-") and "[" not in line]
+    return ("\n".join(["# Made from requirements.txt.", *pinned]) + "\n").encode()
+
+
+def _modules() -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.is_relative_to(PACKAGE / "demo"):
+            continue
+        if path.is_file() and (path.suffix == ".py" or path.name in SCRIPTS):
+            yield path

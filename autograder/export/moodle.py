@@ -1,0 +1,160 @@
+"""Moodle: the offline grading worksheet of an assignment, filled, or a file for *Grades → Import → CSV file*.
+
+Both take points with a decimal point whatever Moodle's language is; so there is no option for commas.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from autograder.course.config import CourseError
+from autograder.export.grades import Chosen, Report, maximum_for, scaled
+from autograder.export.people import match
+from autograder.export.sheet import Row, Sheet, number, table
+from autograder.grading.gradebook.reader import Graded, Released
+
+KEYS = {"Email address": ("email", "id"), "ID number": ("id", "lms_id"), "Username": ("id", "lms_id")}
+IDENTIFIERS = {"email": ("Email address", "email"), "username": ("Username", "id"), "idnumber": ("ID number", "lms_id")}
+ENGLISH = "Set Moodle to English while you download and upload it."
+
+
+def fill(chosen: Chosen, sheet: Sheet, report: Report, *, scale: bool, zeros: bool, feedback: bool) -> bytes:
+    """Put one lesson's points into an offline grading worksheet; all else keeps its bytes, dates above all.
+
+    Moodle leaves out rows whose grade somebody has changed since the download, which it tells by these dates.
+
+    Args:
+        scale: convert points where Moodle has another maximum.
+        zeros: enter 0 where nothing was handed in.
+        feedback: write what the checks said into the comments; what somebody else wrote there stays.
+
+    Raises:
+        CourseError: the file is no worksheet, or has no place for the points.
+    """
+    (lesson,) = chosen.lessons
+    grade, comments = _columns(sheet), sheet.column("Feedback comments")
+    if feedback and comments is None:
+        raise CourseError(
+            f"{sheet.path} has no column “Feedback comments”. Turn on this feedback type in the assignment's settings, "
+            "or leave out --feedback."
+        )
+    keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
+    if not keys:
+        raise CourseError(
+            f"{sheet.path} has none of the columns {', '.join(KEYS)}, and names alone do not say who is who. "
+            "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
+        )
+    rows = [row for row in sheet.rows[1:] if not row.is_blank]
+    matches = match(chosen.book.students.values(), sheet, rows, keys)
+    report.notes += sheet.notes
+    for student in chosen.students:
+        graded, row = chosen.graded(student, lesson), matches.rows.get(student.id)
+        if not (graded or zeros):
+            continue
+        if row is None:
+            report.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+            continue
+        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.id, report)
+        if feedback and graded:
+            _comment(sheet, row, comments, _page(lesson, graded), student.id, report)
+    for row in matches.strangers:
+        who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, sheet.column("Identifier"))
+        report.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
+    return sheet.to_bytes()
+
+
+def _columns(sheet: Sheet) -> int:
+    """Return the column of grades, if all are there that Moodle asks for."""
+    try:
+        sheet.require("Identifier"), sheet.require("Last modified (grade)")
+        grade = sheet.require("Grade")
+    except CourseError as error:
+        raise CourseError(f"{error} {ENGLISH}") from None
+    if sheet.column("Maximum grade") is None:
+        raise CourseError(
+            f"{sheet.path} has no column “Maximum grade”: Moodle grades it on a scale. Let it have points."
+        )
+    return grade
+
+
+def _points(sheet: Sheet, row: Row, lesson: Released, graded: Graded | None, scale: bool) -> tuple[str, bool]:
+    """Return the points, and whether Moodle takes so many."""
+    told = sheet.get(row, sheet.require("Maximum grade"))
+    maximum = maximum_for(told, lesson, sheet.path.name, scale=scale)
+    if graded is None:
+        return "0", True
+    return scaled(graded, lesson, maximum), graded.score <= lesson.max_score
+
+
+def _enter(sheet: Sheet, row: Row, column: int, points: tuple[str, bool], student: str, report: Report) -> None:
+    text, fits = points
+    if sheet.get(row, sheet.column("Grade can be changed")).strip().casefold() == "no":
+        report.missing.append(f"{student}: their grade is locked in Moodle; the gradebook has {text}.")
+    elif not fits:
+        report.missing.append(f"{student}: {text} is more than the maximum, which Moodle does not take.")
+    else:
+        sheet.put(row, column, text)
+
+
+def _comment(sheet: Sheet, row: Row, column: int, page: str, student: str, report: Report) -> None:
+    now, ours = sheet.get(row, column).strip(), page.split(":")[0]
+    if now and not now.startswith(ours):
+        report.notes.append(f"{student}: somebody wrote a comment in Moodle, which stays in place of ours.")
+    else:
+        sheet.put(row, column, page)
+
+
+def fresh(chosen: Chosen, report: Report, identifier: str, *, zeros: bool, feedback: bool) -> bytes:
+    """Write a file for Moodle's grade import: who it is, a column for each lesson, and one more for feedback.
+
+    Args:
+        identifier: "email", "username" or "idnumber", by which Moodle finds students.
+    """
+    heading, attribute = IDENTIFIERS[identifier]
+    titles = [each for lesson in chosen.lessons for each in (lesson.name, f"{lesson.name} feedback")]
+    rows = [[heading, *(titles if feedback else titles[::2])]]
+    known = [getattr(person, attribute).strip().casefold() for person in chosen.book.students.values()]
+    empty = 0
+    for student in chosen.students:
+        if not (zeros or chosen.has_any(student)):
+            continue
+        key = getattr(student, attribute).strip()
+        if not key:
+            report.missing.append(
+                f"{student.id}: the gradebook has no {heading.lower()} of theirs; --by takes another."
+            )
+        elif known.count(key.casefold()) > 1:
+            report.missing.append(f"{student.id}: another student has the same {heading.lower()}, {key}.")
+        else:
+            cells = []
+            for lesson in chosen.lessons:
+                graded = chosen.graded(student, lesson)
+                empty += not (graded or zeros)
+                cells.append(number(graded.score) if graded else "0" if zeros else "")
+                cells += [_page(lesson, graded) if graded else ""] if feedback else []
+            rows.append([key, *cells])
+    if empty:
+        report.notes.append(
+            f"{empty} cells are empty, where nothing was handed in; Moodle takes them for “no grade”. "
+            "Export one lesson at a time to leave such students out, or give --zeros."
+        )
+    return table(rows, bom=False)
+
+
+def _page(lesson: Released, graded: Graded) -> str:
+    """What the checks said, as HTML, which is what Moodle's comments are."""
+    parts = [f"<p>{escape(lesson.name)}: {number(graded.score)} of {number(lesson.max_score)} points.</p>"]
+    if graded.penalty:
+        parts.append(f"<p>{number(graded.penalty)} points are taken off for being late.</p>")
+    if graded.result and graded.result.reason:
+        parts.append(f"<p>It could not be graded. {escape(graded.result.reason)}</p>")
+    for outcome in graded.result.checks if graded.result else ():
+        if outcome.message and outcome.status != "not attempted":
+            parts.append(f"<pre>{escape(outcome.message)}</pre>")
+    untouched = [
+        each.check for each in (graded.result.checks if graded.result else ()) if each.status == "not attempted"
+    ]
+    if untouched:
+        parts.append(f"<p>Not attempted: {escape(', '.join(untouched))}.</p>")
+    parts += [f"<p>{escape(answer)}: {escape(comment)}</p>" for answer, comment in graded.comments.items()]
+    return "".join(parts)

@@ -1,0 +1,63 @@
+"""Whose row is whose: the students of the gradebook and those of a file, matched by ids and never by names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.export.sheet import Row, Sheet
+from autograder.grading.gradebook.reader import Person
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What came of matching.
+
+    Attributes:
+        rows: student → their row; who fits no row, or more than one, is not among them.
+        why_not: student → why there is no row for them.
+        strangers: the rows that nobody in the gradebook fits.
+    """
+
+    rows: Mapping[str, Row]
+    why_not: Mapping[str, str]
+    strangers: Sequence[Row]
+
+
+def match(people: Iterable[Person], sheet: Sheet, rows: Sequence[Row], keys: Mapping[int, Sequence[str]]) -> Matches:
+    """Find the row of each student; where more than one way is open, none is taken.
+
+    Args:
+        rows: those of the sheet that stand for students.
+        keys: column → the attributes of a Person that it may hold.
+    """
+    by_key: dict[tuple[int, str], list[int]] = {}
+    for place, row in enumerate(rows):
+        for column in keys:
+            by_key.setdefault((column, _plain(sheet.get(row, column))), []).append(place)
+    fitting: dict[str, list[int]] = {}
+    claimed: dict[int, list[str]] = {}
+    for person in people:
+        wanted = {(column, _plain(getattr(person, name))) for column, names in keys.items() for name in names}
+        places = sorted({place for key in wanted if key[1] for place in by_key.get(key, ())})
+        fitting[person.id] = places
+        for place in places:
+            claimed.setdefault(place, []).append(person.id)
+    found, why_not = {}, {}
+    for student, places in fitting.items():
+        lines = " and ".join(str(rows[place].line) for place in places)
+        if not places:
+            headings = ", ".join(sheet.headings[column] for column in keys)
+            why_not[student] = f"no row of {sheet.path.name} has their id or e-mail under {headings}"
+        elif len(places) > 1:
+            why_not[student] = f"lines {lines} of {sheet.path.name} fit equally"
+        elif len(claimed[places[0]]) > 1:
+            others = ", ".join(other for other in claimed[places[0]] if other != student)
+            why_not[student] = f"line {lines} of {sheet.path.name} fits {others} equally"
+        else:
+            found[student] = rows[places[0]]
+    return Matches(found, why_not, [row for place, row in enumerate(rows) if place not in claimed])
+
+
+def _plain(text: str) -> str:
+    return text.strip().casefold()

@@ -1,0 +1,1 @@
+"""nbgrader's gradebook: the database, its one writer, and a reader."""

@@ -1,0 +1,212 @@
+"""The gradebook's database, nbgrader's and a table of our own: SQLite or PostgreSQL, to write or to read."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbgrader
+from alembic.script import ScriptDirectory
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    DateTime,
+    Engine,
+    MetaData,
+    NullPool,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from autograder.course.config import CourseError
+
+LOCK_SECONDS = 30.0  # how long another program may keep the gradebook locked
+CONNECT_SECONDS = 10
+ADVISORY_KEY = 0x6175746F67726164  # "autograd"; PostgreSQL's locks have numbers, for each database its own
+IN_USE = "Another `autograder grade`{} is writing to the gradebook at {}. Wait until it has ended, then try again."
+RELEASE = "Run `autograder release`, then grade again."
+
+# A MetaData of its own: nbgrader neither makes nor upgrades this table. No foreign keys: they would keep nbgrader from
+# removing a student. A row counts as long as nbgrader has the submission that it names.
+RESULTS = Table(
+    "autograder_result",
+    MetaData(),
+    Column("lesson", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),
+    Column("submission_id", String(32), nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("notebook_sha256", String(64), nullable=False),
+    Column("recorded", DateTime, nullable=False),
+    Column("result", Text, nullable=False),  # JSON in ASCII, which every database takes whatever a student wrote
+)
+
+
+class Gradebook:
+    """Where a course's gradebook is, and a connection to it.
+
+    Attributes:
+        where: the file of a SQLite gradebook, or the address of a server, without its password.
+    """
+
+    def __init__(self, db_url: str, root: Path) -> None:
+        self._url = _address(db_url, root)
+        self._is_file = self._url.get_backend_name() == "sqlite"
+        self.where = self._url.database if self._is_file else self._url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Be the only one who records results in it."""
+        with ExitStack() as stack:
+            with explained(self.where):
+                self._require_file()
+                if self._is_file:
+                    stack.enter_context(_only_one(self.where))
+                connection = stack.enter_context(closing(_engine(self._url, self.where, writing=True).connect()))
+                _check_schema(connection, self.where)
+                RESULTS.create(connection, checkfirst=True)
+                connection.commit()
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """See one state of it, whoever writes meanwhile, and change nothing."""
+        with explained(self.where):
+            self._require_file()
+            with closing(_engine(self._url, self.where, writing=False).connect()) as connection:
+                _check_schema(connection, self.where)
+                yield connection
+
+    def _require_file(self) -> None:
+        if self._is_file and not Path(self.where).is_file():
+            raise CourseError(f"There is no gradebook at {self.where}. {RELEASE}")
+
+
+def _address(db_url: str, root: Path) -> URL:
+    """Parse a database's address; a relative path starts at the course, as in nbgrader."""
+    try:
+        url = make_url(db_url)
+        url.get_dialect()
+        is_file = url.get_backend_name() == "sqlite"
+        return url.set(database=str(root / (url.database or ""))) if is_file else url
+    except SQLAlchemyError as error:
+        raise CourseError(
+            f"CourseDirectory.db_url is no address of a database ({error}). Mend it in nbgrader_config.py."
+        ) from None
+
+
+@contextmanager
+def _only_one(database: str) -> Iterator[None]:
+    """Hold the lock file beside a SQLite gradebook."""
+    with open(f"{database}.lock", "a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise CourseError(IN_USE.format(f" ({file.read()})", database)) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        yield
+        file.truncate(0)
+
+
+def _engine(url: URL, where: str, *, writing: bool) -> Engine:
+    """Make an engine whose connections wait for a lock no longer than they should; one that writes is the only one."""
+    is_file, driver = url.get_backend_name() == "sqlite", url.get_driver_name()
+    wait = {"timeout": LOCK_SECONDS} if is_file else {}
+    if driver.startswith("psycopg"):
+        wait = {"connect_timeout": CONNECT_SECONDS}
+    one_state = {} if is_file or writing else {"isolation_level": "REPEATABLE READ"}
+    try:
+        engine = create_engine(url, poolclass=NullPool, connect_args=wait, **one_state)
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f"The gradebook at {where} needs {error.name}, which is not installed. "
+            'For PostgreSQL, run `pip install "psycopg[binary]"`.'
+        ) from None
+    if is_file:
+        begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
+        event.listen(engine, "connect", _prepare_writer if writing else _prepare_reader)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    elif writing and url.get_backend_name() == "postgresql":
+        event.listen(engine, "connect", lambda connection, _: _prepare_postgresql(connection, where))
+    return engine
+
+
+def _prepare_writer(connection: Any, _: object) -> None:
+    """Leave BEGIN to us, so that nobody writes between what we read and what we write; let COMMIT outlive a crash."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA synchronous = EXTRA").close()
+
+
+def _prepare_reader(connection: Any, _: object) -> None:
+    """Leave BEGIN to us, so that all that is read is of one moment."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only = ON").close()
+
+
+def _prepare_postgresql(connection: Any, where: str) -> None:
+    """Take the lock of the one writer, which the server frees when the connection ends."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(f"SET lock_timeout = {int(LOCK_SECONDS * 1000)}")
+        cursor.execute(f"SELECT pg_try_advisory_lock({ADVISORY_KEY})")
+        (free,) = cursor.fetchone()
+    connection.commit()
+    if not free:
+        connection.close()
+        raise CourseError(IN_USE.format("", where))
+
+
+def _check_schema(connection: Any, where: str) -> None:
+    """Refuse a database that this version of nbgrader did not make."""
+    tables = inspect(connection).get_table_names()
+    if "assignment" not in tables:
+        raise CourseError(f"The database at {where} is no gradebook yet. {RELEASE}")
+    found = None
+    if "alembic_version" in tables:
+        found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    wanted = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    if found != wanted:
+        raise CourseError(
+            f"The gradebook at {where} has the tables of another nbgrader (version {found} of them; nbgrader "
+            f"{nbgrader.__version__} has {wanted}). Copy it to a safe place and run `nbgrader db upgrade`; "
+            "if it comes from a newer nbgrader, install that one."
+        )
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Turn what a database says into what is so and what to do."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        original = error.orig if isinstance(error, DBAPIError) else error
+        said = " ".join(str(original).split())
+        if "database is locked" in said or getattr(original, "sqlstate", None) == "55P03":
+            raise CourseError(
+                f"Another program keeps the gradebook at {where} locked, for more than {LOCK_SECONDS:g} seconds. "
+                "Close it, then grade again; what is recorded stays."
+            ) from error
+        if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in said):
+            raise CourseError(
+                f"The gradebook at {where} cannot be reached ({said}). Start its server, or mend "
+                "CourseDirectory.db_url in nbgrader_config.py, then grade again; what is recorded stays."
+            ) from error
+        raise CourseError(
+            f"The gradebook at {where} could not be used ({said}). Mend that, or restore a copy, then grade again; "
+            "what is recorded stays."
+        ) from error

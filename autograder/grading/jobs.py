@@ -1,0 +1,100 @@
+"""Grade many submissions at once: which there are, which have changed, and a result for each as it comes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course.config import read_notebook
+from autograder.grading.results import Limits, Result
+from autograder.grading.submission.reader import NotGradable, bytes_of, find
+from autograder.grading.worker.warm import Warm
+
+VERSION = "2"  # of what grading comes to: another one grades all submissions anew
+AGAIN = "try again."  # ends a reason that says nothing about the submission: the next run grades it again
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to grade, as bytes: all that `Warm.grade` needs.
+
+    Attributes:
+        reason: why it cannot be graded, found while it was read; "" as a rule.
+        notes: what was odd about the file.
+        handed_in: when, as its timestamp.txt says; a penalty for being late may depend on it.
+        digest: of all the others but `student`: the same digest, the same result.
+    """
+
+    student: str
+    lesson: str
+    source: bytes
+    submitted: bytes
+    limits: Limits
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    handed_in: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What the result depends on."""
+        whole = hashlib.sha256()
+        texts = (VERSION, repr(self.limits), self.reason, self.handed_in)
+        for part in (self.source, self.submitted, *(text.encode("utf-8", "replace") for text in texts)):
+            whole.update(hashlib.sha256(part).digest())
+        return whole.hexdigest()
+
+    def run(self, warm: Warm) -> Result:
+        """Grade it."""
+        if self.reason:
+            return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
+        result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits)
+        return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
+
+
+def prepared(path: Path) -> bytes:
+    """A lesson of solutions/ as the judge wants it: valid, without its stored outputs.
+
+    Raises:
+        CourseError: it is no notebook.
+    """
+    notebook = read_notebook(path)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return json.dumps(notebook).encode()
+
+
+def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
+    """Read what a student handed in; what cannot be read is a job as well, with the reason."""
+    try:
+        path, notes = find(folder, lesson)
+        return Job(student, lesson, source, bytes_of(path), limits, notes=tuple(notes), handed_in=handed_in)
+    except NotGradable as error:
+        return Job(student, lesson, source, b"", limits, reason=str(error), handed_in=handed_in)
+
+
+def in_parallel(jobs: Iterable[Job], run: Callable[[Job], Result], workers: int) -> Iterator[tuple[Job, Result]]:
+    """Run jobs, so many at a time, and yield each with its result as soon as it is there.
+
+    Whoever stops before the end waits for no job; those that run then end with the warm process.
+    """
+    waiting: dict[Future[Result], Job] = {}
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for each in jobs:
+            waiting[pool.submit(run, each)] = each
+            if len(waiting) > workers:
+                yield from _done(waiting)
+        while waiting:
+            yield from _done(waiting)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _done(waiting: dict[Future[Result], Job]) -> Iterator[tuple[Job, Result]]:
+    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+        yield waiting.pop(future), future.result()

@@ -1,0 +1,86 @@
+"""The door through nbgrader: its own commands and formgrader's buttons grade with our engine."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Float, Integer
+
+from autograder.course.config import read_notebook
+from autograder.grading.jobs import prepared
+from autograder.grading.results import Limits
+from autograder.grading.submission.reader import cells_in
+from autograder.grading.submission.repair import repair
+from autograder.grading.worker.warm import Warm, WarmError
+
+
+class Repair(NbGraderPreprocessor):
+    """Put the student's answers and own cells into the notebook in solutions/, and say in the log what was mended."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Rebuild the notebook; its metadata keep the notes under `autograder`."""
+        where = resources["nbgrader"]
+        repaired = repair(read_notebook(_lesson(self, where)), cells_in(nb))
+        for note in repaired.notes:
+            self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
+        repaired.notebook.metadata["autograder"] = {"notes": list(repaired.notes)}
+        return repaired.notebook, resources
+
+
+class Run(NbGraderPreprocessor):
+    """Run a repaired notebook in the sandbox, its checks outside, in place of nbgrader's Execute."""
+
+    unprotected = Bool(False, help="Grade even where the sandbox does not hold.").tag(config=True)
+    timeout = Float(Limits.cell_seconds, help="Seconds for one cell.").tag(config=True)
+    memory_bytes = Integer(Limits.memory_bytes, help="What a submission may allocate.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Fill in the outputs.
+
+        Raises:
+            NbGraderException: it cannot be graded here, or not now.
+        """
+        where = resources["nbgrader"]
+        limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
+        source, submitted = prepared(_lesson(self, where)), json.dumps(nb).encode()
+        try:
+            warm = _warm(self.unprotected)
+            result = warm.grade(where["student"], where["assignment"], source, submitted, limits)
+        except WarmError as error:
+            _warm.cache_clear()
+            raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None
+        if result.reason:
+            raise NbGraderException(f"{where['student']}, {where['assignment']}: {result.reason}")
+        for each in result.unenforced:
+            self.log.warning("Not enforced here: %s", each)
+        graded = nbformat.from_dict(json.loads(result.notebook))
+        outputs = {cell.id: cell.outputs for cell in graded.cells if cell.cell_type == "code"}
+        for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
+            if cell.cell_type == "code":
+                cell.outputs = outputs.get(cell.id, [])
+        notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *result.notes]
+        nb.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
+        return nb, resources
+
+
+def _lesson(preprocessor: NbGraderPreprocessor, where: dict[str, Any]) -> Path:
+    course = CourseDirectory(config=preprocessor.config)
+    return Path(course.root) / course.source_directory / where["assignment"] / f"{where['notebook']}.ipynb"
+
+
+@functools.cache
+def _warm(unprotected: bool) -> Warm:
+    """One warm process for all that this one grades; it ends with it."""
+    warm = Warm(unprotected=unprotected)
+    warm.__enter__()
+    atexit.register(warm.stop)
+    return warm

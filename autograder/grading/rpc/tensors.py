@@ -1,0 +1,274 @@
+"""Tensors that both sides of the bridge hold: known by one number, looked at before each message, sent as bytes."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import c_char
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.grading.rpc import registry
+from autograder.grading.rpc.channel import Lost
+
+MOST_DIMENSIONS = 16
+SHADOWED = 65_536  # elements up to which a change behind autograd's back (`x.data`) is seen
+ALIGNMENT = 16  # of each tensor's bytes in a message
+Raw = bytes | memoryview
+
+
+def broken(what: str) -> Lost:
+    """What came is not what the protocol knows."""
+    return Lost("malformed", what)
+
+
+class _Shared:
+    """A tensor as it was when both sides last agreed on it."""
+
+    __slots__ = ("dtype", "learns", "place", "reference", "shadow", "shape", "version", "watched", "window")
+
+    def __init__(self, reference: Callable[[], Tensor | None], tensor: Tensor, watched: bool, raw: Raw | None) -> None:
+        self.reference, self.watched = reference, watched
+        self.agree(tensor, raw)
+
+    def agree(self, tensor: Tensor, raw: Raw | None = None) -> None:
+        """Both sides hold the same from here on; `raw` is what stands in a contiguous tensor, where that is known."""
+        self.version, self.place = _version(tensor), _place(tensor)
+        self.dtype, self.shape, self.learns = tensor.dtype, tensor.shape, tensor.requires_grad
+        self.window: Any = None
+        self.shadow: bytes | Tensor | None = None
+        if not self.watched or not self.place or not 0 < tensor.numel() <= SHADOWED:
+            return
+        if _is_plain(tensor):
+            self.window = (c_char * tensor.nbytes).from_address(self.place)
+            self.shadow = raw if type(raw) is bytes else self.window.raw
+        else:
+            self.shadow = tensor.detach().clone()
+
+    def is_same_at_a_glance(self, tensor: Tensor) -> bool:
+        """Nothing has changed, found without looking twice; False where that is not seen so quickly."""
+        try:
+            return (
+                tensor._version == self.version
+                and tensor.data_ptr() == self.place
+                and tensor.shape == self.shape
+                and tensor.dtype is self.dtype
+                and (self.shadow is None or (self.window is not None and self.window.raw == self.shadow))
+            )
+        except RuntimeError:
+            return False
+
+    def changed(self, tensor: Tensor) -> bool:
+        """The numbers, their type, their shape or where they are differ from what both sides knew."""
+        if _version(tensor) != self.version or _place(tensor) != self.place:
+            return True
+        if tensor.shape != self.shape or tensor.dtype is not self.dtype:
+            return True
+        if self.window is not None:
+            return self.window.raw != self.shadow
+        return self.shadow is not None and not torch.equal(tensor, self.shadow)
+
+
+def _version(tensor: Tensor) -> int:
+    try:
+        return tensor._version
+    except RuntimeError:  # a tensor made in inference mode has none
+        return -1
+
+
+def _place(tensor: Tensor) -> int:
+    """Where a tensor's numbers are in memory; 0 where they are not in this process's."""
+    return tensor.data_ptr() if tensor.is_cpu and tensor.layout is torch.strided else 0
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """The numbers stand in memory one after the other, as they are."""
+    return tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj()
+
+
+class SharedTensors:
+    """The tensors that are on both sides.
+
+    Args:
+        keep: hold them until the other side has no use for them; else they may go, and the other side is told.
+
+    Attributes:
+        unused: the numbers of those that are gone, of which the other side has not been told.
+    """
+
+    def __init__(self, *, keep: bool) -> None:
+        self._keep = keep
+        self._shared: dict[int, _Shared] = {}
+        self._numbers: dict[int, int] = {}  # by the tensor's id
+        self._waiting: list[Tensor | None] = []
+        self.unused: list[int] = []
+
+    def clear(self) -> None:
+        """Know none any more."""
+        self._shared.clear()  # those that watch for a tensor's end, too, so that none has to be told of
+        self._numbers.clear()
+
+    def hold(self) -> bool:
+        """Let none go while the other side can still speak of it; False when they are held already."""
+        if self._waiting:
+            return False
+        self._waiting = [shared.reference() for shared in self._shared.values()] or [None]
+        return True
+
+    def release(self) -> None:
+        """Let those go again that nobody else holds."""
+        self._waiting = []
+
+    def add(self, tensor: Tensor, number: int, raw: Raw | None = None) -> None:
+        """From now on both sides know `tensor`, in which `raw` stands, as `number`."""
+        if self._keep:
+            self._shared[number] = _Shared(lambda: tensor, tensor, True, raw)
+        else:  # checks write into no parameter behind autograd's back
+            reference = weakref.ref(tensor, self._going(id(tensor), number))
+            self._shared[number] = _Shared(reference, tensor, not isinstance(tensor, nn.Parameter), raw)
+        if self._waiting:
+            self._waiting.append(tensor)
+        self._numbers[id(tensor)] = number
+
+    def _going(self, key: int, number: int) -> Callable[[object], None]:
+        """What to do when a tensor goes, which the other side may then let go of, too."""
+
+        def gone(_: object) -> None:
+            if self._numbers.get(key) == number:
+                del self._numbers[key]
+            if self._shared.pop(number, None) is not None:
+                self.unused.append(number)
+
+        return gone
+
+    def drop(self, number: int) -> None:
+        """The other side has no use for this tensor any more."""
+        shared = self._shared.pop(number, None)
+        tensor = shared.reference() if shared is not None else None
+        if tensor is not None and self._numbers.get(id(tensor)) == number:
+            del self._numbers[id(tensor)]
+
+    def number(self, tensor: Tensor) -> int | None:
+        """How both sides know this tensor; None when only this one does."""
+        number = self._numbers.get(id(tensor))
+        return number if number is not None and self.find(number) is tensor else None
+
+    def find(self, number: object) -> Tensor | None:
+        """The tensor that both sides know as `number`; None when there is none."""
+        shared = self._shared.get(number) if type(number) is int else None
+        return shared.reference() if shared is not None else None
+
+    def get(self, number: object) -> Tensor:
+        """The tensor that both sides know as `number`.
+
+        Raises:
+            Lost: there is none.
+        """
+        tensor = self.find(number)
+        if tensor is None:
+            raise broken("an unknown tensor")
+        return tensor
+
+    def agree(self, number: int, tensor: Tensor, raw: Raw | None = None) -> None:
+        """Both sides hold the same numbers from here on."""
+        self._shared[number].agree(tensor, raw)
+
+    def learns(self, number: int, yes: bool) -> None:
+        """Both sides know that gradients of a tensor are wanted, or not."""
+        self._shared[number].learns = yes
+
+    def changed(self) -> Iterator[tuple[int, Tensor, bool]]:
+        """Each that is not as both sides knew it: number, tensor, whether its numbers differ or `requires_grad`."""
+        for number, shared in list(self._shared.items()):
+            tensor = shared.reference()
+            if tensor is None:
+                continue
+            if not shared.is_same_at_a_glance(tensor) and shared.changed(tensor):
+                yield number, tensor, True
+            elif shared.learns is not tensor.requires_grad and isinstance(tensor, nn.Parameter):
+                yield number, tensor, False
+
+
+def describe(tensor: Tensor, *, strides: bool) -> tuple[list, Raw] | None:
+    """All of a tensor but its name: dtype, shape, strides, three flags, and its bytes; None for a kind that stays here.
+
+    Args:
+        strides: say where the numbers stand in memory, too, which matters to `view`.
+    """
+    is_parameter, shape, span = isinstance(tensor, nn.Parameter), list(tensor.shape), None
+    is_usual = type(tensor) in (Tensor, nn.Parameter) and tensor.dtype in registry.DTYPE_NAMES
+    if is_usual and tensor.numel() <= SHADOWED and _place(tensor) and _is_plain(tensor):
+        about = [registry.DTYPE_NAMES[tensor.dtype], shape, None, tensor.requires_grad, is_parameter, False]
+        return about, (c_char * tensor.nbytes).from_address(tensor.data_ptr()).raw
+    plain = tensor.detach()
+    if type(plain) is not Tensor:
+        plain = plain.as_subclass(Tensor)
+    if plain.layout != torch.strided:
+        plain = plain.to_dense()
+    if plain.dtype not in registry.DTYPE_NAMES or plain.device.type not in ("cpu", "meta"):
+        return None
+    meta = plain.device.type == "meta"
+    about = [registry.DTYPE_NAMES[plain.dtype], shape, None, tensor.requires_grad, is_parameter, meta]
+    if meta or not plain.numel():
+        return about, b""
+    plain = plain.resolve_conj().resolve_neg()
+    if not plain.is_contiguous():
+        span = 1 + sum((size - 1) * stride for size, stride in zip(plain.shape, plain.stride(), strict=True))
+        if strides and span <= 2 * plain.numel():
+            about[2] = list(plain.stride())
+            plain = plain.as_strided((span,), (1,), plain.storage_offset())
+        else:
+            plain = plain.contiguous()
+    if about[2] is None:  # reshape would keep a strange stride of a dimension of size 1
+        plain = plain.as_strided((plain.numel(),), (1,), plain.storage_offset())
+    return about, memoryview(plain.view(torch.uint8).numpy()).cast("B")
+
+
+class Blob:
+    """The bytes of a message, from which its tensors are taken one after the other.
+
+    Args:
+        strides: whether they may come with strides.
+    """
+
+    def __init__(self, data: bytearray, *, strides: bool) -> None:
+        self._data, self._view, self._strides, self._offset = data, memoryview(data), strides, 0
+
+    def take(self, name: object, shape: object, strides: object, meta: object) -> tuple[Tensor, bytes | None]:
+        """A tensor that has been described, and its bytes where it is small.
+
+        Raises:
+            Lost: there is no such tensor.
+        """
+        dtype = registry.DTYPES.get(name) if isinstance(name, str) else None
+        if dtype is None or not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+            raise broken("no tensor")
+        count = 1
+        for size in shape:
+            if type(size) is not int or not 0 <= size < 2**40:
+                raise broken("no tensor")
+            count *= size
+        if meta:
+            return torch.empty(shape, dtype=dtype, device="meta"), None
+        if not count:
+            return torch.empty(shape, dtype=dtype), None
+        if strides is not None:
+            count = self._span(shape, strides)
+        begin, size = self._offset, count * dtype.itemsize
+        if begin + size > len(self._data):
+            raise broken("too few bytes")
+        self._offset += size + -size % ALIGNMENT
+        flat = torch.frombuffer(self._data, dtype=dtype, count=count, offset=begin)
+        if dtype is torch.bool:
+            flat = flat.view(torch.uint8) != 0
+        if strides is not None:
+            return flat.as_strided(shape, strides), None
+        raw = bytes(self._view[begin : begin + size]) if count <= SHADOWED and dtype is not torch.bool else None
+        return flat.view(shape) if len(shape) != 1 else flat, raw
+
+    def _span(self, shape: Sequence[int], strides: Any) -> int:
+        if not self._strides:
+            raise broken("strides")
+        return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))

@@ -1,0 +1,334 @@
+"""What a hostile answer would try: `sandbox.probe` lets a closed-in process try it, and reports what got through."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import pwd
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading.sandbox import seccomp
+from autograder.grading.sandbox.syscalls import LIBC, prctl, succeed, system_call
+
+MEMORY, FILE, FOLDER = 64 * 2**20, 2**20, 8 * 2**20
+CPU_SECONDS, CPU_SECONDS_OF_OTHERS = 1, 10
+CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, SET_DEATH_SIGNAL, F_SETOWN = 1 << 28, 2, 0x4206, 1, 8
+
+Attempts = Mapping[str, Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What there is to reach: files beside the folder, sockets that listen, and the process that forked this one."""
+
+    place: Path
+    parent: int
+    tcp_port: int
+    udp_port: int
+    address: int  # of eight bytes in the parent's memory
+
+    @property
+    def secret(self) -> Path:
+        """A file that everybody on the system may read, and that is nobody's business in the sandbox."""
+        return self.place / "another" / "secret.txt"
+
+    @property
+    def library(self) -> Path:
+        """A file that may be read in the sandbox."""
+        return self.place / "library.py"
+
+    @property
+    def listening(self) -> dict[str, str]:
+        """The names of two Unix sockets, one of them outside the file system."""
+        abstract = {"abstract": f"\0autograder-{self.parent}"} if sys.platform == "linux" else {}
+        return {"named": str(self.place / "socket"), **abstract}
+
+
+@contextmanager
+def scene(place: Path) -> Iterator[Scene]:
+    """Set up everything that the attempts try to reach."""
+    with ExitStack() as stack:
+        tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        udp.bind(("127.0.0.1", 0))
+        word = ctypes.create_string_buffer(b"memory", 8)
+        found = Scene(place, os.getpid(), tcp.getsockname()[1], udp.getsockname()[1], ctypes.addressof(word))
+        for name in found.listening.values():
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            listener.bind(name)
+        found.secret.parent.mkdir()
+        found.secret.write_text("secret")
+        found.library.write_text("import this")
+        yield found
+
+
+def network(scene: Scene) -> Attempts:
+    """Reach somebody by TCP, UDP, a name server, or a Unix socket."""
+
+    def datagram(family: int, address: object) -> None:
+        with socket.socket(family, socket.SOCK_DGRAM) as own:
+            own.sendto(b"hello", address)
+
+    def around() -> None:
+        own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        with own, other:
+            own.sendto(b"hello", scene.listening["named"])
+
+    return {
+        "TCP": lambda: socket.create_connection(("127.0.0.1", scene.tcp_port), timeout=5).close(),
+        "UDP": lambda: datagram(socket.AF_INET, ("127.0.0.1", scene.udp_port)),
+        "DNS": lambda: socket.getaddrinfo(b"example.org", 443),
+        **{
+            f"{kind} Unix sockets": lambda name=name: datagram(socket.AF_UNIX, name)
+            for kind, name in scene.listening.items()
+        },
+        "a pair's end that sends to others": around,
+    }
+
+
+def reading(scene: Scene) -> Attempts:
+    """Read what is not the student's."""
+    home = os.path.expanduser("~" + pwd.getpwuid(os.getuid()).pw_name)
+
+    def memory() -> None:
+        with open(f"/proc/{scene.parent}/mem", "rb", buffering=0) as file:
+            file.seek(scene.address)
+            file.read(8)
+
+    return {
+        "a file beside the folder": scene.secret.read_text,
+        "the folder's parent": lambda: os.listdir(scene.place),
+        "a link to a file outside": lambda: (os.symlink(scene.secret, "link"), Path("link").read_text()),
+        "a second name of a file outside": lambda: (os.link(scene.secret, "name"), Path("name").read_text()),
+        "/": lambda: os.listdir("/"),
+        "the home folder": lambda: os.listdir(home),
+        "/proc": lambda: os.listdir("/proc"),
+        "the parent's memory": memory,
+        "the parent's environment": lambda: Path(f"/proc/{scene.parent}/environ").read_bytes(),
+        "the parent's files": lambda: os.listdir(f"/proc/{scene.parent}/fd"),
+    }
+
+
+def writing(scene: Scene) -> Attempts:
+    """Change what is not the student's: contents, names, modes, times."""
+
+    def mode(path: str | Path) -> None:
+        before = os.stat(path)
+        os.chmod(path, before.st_mode & 0o777)
+        if os.stat(path) == before:  # else its status has changed just now, if not its mode
+            raise PermissionError
+
+    def times() -> None:
+        os.utime(scene.secret, (0, 0))
+        if scene.secret.stat().st_mtime:
+            raise PermissionError
+
+    return {
+        "a new file": (scene.place / "new").touch,
+        "a new folder": (scene.place / "folder").mkdir,
+        "a file's contents": lambda: scene.secret.open("r+").close(),
+        "a file's mode": lambda: mode(scene.secret),
+        "a library's mode": lambda: mode(scene.library),
+        "the mode of Python itself": lambda: mode("/proc/self/exe"),
+        "the mode of an open file": lambda: mode("/proc/self/fd/0"),
+        "a file's times": times,
+        "a file's owner": lambda: os.chown(scene.secret, os.getuid(), os.getgid()),
+        "a file's attributes": lambda: os.setxattr(scene.secret, "user.note", b"here"),
+        "cutting a file": lambda: os.truncate(scene.secret, 3),
+        "cutting a library": lambda: os.close(os.open(scene.library, os.O_RDONLY | os.O_TRUNC)),
+        "moving a file in": lambda: os.rename(scene.secret, "moved"),
+        "moving a file out": lambda: (Path("own").touch(), os.rename("own", scene.place / "moved")),
+        "removing a file": scene.secret.unlink,
+        "shared memory": lambda: Path(f"/dev/shm/autograder-{os.getpid()}").touch(),
+        "its own rank when memory runs out": lambda: Path("/proc/self/oom_score_adj").write_text("1000"),
+    }
+
+
+def memory(scene: Scene) -> Attempts:
+    """Take twice the memory that is allowed; small pieces not from the heap, where some may be free."""
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return {
+        "one large piece": lambda: bytearray(2 * MEMORY),
+        "many small pieces": lambda: [mmap.mmap(-1, 2**16, private) for _ in range(2 * MEMORY // 2**16)],
+        "memory to share": lambda: mmap.mmap(-1, 2 * MEMORY).close(),
+        "a file in memory": lambda: os.close(os.memfd_create("large")),
+    }
+
+
+def cpu(scene: Scene) -> Attempts:
+    """Compute on, whatever the warning."""
+
+    def compute() -> None:
+        signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+        while time.process_time() < CPU_SECONDS + 2:
+            pass
+
+    return {"more seconds": compute}
+
+
+def file_size(scene: Scene) -> Attempts:
+    """Make one file too large, by writing and without."""
+
+    def change(action: Callable[[int], object]) -> None:
+        with open("large", "wb") as file:
+            action(file.fileno())
+
+    def write(at: int) -> None:
+        for _ in range(2 * FILE // 2**18):
+            os.write(at, bytes(2**18))
+
+    return {
+        "writing": lambda: change(write),
+        "stretching": lambda: change(lambda at: os.ftruncate(at, 2 * FILE)),
+        "reserving": lambda: change(lambda at: os.posix_fallocate(at, 0, 2 * FILE)),
+    }
+
+
+def folder_size(scene: Scene) -> Attempts:
+    """Fill the folder with many files, and with very many empty ones."""
+
+    def fill() -> None:
+        for number in range(2 * FOLDER // FILE):
+            Path(f"file-{number}").write_bytes(bytes(FILE))
+
+    def scatter() -> None:
+        for number in range(3000):
+            Path(f"empty-{number}").touch()
+
+    return {"large files": fill, "empty files": scatter}
+
+
+def processes(scene: Scene) -> Attempts:
+    """Start a process, by every way there is."""
+    shell = shutil.which("sh") or "/bin/sh"
+
+    def fork() -> None:
+        if (child := os.fork()) == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    def clone(name: str, *values: object) -> None:
+        if (child := _call(name, *values)) == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    return {
+        "fork": fork,
+        "clone": lambda: clone("clone", int(signal.SIGCHLD), 0, 0, 0, 0),
+        "clone3": lambda: clone("clone3", struct.pack("11Q", 0, 0, 0, 0, int(signal.SIGCHLD), *[0] * 6), 88),
+        "subprocess": lambda: subprocess.run([shell, "-c", ":"]),
+        "posix_spawn": lambda: os.waitpid(os.posix_spawn(shell, [shell, "-c", ":"], {}), 0),
+        "exec": lambda: os.execv(shell, [shell, "-c", ":"]),
+    }
+
+
+def signals(scene: Scene) -> Attempts:
+    """Signal somebody else. Signal 0 asks whether one may."""
+    return {
+        "kill": lambda: os.kill(scene.parent, 0),
+        "kill for everybody": lambda: os.kill(-1, 0),
+        "kill for its group": lambda: os.kill(0, 0),
+        "tgkill": lambda: _call("tgkill", scene.parent, scene.parent, 0),
+        "tkill": lambda: _call("tkill", scene.parent, 0),
+        "a process descriptor": lambda: os.close(os.pidfd_open(scene.parent)),
+        "a file's owner": lambda: fcntl.fcntl(0, F_SETOWN, scene.parent),
+        "its priority": lambda: os.setpriority(0, scene.parent, os.getpriority(0, scene.parent)),
+        "its processors": lambda: os.sched_setaffinity(scene.parent, os.sched_getaffinity(scene.parent)),
+        "its limits": lambda: _call("prlimit64", scene.parent, 7, None, ctypes.create_string_buffer(16)),
+    }
+
+
+def debugging(scene: Scene) -> Attempts:
+    """Look into the parent's memory and take its files."""
+    target = ctypes.create_string_buffer(8)
+    own = struct.pack("QQ", ctypes.addressof(target), 8)
+    other = struct.pack("QQ", scene.address, 8)
+
+    def descriptor() -> None:
+        _call("pidfd_getfd", os.pidfd_open(scene.parent), 0, 0)
+
+    return {
+        "ptrace": lambda: _call("ptrace", PTRACE_SEIZE, scene.parent, 0, 0),
+        "reading memory": lambda: _call("process_vm_readv", scene.parent, own, 1, other, 1, 0),
+        "writing memory": lambda: _call("process_vm_writev", scene.parent, other, 1, other, 1, 0),
+        "taking a file": descriptor,
+        "comparing": lambda: _call("kcmp", os.getpid(), scene.parent, 0, 0, 0),
+    }
+
+
+def outliving(scene: Scene) -> Attempts:
+    """Undo that the parent's end is one's own."""
+    return {"clearing the signal": lambda: prctl(SET_DEATH_SIGNAL, 0)}
+
+
+def privileges(scene: Scene) -> Attempts:
+    """Have or gain a right that others have not."""
+
+    def capabilities() -> None:
+        status = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
+        held = [name for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") if int(status[name], 16)]
+        if not held and status["NoNewPrivs"] == "1":
+            raise PermissionError
+
+    def mount() -> None:
+        here = os.fsencode(os.getcwd())
+        succeed(LIBC.mount(b"none", here, b"tmpfs", 0, None), "mount")
+        LIBC.umount2(here, MNT_DETACH)
+
+    return {
+        "capabilities": capabilities,
+        "becoming root": lambda: os.setresuid(0, 0, 0),
+        "another root folder": lambda: os.chroot("."),
+        "a mount": mount,
+        "a namespace": lambda: succeed(LIBC.unshare(CLONE_NEWUSER), "unshare"),
+        "a device": lambda: os.mknod("device", 0o20666, os.makedev(1, 3)),
+    }
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the sandbox is to keep.
+
+    Attributes:
+        name: a word or two.
+        kept: what is so where nothing got through.
+        attempts: what would break it.
+        deadly: it is kept by ending the process.
+    """
+
+    name: str
+    kept: str
+    attempts: Callable[[Scene], Attempts]
+    deadly: bool = False
+
+
+PROMISES = (
+    Promise("CPU time", "a process that computes too long is killed", cpu, deadly=True),
+    Promise("network", "TCP, UDP, DNS and Unix sockets are refused", network),
+    Promise("reading", "files and processes outside cannot be read", reading),
+    Promise("writing", "nothing outside can be changed", writing),
+    Promise("memory", "more than is allowed is refused, shared or not", memory),
+    Promise("file size", "a file that grows too large is cut off", file_size),
+    Promise("folder size", "all files together stay within the limit", folder_size),
+    Promise("processes", "no process can be started", processes),
+    Promise("signals", "no other process can be signalled or slowed", signals),
+    Promise("debugging", "no other process can be looked into", debugging),
+    Promise("privileges", "no capability is held or can be gained", privileges),
+)
+OUTLIVING = Promise("parent", "it ends when its parent does", outliving)
+
+
+def _call(name: str, *values: object) -> int:
+    return system_call(seccomp.numbers(seccomp.REFUSED + seccomp.WEIGHED)[name], *values)

@@ -1,0 +1,1 @@
+"""A submission before it runs: read, repaired, and what of the lesson it needs."""

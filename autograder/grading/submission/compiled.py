@@ -1,0 +1,55 @@
+"""What can be known of a lesson before there is a submission: found once for a class, and handed to each judge."""
+
+from __future__ import annotations
+
+import functools
+import json
+import marshal
+from collections.abc import Mapping
+from contextlib import suppress
+from types import CodeType
+from typing import Any, NamedTuple
+
+from autograder.course.lesson import cell_id, is_check, is_marked
+from autograder.grading.submission.dependencies import Names, names_in
+
+
+class Ready(NamedTuple):
+    """A lesson, ready to be graded.
+
+    Attributes:
+        notebook: it, hidden tests included.
+        names: what its own cells read and bind, by their source and whether they are given.
+        codes: its checks, compiled, by their ids and sources.
+    """
+
+    notebook: dict[str, Any]
+    names: Mapping[tuple[str, bool], Names] = {}
+    codes: Mapping[tuple[str, str], CodeType] = {}
+
+
+@functools.lru_cache(maxsize=8)
+def packed(source: bytes) -> bytes:
+    """A lesson's notebook made ready, as bytes for a process of this very Python; they come from nobody else."""
+    notebook = json.loads(source)
+    names, codes = {}, {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code" or is_marked(cell, "solution"):
+            continue
+        key = cell["source"], not is_check(cell)
+        names[key] = tuple(names_in(*key))
+        if is_check(cell):
+            with suppress(SyntaxError, ValueError):
+                codes[cell_id(cell), cell["source"]] = compiled(cell)
+    return marshal.dumps((notebook, names, codes))
+
+
+def unpacked(data: bytes) -> Ready:
+    """What `packed` has made."""
+    notebook, names, codes = marshal.loads(data)
+    return Ready(notebook, {key: Names(*each) for key, each in names.items()}, codes)
+
+
+def compiled(check: Mapping[str, Any]) -> CodeType:
+    """A check cell's code."""
+    return compile(check["source"], f"<{cell_id(check)}>", "exec")

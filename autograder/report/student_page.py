@@ -1,0 +1,151 @@
+"""A student's page: what every check said about their answers, with a picture where there is one, and what may help."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from markupsafe import Markup
+
+from autograder.grading.gradebook.reader import Book, Graded, Person
+from autograder.grading.results import Outcome
+from autograder.report.counts import FAILED, NOT_TRIED, PASSED, UNKNOWN, state_of, states_of
+from autograder.report.outline import Check, Exercise, Outline
+from autograder.report.page import render
+
+LARGEST = 50 * 10**6  # bytes of a notebook in which pictures are looked for
+
+
+@dataclass(frozen=True)
+class CheckShown:
+    """What one check said.
+
+    Attributes:
+        message: what the student read in the notebook; "" where it passed or nothing is known.
+        panel: the same with a picture, HTML as the judge made it; None for none.
+        by_hand: somebody gave these points.
+        extra: extra credit in them.
+    """
+
+    check: Check
+    state: str
+    earned: float
+    message: str = ""
+    panel: Markup | None = None
+    by_hand: bool = False
+    extra: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExerciseShown:
+    """How one exercise went; `comment` is what somebody wrote about it by hand."""
+
+    exercise: Exercise
+    state: str
+    earned: float
+    checks: tuple[CheckShown, ...]
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class LessonShown:
+    """How one lesson went; `graded` is None where there is nothing, or nothing yet."""
+
+    outline: Outline
+    graded: Graded | None
+    waits: bool
+    exercises: tuple[ExerciseShown, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why it could not be graded."""
+        return self.graded.result.reason if self.graded and self.graded.result else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was mended or odd."""
+        return self.graded.result.notes if self.graded and self.graded.result else ()
+
+
+def student_page(
+    book: Book, lessons: Sequence[Outline], student: str, waiting: Collection[tuple[str, str]] = ()
+) -> bytes:
+    """Make the page of one student.
+
+    Args:
+        waiting: (student, lesson) of what was handed in and is not graded yet.
+    """
+    shown = [_lesson(book, outline, student, (student, outline.name) in waiting) for outline in lessons]
+    panelled = any(check.panel for each in shown for exercise in each.exercises for check in exercise.checks)
+    scores = [each.graded.score for each in shown if each.graded]
+    return render(
+        "student.html",
+        any_style=panelled,
+        student=book.students.get(student, Person(student)),
+        course=book.course.course_id or book.root.name,
+        lessons=shown,
+        total=sum(scores),
+        maximum=sum(outline.points for outline in lessons),
+        words={PASSED: "passed", FAILED: "failed", NOT_TRIED: "not tried", UNKNOWN: "points missing"},
+    )
+
+
+def _lesson(book: Book, outline: Outline, student: str, waits: bool) -> LessonShown:
+    graded = book.graded.get((student, outline.name))
+    if graded is None or (graded.result and graded.result.reason):
+        return LessonShown(outline, graded, waits)
+    drawn = panels(book.notebook(student, outline.name), graded.notebook_sha256)
+    told = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
+    exercises = (_exercise(exercise, graded, told, drawn) for exercise in outline.exercises)
+    return LessonShown(outline, graded, waits, tuple(exercises))
+
+
+def _exercise(
+    exercise: Exercise, graded: Graded, told: Mapping[str, Outcome], drawn: Mapping[str, str]
+) -> ExerciseShown:
+    states = states_of(graded, exercise)
+    checks = tuple(
+        CheckShown(
+            check,
+            states[check.id],
+            graded.scores.get(check.id, 0.0),
+            told[check.id].message if check.id in told else "",
+            Markup(drawn[check.id]) if states[check.id] == FAILED and check.id in drawn else None,
+            check.id in graded.by_hand,
+            graded.extra.get(check.id, 0.0),
+        )
+        for check in exercise.checks
+    )
+    earned = sum(check.earned for check in checks)
+    return ExerciseShown(exercise, state_of(states.values()), earned, checks, graded.comments.get(exercise.name, ""))
+
+
+def panels(notebook: Path, sha256: str) -> dict[str, str]:
+    """The panels in a graded notebook: check → HTML that the judge put before the check's error.
+
+    HTML acts in a browser, so it is taken from no other file than the one that the judge's work went into: not where
+    the notebook has changed since, and not where another program graded it.
+    """
+    try:
+        if not sha256 or notebook.stat().st_size > LARGEST:
+            return {}
+        data = notebook.read_bytes()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            return {}
+        cells = json.loads(data)["cells"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    found = {}
+    for cell in cells:
+        marks, outputs = cell["metadata"].get("nbgrader") or {}, cell.get("outputs", [])
+        if not marks.get("grade") or marks.get("solution"):
+            continue
+        for first, second in pairwise(outputs):
+            if first["output_type"] == "display_data" and second["output_type"] == "error":
+                html = first["data"].get("text/html", "")
+                found[marks["grade_id"]] = html if isinstance(html, str) else "".join(html)
+    return {check: html for check, html in found.items() if html}

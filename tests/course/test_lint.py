@@ -1,0 +1,280 @@
+"""The grammar accepts a whole lesson and names every breach, its cell and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.sample_lesson import cell, code, markdown, sample_lesson
+
+from autograder.course import lint
+from autograder.course.lesson import STUB, Lesson, without_regions
+
+Notebook = dict[str, Any]
+LESSON = "01_doubling"
+
+
+def found(notebook: Notebook, lesson: str = LESSON) -> list[str]:
+    """Return the breaches of a notebook as a person reads them."""
+    return [str(breach) for breach in lint.breaches(notebook, lesson)]
+
+
+def swap(name: str, old: str, new: str) -> Callable[[Notebook], None]:
+    """Return a mutation that replaces a text in the source of one cell."""
+
+    def mutate(notebook: Notebook) -> None:
+        source = cell(notebook, name)["source"]
+        assert old in source
+        cell(notebook, name)["source"] = source.replace(old, new)
+
+    return mutate
+
+
+def source(name: str, text: str) -> Callable[[Notebook], None]:
+    """Return a mutation that replaces the source of one cell."""
+    return lambda notebook: cell(notebook, name).update(source=text)
+
+
+def nbgrader(name: str, **values: Any) -> Callable[[Notebook], None]:
+    """Return a mutation that changes the nbgrader metadata of one cell."""
+    return lambda notebook: cell(notebook, name)["metadata"].setdefault("nbgrader", {}).update(values)
+
+
+def insert(before: str, new: dict[str, Any]) -> Callable[[Notebook], None]:
+    """Return a mutation that inserts a cell before another."""
+    return lambda notebook: notebook["cells"].insert(notebook["cells"].index(cell(notebook, before)), new)
+
+
+def remove(name: str) -> Callable[[Notebook], None]:
+    """Return a mutation that removes one cell."""
+    return lambda notebook: notebook["cells"].remove(cell(notebook, name))
+
+
+def rename(name: str, new: str) -> Callable[[Notebook], None]:
+    """Return a mutation that gives one cell another id, for nbgrader too."""
+
+    def mutate(notebook: Notebook) -> None:
+        changed = cell(notebook, name)
+        changed["id"] = new
+        if "nbgrader" in changed["metadata"]:
+            changed["metadata"]["nbgrader"]["grade_id"] = new
+
+    return mutate
+
+
+def output(name: str, **values: Any) -> Callable[[Notebook], None]:
+    """Return a mutation that gives one cell an output."""
+    return lambda notebook: cell(notebook, name)["outputs"].append(values)
+
+
+LONG = "\n".join(f"    x = x + {n}" for n in range(16))
+FITS = "# why\n\n" + "\n".join(f"    x = x + {n}" for n in range(13)) + "\n    return answer"
+HIDDEN = '### BEGIN HIDDEN TESTS\nassert double(3) == 6, "hidden_secret"\n### END HIDDEN TESTS\n'
+SECOND_HINT = "<details>\n<summary>My result is text</summary>\nIs the input text?\n</details>"
+FACTS = "`**Paper:** §3.2.1 · **Exercises:** 1 · **Points:** 4 · **Time:** about"
+
+BREACHES = {
+    "no title": (remove("title"), ["cell title", "first cell", "id is `title`"]),
+    "wrong number": (swap("title", "# 1 ·", "# 2 ·"), ["cell title", "`# 2 · Doubling`", "`# 1 · `"]),
+    "no badge": (swap("title", "colab.research.google.com", "example.com"), ["cell title", "0 Colab badges"]),
+    "no promise": (swap("title", "You double a number by hand.", ""), ["cell title", "not one sentence"]),
+    "two promises": (swap("title", "by hand.", "by hand.\nTwice."), ["cell title", "not one sentence"]),
+    "promise without full stop": (swap("title", "by hand.", "by hand"), ["cell title", "not one sentence"]),
+    "facts without paper": (swap("title", "**Paper:** §3.2.1", "**Paper:**"), ["cell title", "**Paper:** §… · "]),
+    "facts count wrong": (
+        swap("title", "Exercises:** 1", "Exercises:** 2"),
+        ["cell title", f"{FACTS} 20 minutes · **Runs in:** 5 seconds`"],
+    ),
+    "facts points wrong": (
+        swap("title", "Points:** 4", "Points:** 5"),
+        ["cell title", f"{FACTS} 20 minutes · **Runs in:** 5 seconds`"],
+    ),
+    "facts time too short": (
+        swap("title", "about 20", "about 10"),
+        ["cell title", f"{FACTS} 15 minutes · **Runs in:** 5 seconds`"],
+    ),
+    "no setup": (remove("setup"), ["cell setup", "second cell"]),
+    "setup is text": (lambda n: cell(n, "setup").update(cell_type="markdown"), ["cell setup", "second cell"]),
+    "id missing": (lambda n: cell(n, "idea").pop("id"), ["cell number 3", "id is missing"]),
+    "id invalid": (rename("idea", "my idea"), ["cell my idea", "invalid"]),
+    "id twice": (rename("learned", "idea"), ["cell idea", "2 cells"]),
+    "grade id twice": (nbgrader("check_double_text", grade_id="check_double"), ["cell check_double", "2 cells"]),
+    "task not named": (rename("exercise_double", "task"), ["cell task", "`exercise_`"]),
+    "task not numbered": (swap("exercise_double", "1.1", "1.2"), ["cell exercise_double", "`### Exercise 1.1 · `"]),
+    "task without effort": (swap("exercise_double", "*4 points", "4 points"), ["cell exercise_double", "second line"]),
+    "task points wrong": (swap("exercise_double", "*4", "*5"), ["exercise_double", "promises 5 points", "hold 4"]),
+    "one hint": (swap("exercise_double", SECOND_HINT, ""), ["cell exercise_double", "1 of two or three hints"]),
+    "hint without summary": (swap("exercise_double", "My result is text", " "), ["cell exercise_double", "not whole"]),
+    "hint not closed": (swap("exercise_double", "text?\n</details>", "text?"), ["cell exercise_double", "not whole"]),
+    "answer not next": (insert("double", markdown("aside", "Hm.")), ["cell double", "right after it"]),
+    "answer named otherwise": (rename("double", "twice"), ["cell twice", "`double`", "`twice`"]),
+    "answer graded": (nbgrader("double", grade=True), ["cell double", "grade and locked false"]),
+    "answer locked": (nbgrader("double", locked=True), ["cell double", "grade and locked false"]),
+    "answer without TODO": (swap("double", "# TODO: one", "# One"), ["cell double", "no TODO"]),
+    "answer with TODO inside": (
+        lambda n: (
+            swap("double", "# TODO: one", "# One")(n),
+            swap("double", "    return", "    # TODO\n    return")(n),
+        ),
+        ["cell double", "no TODO stands outside"],
+    ),
+    "answer without region": (swap("double", "    ### BEGIN SOLUTION\n", ""), ["cell double", "no whole solution"]),
+    "answer region open": (swap("double", "### END SOLUTION", ""), ["cell double", "no whole solution"]),
+    "answer region nested": (
+        swap("double", "    return", "    ### BEGIN SOLUTION\n    return"),
+        ["cell double", "no whole solution"],
+    ),
+    "answer region misspelt": (swap("double", "### BEGIN SOL", "# BEGIN SOL"), ["cell double", "no whole solution"]),
+    "answer too long": (swap("double", "    return answer", f"{LONG}\n    return answer"), ["cell double", "18 lines"]),
+    "answer invalid": (swap("double", "x + x", "x +"), ["cell double", "not valid Python", "line 5"]),
+    "answer warns": (swap("double", "x + x", "x is 'a'"), ["cell double", "not valid Python"]),
+    "answer elsewhere": (swap("double", "def double", "def twice"), ["cell double", "nothing defines `double`"]),
+    "answer without docstring": (swap("double", '"""Return twice x."""', ""), ["cell double", "no docstring"]),
+    "answer breaks when stripped": (
+        swap("double", "    ### BEGIN SOLUTION\n", "    if x:\n    ### BEGIN SOLUTION\n        x = x\n"),
+        ["cell double", "without its solution it is not valid Python"],
+    ),
+    "no check": (
+        lambda n: (remove("check_double")(n), remove("check_double_text")(n)),
+        ["cell exercise_double", "nothing checks it", "`check_double`"],
+    ),
+    "check named otherwise": (rename("check_double", "check_twice"), ["cell check_twice", "Call it `check_double`"]),
+    "check not locked": (nbgrader("check_double", locked=False), ["cell check_double", "locked"]),
+    "check not graded": (nbgrader("check_double", grade=False), ["cell check_double", "graded"]),
+    "check worth nothing": (nbgrader("check_double", points=0), ["cell check_double", "worth nothing"]),
+    "check is a score": (swap("check_double", 'print("✓ double")', "3"), ["cell check_double", "`3`", "print"]),
+    "check is a score for students": (
+        source("check_double", f"double(2)\n{HIDDEN.replace('assert', 'y = 1; assert')}"),
+        ["cell check_double", "`double(2)`"],
+    ),
+    "nothing hidden": (swap("check_double", HIDDEN, ""), ["cell exercise_double", "hides a test"]),
+    "everything hidden": (
+        source("check_double", f"# Only here:\n{HIDDEN}"),
+        ["cell check_double", "students see no test"],
+    ),
+    "hidden region open": (swap("check_double", "### END HIDDEN TESTS\n", ""), ["cell check_double", "not whole"]),
+    "hidden region cuts": (
+        swap("check_double", HIDDEN, f"if True:\n    {HIDDEN.replace('assert', '    assert')}"),
+        ["cell check_double", "without its hidden tests"],
+    ),
+    "code in between": (lambda n: cell(n, "try_double")["metadata"].clear(), ["cell try_double", "`try-it`"]),
+    "solution elsewhere": (swap("idea", "Twice", "### BEGIN SOLUTION"), ["cell idea", "`BEGIN SOLUTION`"]),
+    "hidden tests in an answer": (swap("double", "# TODO", "### END HIDDEN TESTS TODO"), ["cell double", "no place"]),
+    "marking scheme": (swap("idea", "Twice", "### BEGIN MARK SCHEME"), ["cell idea", "no place"]),
+    "TODO elsewhere": (swap("idea", "Twice", "TODO: twice"), ["cell idea", "TODO"]),
+    "nbgrader elsewhere": (nbgrader("learned", locked=True, grade_id="learned"), ["cell learned", "no exercise"]),
+    "check outside": (
+        insert("next", code("check_double_late", "print(1)", grade=True, locked=True, points=1)),
+        ["cell check_double_late", "no exercise"],
+    ),
+    "no progress": (remove("progress"), [f"{LESSON}.ipynb: ", "no cell `progress`"]),
+    "progress marked": (nbgrader("progress", locked=True), ["cell progress", "no plain code cell"]),
+    "progress as text": (
+        lambda n: cell(n, "progress").update(cell_type="markdown"),
+        ["cell progress", "no plain code cell"],
+    ),
+    "progress too early": (
+        lambda n: n["cells"].insert(3, n["cells"].pop(n["cells"].index(cell(n, "progress")))),
+        ["cell progress", "`## What you learned` does not follow"],
+    ),
+    "attachment": (lambda n: cell(n, "idea").update(attachments={"a.png": {}}), ["cell idea", "attached"]),
+    "error output": (
+        output("try_double", output_type="error", ename="NameError", evalue="", traceback=[]),
+        ["cell try_double", "NameError"],
+    ),
+    "invalid code": (source("try_double", "double("), ["cell try_double", "not valid Python"]),
+    "nothing learned": (remove("learned"), [f"{LESSON}.ipynb: ", "`## What you learned`"]),
+    "learned without table": (source("learned", "## What you learned\nIt."), ["cell learned", "no table"]),
+    "no next": (remove("next"), ["cell learned", "`## Next`"]),
+    "next without link": (source("next", "## Next\n\nRest."), ["cell next", "no link"]),
+}
+
+
+def test_whole_lesson_has_no_breach() -> None:
+    """A lesson that keeps the grammar is accepted."""
+    assert found(sample_lesson()) == []
+
+
+@pytest.mark.parametrize(("mutate", "words"), BREACHES.values(), ids=BREACHES)
+def test_breach_is_named(mutate: Callable[[Notebook], Any], words: list[str]) -> None:
+    """A breach is reported in one line that names the file, the cell and what is so."""
+    notebook = sample_lesson()
+    mutate(notebook)
+    reports = found(notebook)
+    assert [r for r in reports if all(word in r for word in words)], reports
+    assert all(r.startswith(f"solutions/{LESSON}/{LESSON}.ipynb") and "\n" not in r for r in reports)
+
+
+@pytest.mark.parametrize("name", ["attention", "1_attention", "01-attention", "01_Attention", "01_"])
+def test_lesson_is_named_like_the_others(name: str) -> None:
+    """A folder that is not two digits and words is a breach."""
+    assert "not a lesson's name" in "\n".join(found(sample_lesson(), name))
+
+
+ALLOWED = {
+    "one point": lambda n: (
+        remove("check_double_text")(n),
+        nbgrader("check_double", points=1)(n),
+        swap("exercise_double", "*4 points · 15 minutes*", "*1 point · 1 minute*")(n),
+        swap("title", "Points:** 4", "Points:** 1")(n),
+    ),
+    "a class": source(
+        "double",
+        'class double:\n    """Twice."""\n\n    def of(self, x):\n        # TODO: twice.\n'
+        "        ### BEGIN SOLUTION\n        return x + x\n        ### END SOLUTION",
+    ),
+    "two regions": swap(
+        "double", "    return answer", "    ### END SOLUTION\n    ### BEGIN SOLUTION\n    return answer"
+    ),
+    "fifteen lines": swap("double", "    return answer", FITS),
+    "magics": source("try_double", "%matplotlib inline\n!ls\ndouble?"),
+    "await": source("try_double", "await double(2)"),
+    "text in between": insert("try_double", markdown("predict", "What will it print?")),
+    "advice below the facts": swap("title", "5 seconds", "5 seconds\n\nRun it.\nThen read."),
+    "more time": swap("title", "about 20", "about 90"),
+    "checks without a last expression": swap("check_double_text", '\nprint("✓")', ""),
+    "an id nbgrader does not share": lambda n: cell(n, "check_double").update(id="3f2a"),
+    "code in the next section": lambda n: (
+        insert("progress", markdown("more", "## More"))(n),
+        insert("progress", code("figure", "double(1)"))(n),
+    ),
+    "three hints": swap("exercise_double", "Write", "<details><summary>I am lost</summary>Draw it.</details>\n\nWrite"),
+}
+
+
+@pytest.mark.parametrize("mutate", ALLOWED.values(), ids=ALLOWED)
+def test_freedom_is_left(mutate: Callable[[Notebook], Any]) -> None:
+    """What the grammar leaves free is no breach."""
+    notebook = sample_lesson()
+    mutate(notebook)
+    assert found(notebook) == []
+
+
+def test_second_exercise_counts_on() -> None:
+    """Two exercises are told apart, and each is held to its own checks."""
+    notebook = sample_lesson()
+    second = [
+        {**new, "source": new["source"].replace("1.1", "1.2").replace("double", "triple")}
+        for new in sample_lesson()["cells"][3:8]
+    ]
+    for new in second:
+        new["id"] = new["id"].replace("double", "triple")
+        new["metadata"].get("nbgrader", {})["grade_id"] = new["id"]
+    notebook["cells"][8:8] = second
+    swap("title", "1 · **Points:** 4", "2 · **Points:** 8")(notebook)
+    swap("title", "about 20", "about 30")(notebook)
+    assert found(notebook) == []
+    lesson = Lesson(LESSON, notebook)
+    assert [exercise.name for exercise in lesson.exercises] == ["double", "triple"]
+    cell(notebook, "check_triple")["metadata"]["nbgrader"]["points"] = 4
+    reports = "\n".join(found(notebook))
+    assert "cell exercise_triple: it promises 4 points, its checks hold 5." in reports
+    assert "**Points:** 9" in reports
+
+
+def test_stripping_is_what_nbgrader_does() -> None:
+    """A stripped answer keeps its signature and holds the stub at the depth of the solution."""
+    stripped = without_regions(cell(sample_lesson(), "double")["source"], "SOLUTION", STUB)
+    assert stripped.splitlines()[-1] == f"    {STUB}"
+    assert "answer_of_the_teacher" not in stripped

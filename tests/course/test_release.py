@@ -1,0 +1,551 @@
+"""Release makes the student notebooks from solutions/, the same bytes each time, and overwrites nobody's work."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import compute_checksum, is_grade
+from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
+
+from autograder import cli
+from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
+from autograder.course.lesson import STUB
+from autograder.course.release import KERNEL, release
+
+STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
+SOURCE = "solutions/01_doubling/01_doubling.ipynb"
+MANIFEST = "notebooks/release.json"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with one lesson that was never released."""
+    return make_course(tmp_path / "course")
+
+
+@pytest.fixture
+def released(course: Path) -> Path:
+    """A course whose lesson was released."""
+    release(course, register=False)
+    return course
+
+
+def snapshot(root: Path) -> dict[str, bytes]:
+    """Return every file of a course with its bytes."""
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def notebook(path: Path) -> dict[str, Any]:
+    """Read a notebook with the source of each cell as one text."""
+    read = json.loads(path.read_text(encoding="utf-8"))
+    for found in read["cells"]:
+        found["source"] = "".join(found["source"])
+    return read
+
+
+def add_second_lesson(root: Path) -> None:
+    """Add a second lesson to a course."""
+    write_lesson(root, sample_lesson(2), "02_tripling")
+
+
+def change_lesson(root: Path) -> None:
+    """Change a sentence of the course's lesson."""
+    path = root / SOURCE
+    path.write_text(path.read_text(encoding="utf-8").replace("Twice is", "Two times is"), encoding="utf-8")
+
+
+def test_releasing_twice_changes_nothing(course: Path) -> None:
+    """The second release leaves every file as it is, and the first says what it wrote."""
+    add_second_lesson(course)
+    lines = release(course, register=False)
+    assert f"{STUDENT}: added" in lines
+    assert f"{SOURCE}: changed" in lines
+    before = snapshot(course)
+    assert release(course, register=False) == []
+    assert snapshot(course) == before
+
+
+def test_two_machines_release_the_same_bytes(course: Path, tmp_path: Path) -> None:
+    """The same sources in another folder give the same files."""
+    other = make_course(tmp_path / "elsewhere" / "my course")
+    release(course, register=False)
+    release(other, register=False)
+    assert snapshot(other) == snapshot(course)
+
+
+def test_check_writes_nothing_and_says_what_would_change(course: Path) -> None:
+    """A check lists each file that is not as released, and touches none."""
+    before = snapshot(course)
+    lines = release(course, check=True)
+    assert lines == [
+        f"{SOURCE}: would be changed",
+        f"{STUDENT}: would be added",
+        f"{MANIFEST}: would be added",
+        "README.md: would be changed",
+    ]
+    assert snapshot(course) == before
+
+
+def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
+    """The student notebook holds the stub and the visible tests, the source keeps all of it."""
+    text = (released / STUDENT).read_text(encoding="utf-8")
+    for secret in ("answer_of_the_teacher", "hidden_secret", "BEGIN", "END SOLUTION"):
+        assert secret not in text
+    student = notebook(released / STUDENT)
+    assert STUB in cell(student, "double")["source"]
+    assert cell(student, "check_double")["source"] == 'assert double(2) == 4\nprint("✓ double")'
+    assert cell(student, "check_double")["metadata"]["editable"] is False
+    assert "answer_of_the_teacher" in (released / SOURCE).read_text(encoding="utf-8")
+
+
+def test_checks_end_with_their_last_line(course: Path) -> None:
+    """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
+    raw = read_notebook(course / SOURCE)
+    for each in raw.cells:
+        each.source = each.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN").removesuffix(
+            '\nprint("✓ double")'
+        )
+    (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
+    release(course, register=False)
+    checks = [each for each in read_notebook(course / STUDENT).cells if each.cell_type == "code" and is_grade(each)]
+    assert checks and not [each.id for each in checks if each.source != each.source.rstrip()]
+    assert not [each.id for each in checks if each.metadata.nbgrader.checksum != compute_checksum(each)]
+
+
+def test_setup_is_filled_in_and_locked(released: Path) -> None:
+    """Every notebook gets the one setup cell, which installs the course on Colab and whose output nbval ignores."""
+    for path in (released / SOURCE, released / STUDENT):
+        setup = cell(notebook(path), "setup")
+        assert f'%pip install --quiet "git+{ADDRESS}@main"' in setup["source"]
+        assert setup["source"].endswith('print(f"Ready: PyTorch {torch.__version__} on {device}.")')
+        assert setup["metadata"]["nbgrader"]["locked"] is True
+        assert setup["metadata"]["tags"] == ["nbval-ignore-output"]
+
+
+def test_progress_is_filled_in_from_the_checks_that_students_see(course: Path) -> None:
+    """The cell `progress` names each exercise with the number of its visible checks, and follows when they change."""
+    named = '@check.exercise("1.1 double")\ndef it_{0}():\n    assert double({0}) == 2 * {0}\n\n\n'
+    lesson = sample_lesson()
+    hidden = f"### BEGIN HIDDEN TESTS\n\n\n{named.format(3)}### END HIDDEN TESTS"
+    cell(lesson, "check_double")["source"] = named.format(1) + hidden
+    cell(lesson, "check_double_text")["source"] = named.format(2).strip()
+    write_lesson(course, lesson)
+    release(course, register=False)
+    call = 'check.progress(\n    {\n        "1.1 double": 2,\n    }\n)'
+    for path in (SOURCE, STUDENT):
+        progress = cell(notebook(course / path), "progress")
+        assert progress["source"].endswith(f"\n{call}") and progress["source"].startswith("# ")
+        assert progress["metadata"] == {}
+    cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
+    write_lesson(course, lesson)
+    release(course, register=False)
+    assert '"1.1 double": 3,' in cell(notebook(course / STUDENT), "progress")["source"]
+    for each in ("check_double", "check_double_text"):
+        cell(lesson, each)["source"] = cell(sample_lesson(), each)["source"]
+    write_lesson(course, lesson)
+    release(course, register=False)
+    assert cell(notebook(course / STUDENT), "progress")["source"].endswith("\ncheck.progress({})")
+
+
+def test_address_stands_in_one_place(released: Path) -> None:
+    """A new address in pyproject.toml reaches badges, setup cells and the README."""
+    write_pyproject(released, "https://github.com/teacher/fork.git", "2030")
+    assert len(release(released, register=False)) == 4
+    for path, text in snapshot(released).items():
+        assert b"transformer-course" not in text, path
+    opened = b"https://colab.research.google.com/github/teacher/fork/blob/2030/notebooks/01_doubling/01_doubling.ipynb)"
+    assert opened in (released / STUDENT).read_bytes()
+    assert opened in (released / SOURCE).read_bytes()
+    assert opened in (released / "README.md").read_bytes()
+    assert b"git+https://github.com/teacher/fork@2030" in (released / STUDENT).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "[tool.autograder]\nbranch = 'main'",
+        "[tool.autograder]\nrepository = 'https://gitlab.com/a/b'\nbranch = 'main'",
+        f"[tool.autograder]\nrepository = '{ADDRESS}'",
+        f"[tool.autograder]\nrepository = '{ADDRESS}'\nbranch = 'my branch'",
+        "[tool.autograder",
+    ],
+)
+def test_missing_address_is_refused(course: Path, text: str | None) -> None:
+    """Without a GitHub address and a branch, release says where to write them."""
+    (course / "pyproject.toml").unlink()
+    if text is not None:
+        (course / "pyproject.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError, match=r"pyproject\.toml"):
+        release(course)
+
+
+def noisy_lesson() -> dict[str, Any]:
+    """Return the sample lesson as Colab, VS Code and a run leave it, without changing what it says."""
+    noisy = sample_lesson()
+    noisy["metadata"] |= {"colab": {"provenance": []}, "language_info": {"name": "python", "version": "3.13.1"}}
+    tried = cell(noisy, "try_double")
+    tried["metadata"] |= {
+        "execution": {"iopub.execute_input": "2030-01-01T00:00:00Z"},
+        "collapsed": True,
+        "jupyter": {"source_hidden": True},
+        "colab": {"base_uri": "https://localhost"},
+        "outputId": "1",
+        "cellView": "form",
+        "executionInfo": {"elapsed": 3},
+        "vscode": {"languageId": "python"},
+        "deletable": True,
+    }
+    cell(noisy, "idea")["metadata"] = {"id": "QwErTy", "tags": [], "slideshow": {"slide_type": "slide"}}
+    tried["execution_count"] = 17
+    metadata = {"execution": {"iopub.status.idle": "2030"}, "image/png": {"width": 300}}
+    data = {"text/plain": ["42"]}
+    tried["outputs"] = [{"output_type": "execute_result", "execution_count": 17, "metadata": metadata, "data": data}]
+    pieces = [{"output_type": "stream", "name": "stdout", "text": [f"line {i}\n"]} for i in range(2)]
+    cell(noisy, "check_double")["outputs"] = pieces
+    cell(noisy, "check_double")["id"] = "4f1c2a"
+    return noisy
+
+
+def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
+    """What editors and runs add is gone, while outputs, tags, sizes of pictures and slides stay."""
+    write_lesson(course, noisy_lesson())
+    release(course, register=False)
+    source = notebook(course / SOURCE)
+    tried = cell(source, "try_double")
+    assert source["metadata"] == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    assert tried["metadata"] == {"tags": ["try-it"]}
+    assert cell(source, "idea")["metadata"] == {"slideshow": {"slide_type": "slide"}}
+    assert tried["outputs"][0]["metadata"] == {"image/png": {"width": 300}}
+    assert tried["outputs"][0]["data"] == {"text/plain": ["42"]}
+    assert [output["text"] for output in cell(source, "check_double")["outputs"]] == [["line 0\n", "line 1\n"]]
+    assert cell(source, "check_double")["metadata"]["nbgrader"]["grade_id"] == "check_double"
+    assert [c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"] == [1, 2, 3, 4, 5, 6]
+    assert tried["outputs"][0]["execution_count"] == 3
+    assert all(not c.get("outputs") and not c.get("execution_count") for c in notebook(course / STUDENT)["cells"])
+    assert release(course, register=False) == []
+
+
+def test_notebook_of_an_older_format_is_brought_up(course: Path) -> None:
+    """A source saved as nbformat 4.4 is written as 4.5, and missing ids of nbgrader cells come from nbgrader."""
+    old = sample_lesson()
+    old["nbformat_minor"] = 4
+    del cell(old, "double")["id"]
+    write_lesson(course, old)
+    release(course, register=False)
+    source = notebook(course / SOURCE)
+    assert (source["nbformat"], source["nbformat_minor"]) == (4, 5)
+    assert cell(source, "double")["metadata"]["nbgrader"]["grade_id"] == "double"
+
+
+def test_files_are_written_as_nbformat_writes_them(released: Path) -> None:
+    """Notebooks have an indent of one, plain ✓ characters and an end of line at the end."""
+    for path in (released / SOURCE, released / STUDENT):
+        text = path.read_bytes().decode()
+        assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        assert "✓" in text
+
+
+def test_manifest_lists_what_was_generated(released: Path) -> None:
+    """The manifest says who wrote it and holds the digest of each student notebook."""
+    manifest = json.loads((released / MANIFEST).read_text(encoding="utf-8"))
+    assert manifest["generated by"].startswith("autograder release")
+    digest = hashlib.sha256((released / STUDENT).read_bytes()).hexdigest()
+    assert manifest["files"] == {"01_doubling/01_doubling.ipynb": digest}
+
+
+def test_edited_notebook_is_refused(released: Path) -> None:
+    """A student notebook somebody worked in stops the release, which names it and writes nothing at all."""
+    (released / STUDENT).write_text("my work", encoding="utf-8")
+    change_lesson(released)
+    before = snapshot(released)
+    for check in (True, False):
+        with pytest.raises(CourseError, match=rf"{STUDENT} .* Move it away, or run `autograder release --force`"):
+            release(released, check=check)
+    assert snapshot(released) == before
+
+
+def test_a_notebook_that_was_only_run_is_no_work(released: Path) -> None:
+    """Outputs and counts of a run do not stop a release: nobody's answer is lost when they go."""
+    as_released = (released / STUDENT).read_bytes()
+    ran = json.loads(as_released)
+    cell(ran, "setup")["execution_count"] = 3
+    cell(ran, "setup")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["ready"]}]
+    (released / STUDENT).write_text(json.dumps(ran), encoding="utf-8")
+    assert release(released, register=False) == [f"{STUDENT}: changed"]
+    assert (released / STUDENT).read_bytes() == as_released
+
+
+def test_force_loses_nothing(released: Path) -> None:
+    """A forced release keeps a copy of the work beside the new notebook, each time under a name of its own."""
+    for count, name in enumerate(["01_doubling.before-release.ipynb", "01_doubling.before-release-2.ipynb"]):
+        (released / STUDENT).write_text(f"my work {count}", encoding="utf-8")
+        lines = release(released, force=True, register=False)
+        assert any(line.startswith(f"notebooks/01_doubling/{name}: ") for line in lines)
+        assert (released / "notebooks/01_doubling" / name).read_text(encoding="utf-8") == f"my work {count}"
+        assert STUB in cell(notebook(released / STUDENT), "double")["source"]
+    assert release(released, register=False) == []
+    assert (released / "notebooks/01_doubling/01_doubling.before-release.ipynb").exists()
+
+
+def test_foreign_notebook_is_refused(course: Path) -> None:
+    """A notebook that stood there before the first release is not overwritten."""
+    (course / STUDENT).parent.mkdir(parents=True)
+    (course / STUDENT).write_text("mine", encoding="utf-8")
+    with pytest.raises(CourseError, match="Move it away"):
+        release(course)
+    assert (course / STUDENT).read_text(encoding="utf-8") == "mine"
+
+
+def test_missing_manifest_is_rewritten_when_all_agrees(released: Path) -> None:
+    """Without a manifest, notebooks that are up to date are fine and others are not overwritten."""
+    before = snapshot(released)
+    (released / MANIFEST).unlink()
+    assert release(released, register=False) == [f"{MANIFEST}: added"]
+    assert snapshot(released) == before
+    (released / MANIFEST).unlink()
+    change_lesson(released)
+    with pytest.raises(CourseError, match=STUDENT):
+        release(released)
+
+
+@pytest.mark.parametrize(
+    "text", ["<<<<<<< HEAD", "[]", '{"files": {"../README.md": "0"}}', '{"files": {"a/a.ipynb": 1}}']
+)
+def test_damaged_manifest_is_refused(released: Path, text: str) -> None:
+    """A manifest that cannot be trusted stops the release, which says how to go on."""
+    (released / MANIFEST).write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError, match=r"release\.json is damaged.* Restore it from git, or delete it"):
+        release(released)
+
+
+def test_changed_lesson_reaches_an_untouched_notebook(released: Path) -> None:
+    """A notebook nobody worked in follows its source without being forced, also in a fresh copy of the course."""
+    copy = shutil.copytree(released, released.parent / "clone")
+    change_lesson(copy)
+    assert release(copy, register=False) == [f"{STUDENT}: changed", f"{MANIFEST}: changed"]
+    assert "Two times is" in (copy / STUDENT).read_text(encoding="utf-8")
+
+
+def test_deleted_notebook_comes_back(released: Path) -> None:
+    """A generated notebook deleted by hand is generated again."""
+    before = snapshot(released)
+    (released / STUDENT).unlink()
+    assert release(released, register=False) == [f"{STUDENT}: added"]
+    assert snapshot(released) == before
+
+
+def test_vanished_lesson_takes_its_notebook_along(course: Path) -> None:
+    """The notebook of a lesson that is gone is removed with its folder and its row in the README."""
+    release(course, register=False)
+    before = snapshot(course)
+    add_second_lesson(course)
+    release(course, register=False)
+    assert "02_tripling" in (course / "README.md").read_text(encoding="utf-8")
+    shutil.rmtree(course / "solutions/02_tripling")
+    assert "notebooks/02_tripling/02_tripling.ipynb: removed" in release(course, register=False)
+    assert snapshot(course) == before
+    assert not (course / "notebooks/02_tripling").exists()
+
+
+def test_work_in_a_vanished_lesson_stays(course: Path) -> None:
+    """The notebook of a lesson that is gone is left alone, and named, when somebody worked in it."""
+    add_second_lesson(course)
+    release(course, register=False)
+    shutil.rmtree(course / "solutions/02_tripling")
+    worked_in = course / "notebooks/02_tripling/02_tripling.ipynb"
+    worked_in.write_text("my work", encoding="utf-8")
+    lines = release(course, register=False)
+    assert any(line.startswith("notebooks/02_tripling/02_tripling.ipynb: left alone") for line in lines)
+    assert worked_in.read_text(encoding="utf-8") == "my work"
+    assert release(course, register=False) == []
+
+
+def test_breaches_of_all_lessons_stop_everything(released: Path) -> None:
+    """Every breach of every lesson is listed with file and cell, and nothing is written."""
+    change_lesson(released)
+    broken = sample_lesson(2)
+    cell(broken, "check_double")["source"] = "3"
+    cell(broken, "next")["source"] = "## Next"
+    write_lesson(released, broken, "02_tripling")
+    write_lesson(released, {"cells": 1}, "03_none")
+    (released / "solutions/04_nothing").mkdir()
+    write_lesson(released, sample_lesson(), "05_text").write_text("{", encoding="utf-8")
+    before = snapshot(released)
+    with pytest.raises(CourseError) as caught:
+        release(released)
+    text = str(caught.value)
+    for part in (
+        "solutions/02_tripling/02_tripling.ipynb, cell check_double: it ends in `3`",
+        "solutions/02_tripling/02_tripling.ipynb, cell next: it holds no link",
+        "solutions/03_none/03_none.ipynb: it is JSON, but not a notebook",
+        "solutions/04_nothing/04_nothing.ipynb: it does not exist",
+        "solutions/05_text/05_text.ipynb: it is not valid JSON",
+        "Nothing was written.",
+    ):
+        assert part in text
+    assert snapshot(released) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cells": [{"cell_type": "code"}]}, "not a notebook"),
+        ({"cells": [{"cell_type": "odd", "metadata": {}, "source": ""}]}, "not a valid notebook"),
+        ({"nbformat": 3}, "not version 4"),
+        ({"cells": [{"cell_type": "raw", "metadata": {"nbgrader": 1}, "source": ""}]}, "nbgrader metadata"),
+    ],
+)
+def test_malformed_notebook_is_named(course: Path, change: dict[str, Any], words: str) -> None:
+    """A file that is no notebook of ours is a breach that names it."""
+    write_lesson(course, sample_lesson() | change)
+    with pytest.raises(CourseError, match=rf"{SOURCE}: .*{words}"):
+        release(course)
+
+
+def test_other_files_beside_a_lesson_are_refused(course: Path) -> None:
+    """Files beside a lesson would not reach students and are refused, while hidden folders are ignored."""
+    hidden = course / "solutions/01_doubling/.ipynb_checkpoints"
+    hidden.mkdir()
+    (hidden / "01_doubling-checkpoint.ipynb").write_text("{}", encoding="utf-8")
+    (course / "solutions/README.md").write_text("For teachers.", encoding="utf-8")
+    release(course, register=False)
+    assert not [path for path in snapshot(course / "notebooks") if "checkpoint" in path or "README" in path]
+    (course / "solutions/01_doubling/notes.txt").write_text("the answers", encoding="utf-8")
+    with pytest.raises(CourseError, match=rf"{SOURCE}: `notes\.txt` .* Move it out of solutions/"):
+        release(course)
+
+
+def test_course_without_lessons_is_refused(course: Path) -> None:
+    """An empty solutions/ is more likely a mistake than a wish to remove every notebook."""
+    shutil.rmtree(course / "solutions")
+    with pytest.raises(CourseError, match="holds no lesson"):
+        release(course)
+
+
+def test_readme_lists_the_lessons(course: Path) -> None:
+    """The README's table has a row per lesson and a total, and the text around it stays."""
+    add_second_lesson(course)
+    release(course, register=False)
+    text = (course / "README.md").read_text(encoding="utf-8")
+    assert text.startswith("# Course\n\n<!-- lessons")
+    assert text.endswith("<!-- end of lessons -->\n\nThe end.\n")
+    row = "| [2 · Doubling](notebooks/02_tripling/02_tripling.ipynb) | `double` | §3.2.1 | 4 | 20 | 5 s | [![Open in "
+    assert row in text
+    assert "| **Total** | | | **8** | **40** | |" in text
+
+
+@pytest.mark.parametrize("keep", [TABLE_BEGIN, TABLE_END, "both, the other way round"])
+def test_half_a_place_for_the_table_is_refused(course: Path, keep: str) -> None:
+    """One of the two lines around the table alone, or both in the wrong order, stop the release."""
+    lines = [keep] if "<!--" in keep else [TABLE_END, TABLE_BEGIN]
+    (course / "README.md").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(CourseError, match=r"README\.md .* Mend them"):
+        release(course)
+
+
+def test_readme_without_a_place_is_left_alone(course: Path) -> None:
+    """A README without the two lines, or none at all, is no error."""
+    (course / "README.md").write_text("# Mine\n", encoding="utf-8")
+    release(course, register=False)
+    assert (course / "README.md").read_text(encoding="utf-8") == "# Mine\n"
+    (course / "README.md").unlink()
+    assert release(course, register=False) == []
+
+
+def test_config_that_does_not_run_is_named(course: Path) -> None:
+    """A mistake in nbgrader_config.py is told in one sentence."""
+    (course / "nbgrader_config.py").write_text("1 / 0", encoding="utf-8")
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py does not run \(ZeroDivisionError"):
+        release(course)
+
+
+def test_stub_is_the_one_nbgrader_writes() -> None:
+    """The stub the grammar tries out is the one in nbgrader's configuration."""
+    assert load_config(ROOT).ClearSolutions.code_stub == {"python": STUB}
+
+
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+def test_gradebook_knows_the_lesson_and_guards_it(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Release records the checks with their points, without alembic on PATH; nbgrader's refusal later stops it all."""
+    monkeypatch.setenv("PATH", "")
+    release(course)
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "transformer") as gradebook:
+        lesson = gradebook.find_notebook("01_doubling", "01_doubling")
+        assert {c.name: c.max_score for c in lesson.grade_cells} == {"check_double": 3, "check_double_text": 1}
+        assert "hidden_secret" in gradebook.find_source_cell("check_double", "01_doubling", "01_doubling").source
+        gradebook.add_student("ada")
+        gradebook.add_submission("01_doubling", "ada")
+    change_lesson(course)
+    assert f"{STUDENT}: changed" in release(course)
+    path = course / SOURCE
+    path.write_text(path.read_text(encoding="utf-8").replace("double_text", "double_words"), encoding="utf-8")
+    before = snapshot(course)
+    with pytest.raises(CourseError, match=r"could not record it in the gradebook\. Undo (.|\n)*Cannot add or remove"):
+        release(course)
+    assert {**snapshot(course), "gradebook.db": b""} == {**before, "gradebook.db": b""}
+
+
+def test_nbgrader_failure_is_told(course: Path) -> None:
+    """When nbgrader cannot make the student version, its own message is shown."""
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write('c.IncludeHeaderFooter.header = "nowhere.ipynb"\n')
+    with pytest.raises(CourseError, match=rf"{SOURCE}: nbgrader could not make .*(.|\n)*nowhere\.ipynb"):
+        release(course)
+    assert not (course / "notebooks").exists()
+
+
+def test_command_speaks_and_returns_its_status(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command works from a folder below the course, speaks one line per file and keeps stderr for errors."""
+    monkeypatch.chdir(course / "solutions")
+    assert cli.main(["release", "--check"]) == 1
+    spoken = capsys.readouterr()
+    assert f"{STUDENT}: would be added" in spoken.out.splitlines()
+    assert spoken.err == "✗ The course is not as released. Run `autograder release`.\n"
+    assert cli.main(["release"]) == 0
+    spoken = capsys.readouterr()
+    assert (spoken.out.splitlines()[-1], spoken.err) == ("✓ The lessons are released.", "")
+    assert cli.main(["release", "--check"]) == 0
+    assert capsys.readouterr() == ("✓ The lessons are up to date.\n", "")
+    (course / STUDENT).write_text("my work", encoding="utf-8")
+    assert cli.main(["release"]) == 1
+    spoken = capsys.readouterr()
+    assert (spoken.out, "Traceback" in spoken.err, "my work" in spoken.err) == ("", False, False)
+    assert STUDENT in spoken.err
+    assert cli.main(["release", "--force"]) == 0
+
+
+def test_command_outside_a_course_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Outside a course, the command says what it looked for."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["release"]) == 1
+    assert "nbgrader_config.py" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["release", "demo"])
+def test_command_needs_nbgrader_only_when_it_runs(command: str) -> None:
+    """A student's install can import the command line, and an instructor's command tells it what to install."""
+    script = (
+        "import sys\nfor name in ('nbgrader', 'nbformat', 'IPython', 'traitlets'): sys.modules[name] = None\n"
+        f"from autograder import cli\nsys.exit(cli.main([{command!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'pip install ".[grading]"' in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,358 @@
+"""The instructor's guide says what is so: its commands, scripts, tables and messages are tried here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nbgrader
+import pytest
+import yaml
+from nbgrader.apps import NbGraderApp
+from nbgrader.exchange.default import Exchange
+from nbgrader.plugins import FileNameCollectorPlugin, LateSubmissionPlugin
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import parse_utc
+from support.classroom import LESSONS, ROOT
+from traitlets.config import Application, Config
+
+from autograder import cli
+from autograder.course.config import Address
+
+GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "adding_an_exercise.md"]
+GUIDE = GUIDES[0].read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+SCRIPTS = [code for language, code in BLOCKS if language == "python"]
+SHELL = [code for language, code in BLOCKS if language == "sh"]
+SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
+COMMANDS = sorted({line.strip() for code in SHELL for line in code.splitlines()} | set(SPANS))
+SAMPLES = ROOT / "tests" / "samples"
+
+
+def commands(name: str) -> list[list[str]]:
+    """Return the words behind a command's name, for each time that the guide gives it words."""
+    found = [shlex.split(line.replace("=…", "=x")) for line in COMMANDS if line.startswith(f"{name} ")]
+    return [words[1:] for words in found]
+
+
+def block(*parts: str, of: list[str] = SCRIPTS) -> str:
+    """Return the one block that holds all parts."""
+    (found,) = (code for code in of if all(part in code for part in parts))
+    return found
+
+
+def configured(code: str) -> tuple[Config, dict[str, object]]:
+    """Run lines of nbgrader_config.py; return the configuration and what else they define."""
+    names: dict[str, object] = {"c": Config(), "get_config": Config}
+    exec(compile(code, "nbgrader_config.py", "exec"), names)
+    return names["c"], names
+
+
+def test_every_autograder_command_parses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line takes each `autograder …` of the guide as it stands."""
+    for name in [name for name in vars(cli) if name.startswith("run_")]:
+        monkeypatch.setattr(cli, name, lambda arguments: 0)
+    found = commands("autograder")
+    assert {words[0] for words in found} == {"doctor", "export", "grade", "release", "report"}
+    for words in found:
+        assert cli.main(words) == 0, words
+
+
+def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options and forms that stand by themselves in the table of commands are in the help of their command."""
+    table = GUIDE[GUIDE.index("## All commands") :]
+    for row in table.splitlines():
+        first = re.match(r"\| `autograder (\w+)", row)
+        for option in (
+            re.findall(r"`(--[a-z]+|gradescope-zip|canvas|moodle|gradescope)\b", row.split("|")[2]) if first else ()
+        ):
+            with pytest.raises(SystemExit):
+                cli.main([first[1], "--help"])
+            assert option in capsys.readouterr().out, (first[1], option)
+
+
+@pytest.mark.parametrize("words", commands("nbgrader"), ids=" ".join)
+def test_every_nbgrader_command_exists(words: list[str]) -> None:
+    """nbgrader has each command that the guide names, with its options."""
+    app: Application = NbGraderApp()
+    while words and words[0] in app.subcommands:
+        app, words = app.subcommands[words[0]][0](), words[1:]
+    assert not isinstance(app, NbGraderApp)
+    assert not app.subcommands
+    for option in (word.removeprefix("--").partition("=")[0] for word in words if word.startswith("--")):
+        assert option in app.aliases or option in app.flags, option
+
+
+def test_every_make_target_exists() -> None:
+    """Each `make …` of the guides is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {words[0] for words in commands("make")}
+    named |= set(re.findall(r"(?:^|`)make ([a-z]+)", GUIDES[1].read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"setup", "demo", "lab", "outputs", "test"} <= named
+    assert named <= targets
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(guide: Path) -> None:
+    """Links name files of the repository, and headings in them."""
+    links = re.findall(r"\]\((?!https?:)([^)]+)", guide.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        target, _, anchor = link.partition("#")
+        path = guide.parent / target if target else guide
+        assert path.exists(), link
+        assert not anchor or anchor in anchors(path), link
+
+
+def test_every_lesson_named_exists() -> None:
+    """Lessons in the guide's commands and paths are lessons of the course."""
+    named = set(re.findall(r"(?<![\w/])\d\d_[a-z_]+[a-z]", GUIDE))
+    assert named
+    assert named <= set(LESSONS)
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "had been deleted and was put back",
+        "had been changed; the original was run",
+        "not gradable",
+        "The gradebook has another",
+        "does not know the lesson",
+        "is not as release wrote it: somebody worked in it",
+        "Not in the file",
+        "Cannot add or remove cells",
+        "Skipping existing assignment",
+        "Directory not empty",
+        "Invalid submission notebook name",
+    ],
+)
+def test_every_message_quoted_is_one(quoted: str) -> None:
+    """What the guide says that a tool says stands in the source of the course's package or of nbgrader."""
+    assert quoted in GUIDE
+    folders = ROOT / "autograder", Path(nbgrader.__file__).parent
+    assert any(quoted in path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
+
+
+def test_the_term_is_that_of_the_readme() -> None:
+    """Paper, minutes and points of the term's weeks are those of the README's table, as are the totals."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[(.+?)\]\(.*?\) \| .*? \| (.*?) \| (\d+) \| (\d+) \|", readme, re.MULTILINE)
+    weeks = re.findall(r"^\| \d+ \| (.*?) \| (\d · .*?) \| (\d+) \| (\d+) \|$", GUIDE, re.MULTILINE)
+    assert [(lesson, paper, points, minutes) for paper, lesson, minutes, points in weeks] == rows
+    assert len(weeks) == len(LESSONS)
+    points, minutes = re.search(r"\*\*Total\*\* \| \| \| \*\*(\d+)\*\* \| \*\*(\d+)\*\*", readme).groups()
+    assert f"| | | **Total** | **{minutes}** | **{points}** |" in GUIDE
+
+
+def test_the_address_is_read(tmp_path: Path) -> None:
+    """The table for pyproject.toml is one that release understands."""
+    (table,) = (code for language, code in BLOCKS if language == "toml")
+    (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
+    assert Address.read(tmp_path) == Address("you/course-students", "main")
+
+
+def test_what_students_get_holds_the_package_and_no_answers() -> None:
+    """What students get is all that the package is built from, and neither solutions nor tests."""
+    (words,) = (words for words in commands("git") if words[:3] == ["archive", "HEAD", "README.md"])
+    names = words[2 : words.index("|")]
+    assert all((ROOT / name).exists() for name in names)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {"pyproject.toml", "autograder", project["readme"], *project["license-files"]} <= set(names)
+    assert not {name.split("/")[0] for name in names} & {"solutions", "tests", "benchmarks"}
+    assert [name for name in names if name.startswith("notebooks")] == [f"notebooks/{LESSONS[0]}"]
+
+
+def test_every_option_of_the_configuration_exists() -> None:
+    """What the guide sets in nbgrader_config.py are traits of nbgrader's classes."""
+    classes = (AssignLatePenalties, Exchange, FileNameCollectorPlugin, LateSubmissionPlugin)
+    known = {f"{each.__name__}.{name}" for each in classes for name in each.class_traits(config=True)}
+    named = {name for code in SCRIPTS for name in re.findall(r"^c\.(\w+\.\w+) =", code, re.MULTILINE)}
+    assert named - known == {"CourseDirectory.course_id"}
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    assert 'c.CourseDirectory.course_id = "transformer"' in config
+    assert block("get_config()").splitlines()[1] in config
+
+
+@pytest.mark.parametrize(
+    ("name", "student", "file"),
+    [
+        ("lovelaceada_501_9001_01_attention.ipynb", "501", "01_attention.ipynb"),
+        ("hoppergrace_502_9002_01_attention-1.ipynb", "502", "01_attention-1.ipynb"),
+        ("noetheremmy_LATE_503_9003_01_attention (1).ipynb", "503", "01_attention (1).ipynb"),
+        ("núñezinés_504_9004_Copy of 01_attention.ipynb", "504", "Copy of 01_attention.ipynb"),
+        ("o_brienpat_505_9005_homework_7_8_.ipynb", "505", "homework_7_8_.ipynb"),
+        ("anon_Ab3xY_9006_01_attention.ipynb", None, None),
+        ("LATE_anon_Ab3xY_9007_01_attention.ipynb", None, None),
+    ],
+)
+def test_names_from_canvas_are_understood(name: str, student: str | None, file: str | None) -> None:
+    """nbgrader's collector finds student and file in Canvas' names, but not in those of anonymous grading."""
+    config, _ = configured(block("FileNameCollectorPlugin"))
+    found = FileNameCollectorPlugin(config=config).collect(
+        f"/course_1_2_x/downloaded/01_attention/extracted/zip/{name}"
+    )
+    expected = {"student_id": student, "file_id": file}
+    assert found is None if student is None else {key: found[key] for key in expected} == expected
+
+
+def test_the_late_rule_takes_ten_per_cent_a_day() -> None:
+    """A second late costs one day, 36 hours two, a month all points; nbgrader accepts both ways of setting a rule."""
+    config, names = configured(block("TenPercentADay"))
+    assert config.AssignLatePenalties.plugin_class is names["TenPercentADay"]
+    rule = AssignLatePenalties(config=config)
+    rule.init_plugin()
+    takes = [rule.plugin_inst.late_submission_penalty("ada", 20.0, hours * 3600) for hours in (1 / 3600, 36, 720)]
+    assert takes == [2.0, 4.0, 20.0]
+    config, _ = configured(block("penalty_method"))
+    assert LateSubmissionPlugin(config=config).late_submission_penalty("ada", 20.0, 1.0) == 20.0
+
+
+def test_dates_are_what_nbgrader_reads() -> None:
+    """The guide's due date and timestamp are times to nbgrader, in UTC."""
+    due = next(word.partition("=")[2] for words in commands("nbgrader") for word in words if "Berlin" in word)
+    assert f"{parse_utc(due)}" == "2026-10-12 21:59:00"
+    assert f"{parse_utc('2026-10-12T20:00:00+02:00')}" == "2026-10-12 18:00:00"
+    assert "`2026-10-12T20:00:00+02:00`" in GUIDE
+
+
+def run_script(folder: Path, code: str, *arguments: str) -> None:
+    """Run a script of the guide in a folder."""
+    path = folder / "downloaded" / "script.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(code, encoding="utf-8")
+    subprocess.run([sys.executable, str(path), *arguments], cwd=folder, check=True)
+
+
+def test_the_class_list_comes_from_canvas(tmp_path: Path) -> None:
+    """Everybody with a number in Canvas' gradebook is in the class list, under that number."""
+    (tmp_path / "downloaded").mkdir()
+    shutil.copy(SAMPLES / "canvas.csv", tmp_path / "downloaded")
+    run_script(tmp_path, block("lms_user_id", "canvas.csv"))
+    lines = (tmp_path / "downloaded" / "students.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[:3] == ["id,last_name,first_name,lms_user_id", "901,Lovelace,Ada,901", "902,Núñez,Inés,902"]
+    assert len(lines) == 7
+
+
+def test_hand_ins_come_from_moodle(tmp_path: Path) -> None:
+    """Notebooks in Moodle's zip file come to lie under their students' e-mails, with the time of handing in."""
+    with zipfile.ZipFile(tmp_path / "submissions.zip", "w") as files:
+        files.writestr("Ada Lovelace_5501_assignsubmission_file/01_attention.ipynb", "ada's")
+        files.writestr("Inés Núñez_5502_assignsubmission_file_01_attention (1).ipynb", "inés'")
+        files.writestr("Ada Lovelace_5501_assignsubmission_onlinetext/onlinetext.html", "<p>Done.</p>")
+    arguments = "01_attention", str(SAMPLES / "moodle_worksheet.csv"), "submissions.zip"
+    run_script(tmp_path, block("assignsubmission_file"), *arguments)
+    found = {
+        path.parts[-3]: path.read_text(encoding="utf-8") for path in tmp_path.glob("submitted/*/*/01_attention.ipynb")
+    }
+    assert found == {"ada@example.org": "ada's", "ines@example.org": "inés'"}
+    times = [path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("submitted/*/*/timestamp.txt"))]
+    assert [f"{parse_utc(time)}" for time in times] == ["2026-03-02 09:14:00", "2026-03-02 10:02:00"]
+    students = (tmp_path / "downloaded" / "students.csv").read_text(encoding="utf-8").splitlines()
+    assert students[:3] == [
+        "id,first_name,last_name,email",
+        "ada@example.org,Ada,Lovelace,ada@example.org",
+        "ines@example.org,Inés,Núñez,Ines@Example.org",
+    ]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as somebody, and return what it says."""
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
+    environment = os.environ | {"GIT_COMMITTER_DATE": "2026-10-12T20:00:00+02:00"}
+    command = ["git", *who, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def test_hand_ins_come_from_repositories_and_feedback_goes_back(tmp_path: Path) -> None:
+    """The loops for GitHub Classroom copy a notebook with the time of its commit, and push the feedback page."""
+    clones = tmp_path / "downloaded" / "transformer-submissions"
+    (clones / "transformer-empty").mkdir(parents=True)
+    git(tmp_path, "init", "--quiet", "--bare", "ada.git")
+    git(clones, "clone", "--quiet", str(tmp_path / "ada.git"), "transformer-ada")
+    ada = clones / "transformer-ada"
+    notebook = ada / "notebooks" / "01_attention" / "01_attention.ipynb"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text("ada's", encoding="utf-8")
+    git(ada, "add", ".")
+    git(ada, "commit", "--quiet", "--message", "Done")
+    git(ada, "push", "--quiet")
+    loops = [code for code in SHELL if "transformer-submissions" in code]
+    done = subprocess.run(["bash", "-e", "-c", loops[0]], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout == "empty: nothing handed in\n"
+    handed_in = tmp_path / "submitted" / "ada" / "01_attention"
+    assert (handed_in / "01_attention.ipynb").read_text(encoding="utf-8") == "ada's"
+    assert (handed_in / "timestamp.txt").read_text(encoding="utf-8") == "2026-10-12T20:00:00+02:00\n"
+    (tmp_path / "feedback" / "ada").mkdir(parents=True)
+    (tmp_path / "feedback" / "ada" / "feedback.html").write_text("Well done.", encoding="utf-8")
+    me = {"GIT_AUTHOR_NAME": "I", "GIT_AUTHOR_EMAIL": "i@example.org"}
+    me |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in me.items()}
+    subprocess.run(["bash", "-e", "-c", loops[1]], cwd=tmp_path, env=os.environ | me, check=True, capture_output=True)
+    assert git(tmp_path / "ada.git", "show", "main:feedback.html") == "Well done."
+
+
+def test_the_exchange_takes_lessons_out_and_hand_ins_back(tmp_path: Path) -> None:
+    """nbgrader's exchange releases what `notebooks/` holds, and collects what a student submits, with its time."""
+    course, student, exchange = (tmp_path / name for name in ("course", "student", "exchange"))
+    released = course / "notebooks" / "01_attention" / "01_attention.ipynb"
+    for folder in (released.parent, student, exchange):
+        folder.mkdir(parents=True)
+    shutil.copy(ROOT / released.relative_to(course), released)
+    place = "/srv/nbgrader/exchange"
+    settings = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    settings += next(code for code in SCRIPTS if code.startswith("c.Exchange.root"))
+    (course / "nbgrader_config.py").write_text(settings.replace(place, str(exchange)), encoding="utf-8")
+    theirs = block("get_config()").replace(place, str(exchange))
+    (student / "nbgrader_config.py").write_text(theirs, encoding="utf-8")
+    environment = os.environ | {"JUPYTER_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+    for folder, what in (
+        (course, "release_assignment"),
+        (student, "fetch_assignment"),
+        (student, "submit"),
+        (course, "collect"),
+    ):
+        assert [what, "01_attention"] in commands("nbgrader")
+        command = [sys.executable, "-m", "nbgrader", what, "01_attention"]
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    (collected,) = course.glob("submitted/*/01_attention/01_attention.ipynb")
+    assert collected.read_bytes() == released.read_bytes()
+    assert parse_utc((collected.parent / "timestamp.txt").read_text(encoding="utf-8").strip())
+
+
+def test_conda_gets_what_pip_gets() -> None:
+    """environment.yml takes everything from requirements.txt, with the pinned PyTorch and a Python new enough."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    *plain, pip = environment["dependencies"]
+    assert pip == {"pip": ["-r requirements.txt"]}
+    versions = dict(each.split("=") for each in plain if "=" in each)
+    pinned = re.search(r"^torch==(.*)$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    assert versions["pytorch-cpu"] == pinned
+    assert "pip" in plain
+    assert tuple(map(int, versions["python"].split("."))) >= (3, 11)
+
+
+def test_the_container_is_set_up_as_everything_else() -> None:
+    """The development container runs `make setup`, and its editor uses the environment that this makes."""
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert container["postCreateCommand"] == "make setup"
+    assert re.search(r"^setup:", makefile, re.MULTILINE)
+    folder = re.search(r"^VENV\s*:= (.*)$", makefile, re.MULTILINE)[1]
+    code = container["customizations"]["vscode"]
+    assert code["settings"]["python.defaultInterpreterPath"] == f"${{containerWorkspaceFolder}}/{folder}/bin/python"
+    assert {"ms-python.python", "ms-toolsai.jupyter"} <= set(code["extensions"])
+    assert tuple(map(int, container["image"].rpartition(":")[2].split("."))) >= (3, 11)

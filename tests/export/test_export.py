@@ -1,0 +1,527 @@
+"""What is exported is what the gradebook holds, in the forms that other programs publish; nobody's row is guessed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from export.test_gradescope import valid
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from rich.console import Console
+from support.sample_lesson import ROOT, sample_lesson, write_lesson
+
+from autograder import cli
+from autograder.course.config import CourseError, read_notebook
+from autograder.course.lesson import Lesson
+from autograder.demo import sample_class
+from autograder.demo.students import solved, submission
+from autograder.export import canvas, moodle, plain
+from autograder.export.grades import Report, choose
+from autograder.export.sheet import Sheet, harmless, number, save, table
+from autograder.grading import grade
+from autograder.grading.gradebook.reader import Book, Graded, Person, Released
+from autograder.grading.results import Outcome, Result
+
+SAMPLES = ROOT / "tests" / "samples"
+LESSON, SECOND = "01_doubling", "02_halving"
+NBGRADERS = [
+    *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+    *("raw_score", "late_submission_penalty", "score", "max_score"),
+]
+RELEASED = {
+    LESSON: Released(LESSON, {"check_double": 3.0, "check_double_text": 1.0}, datetime(2026, 3, 1, 12)),
+    SECOND: Released(SECOND, {"check_half": 5.0}),
+}
+PASSED = Outcome("check_double", 3.0, "passed", seconds=0.25)
+FAILED = Outcome("check_double_text", 1.0, "failed", "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
+UNTOUCHED = Outcome("check_double_text", 1.0, "not attempted", "✗ `double` is not written yet.")
+ADA = Person("s-ada", "Ada", "Lovelace", "ada@example.org", "901")
+INES = Person("ines", "Inés", "Núñez", "ines@example.org", "902")
+BOB = Person("bob", "=Bob", "Evil", "bob@example.org", "903")
+GRACE = Person("grace", "Grace", "Hopper", "grace@example.org")
+ABSENT = Person("zoe", "Zoë", 'O\'Neil, "Zo"\nJr.', "-zoe@example.org")
+
+
+def graded(person: Person, scores: Mapping[str, float], checks: Sequence[Outcome] = (), **more: Any) -> Graded:
+    """A submission of the first lesson."""
+    result = Result(person.id, LESSON, tuple(checks))
+    return Graded(person.id, LESSON, scores, result=result, **more)
+
+
+def make_book(*submissions: Graded, people: Sequence[Person] = (ADA, INES, BOB, GRACE, ABSENT)) -> Book:
+    """A gradebook with two lessons."""
+    students = {person.id: person for person in sorted(people, key=lambda each: each.id)}
+    return Book(RELEASED, students, {(each.student, each.lesson): each for each in submissions}, CourseDirectory())
+
+
+RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status="passed")])
+HALF = graded(INES, {"check_double": 3.0, "check_double_text": 0.25}, [PASSED, FAILED], penalty=0.5)
+BOOK = make_book(RIGHT, HALF)
+
+
+def rows_of(data: bytes) -> list[list[str]]:
+    """What any reader of CSV files finds."""
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def filled(book: Book, sheet: Sheet, report: Report, lessons: Sequence[str] = (LESSON,), **options: Any) -> bytes:
+    """A Canvas gradebook with points in it."""
+    options = {"columns": {}, "scale": False, "zeros": False} | options
+    return canvas.fill(choose(book, lessons, "*"), sheet, report=report, **options)
+
+
+def worksheet(book: Book, sheet: Sheet, report: Report, **options: bool) -> bytes:
+    """A Moodle worksheet with points in it."""
+    options = {"scale": False, "zeros": False, "feedback": False} | options
+    return moodle.fill(choose(book, [LESSON], "*"), sheet, report, **options)
+
+
+def edited(tmp_path: Path, name: str, old: str, new: str) -> Sheet:
+    """A sample with one text changed in all places."""
+    text = (SAMPLES / name).read_bytes().decode()
+    assert old in text
+    (tmp_path / name).write_bytes(text.replace(old, new).encode())
+    return Sheet.read(tmp_path / name)
+
+
+def test_plain_begins_like_nbgraders() -> None:
+    """The table has nbgrader's columns first, a row for everybody in every lesson, and zeros for who is absent."""
+    data = plain.grades(choose(BOOK, [], "*"))
+    head, *rows = rows_of(data)
+    assert head[:11] == NBGRADERS
+    assert [(row[0], row[3]) for row in rows] == [(a, s) for a in RELEASED for s in sorted(BOOK.students)]
+    by_student = {row[3]: row for row in rows if row[0] == LESSON}
+    assert by_student["ines"][7:11] == ["3.25", "0.5", "2.75", "4"]
+    assert by_student["zoe"][7:14] == ["0", "0", "0", "4", "", "not handed in", ""]
+    assert by_student["s-ada"][1] == "2026-03-01 12:00:00"
+    assert data.startswith(b"\xef\xbb\xbf")
+
+
+def test_plain_says_why_nothing_could_be_graded() -> None:
+    """A submission that is not gradable says so with its reason, and one that waits says that it waits."""
+    broken = Graded("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
+    waiting = Graded("ines", LESSON, {"check_double": 1.0}, to_be_looked_at=True)
+    rows = rows_of(plain.grades(choose(make_book(broken, waiting), [LESSON], "*")))
+    found = {row[3]: row[12:] for row in rows}
+    assert found["s-ada"] == ["not gradable", "'=It is, a zip."]
+    assert found["ines"] == ["to be looked at", ""]
+
+
+def test_names_survive_a_round_trip() -> None:
+    """Commas, quotes, newlines and accents are read back as they were, whatever reads them."""
+    row = rows_of(plain.grades(choose(BOOK, [SECOND], "zoe")))[1]
+    assert row[4:6] == [ABSENT.last_name, "Zoë"]
+
+
+def test_formulas_are_neutralised() -> None:
+    """A text that would be a formula gets an apostrophe in front, and numbers stay numbers."""
+    for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"):
+        assert harmless(text) == f"'{text}"
+    for text in ("", "Ada", "1=1", "'=1", " a"):
+        assert harmless(text) == text
+    row = rows_of(plain.grades(choose(BOOK, [LESSON], "bob")))[1]
+    assert row[5] == "'=Bob"
+    assert rows_of(plain.grades(choose(BOOK, [LESSON], "zoe")))[1][6] == "'-zoe@example.org"
+    minus = graded(ADA, {"check_double": -1.5})
+    assert rows_of(plain.grades(choose(make_book(minus), [LESSON], "s-ada")))[1][7] == "-1.5"
+
+
+def test_numbers_are_written_plainly() -> None:
+    """Points have at most four decimals, no exponent, and no zeros that say nothing."""
+    shown = {-0.0: "0", 20.0: "20", 1 / 3: "0.3333", 1234567.5: "1234567.5", 100.0: "100", 1e-9: "0"}
+    assert {value: number(value) for value in shown} == shown
+
+
+def test_checks_are_in_long_form() -> None:
+    """Each check is a row, with its points, what it said, and whether somebody gave the points by hand."""
+    by_hand = replace(HALF, by_hand=frozenset({"check_double_text"}))
+    head, *rows = rows_of(plain.checks(choose(make_book(by_hand), [], "*")))
+    assert [row[5:10] for row in rows] == [
+        ["check_double", "3", "3", "passed", ""],
+        ["check_double_text", "0.25", "1", "failed", "yes"],
+    ]
+    assert rows[1][head.index("verdict")] == "`double` is <wrong>."
+
+
+def test_canvas_fills_its_column_and_nothing_else() -> None:
+    """Only the cells of the lesson change: the file else keeps its bytes, read-only totals and odd names included."""
+    report = Report()
+    text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
+    data = filled(BOOK, Sheet.read(SAMPLES / "canvas.csv"), report).decode()
+    wanted = text.replace(",9.50,,95", ",9.50,4,95").replace(",8.00,1.00,", ",8.00,2.75,")
+    assert data == wanted
+    assert report.missing == ["canvas.csv, line 8: Nobody, Jane is not in the gradebook; left as it was."]
+
+
+def test_canvas_finds_students_by_each_id() -> None:
+    """A student is found by Canvas' id, by the SIS user id, or by the login, which may be the e-mail."""
+    text = Sheet.read(SAMPLES / "canvas.csv")
+    for person in (
+        Person("x", lms_id="901"),
+        Person("s-ada"),
+        Person("ADA@example.org"),
+        Person("x", email="Ada@Example.org"),
+        Person("x", lms_id="s-ada"),
+    ):
+        book = make_book(replace(RIGHT, student=person.id), people=[person])
+        data = filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report())
+        assert rows_of(data)[3][text.column("01_doubling (4711)")] == "4", person
+
+
+def test_canvas_guesses_nothing() -> None:
+    """Names match nobody; two rows for one student or two students for one row are listed and left empty."""
+    nameless = Person("q", "Ada", "Lovelace")
+    torn = Person("s-ada", lms_id="902")
+    twins = Person("s-bob", email="x"), Person("y", lms_id="903")
+    everybody = [nameless, torn, *twins]
+    book = make_book(*(replace(RIGHT, student=person.id) for person in everybody), people=everybody)
+    report, sheet = Report(), Sheet.read(SAMPLES / "canvas.csv")
+    assert filled(book, sheet, report) == (SAMPLES / "canvas.csv").read_bytes()
+    said = "\n".join(report.missing)
+    assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in said
+    assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in said
+    assert "s-bob: line 6 of canvas.csv fits y equally." in said
+    assert "y: line 6 of canvas.csv fits s-bob equally." in said
+
+
+def test_canvas_keeps_what_it_would_not_take() -> None:
+    """Who is excused stays excused, and points for an assignment that is not theirs are listed."""
+    report = Report()
+    book = make_book(*(replace(RIGHT, student=person.id) for person in (BOB, GRACE)), people=[BOB, GRACE])
+    assert filled(book, Sheet.read(SAMPLES / "canvas.csv"), report) == (SAMPLES / "canvas.csv").read_bytes()
+    assert any(line.startswith("bob, 01_doubling: excused in Canvas") for line in report.notes)
+    assert any(line.startswith("grace, 01_doubling: not assigned") for line in report.missing)
+
+
+def test_canvas_adds_a_column() -> None:
+    """A lesson that Canvas does not know gets a column before the totals, with its name and its points."""
+    book = make_book(replace(RIGHT, lesson=SECOND, scores={"check_half": 2.5}))
+    rows = rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report(), [SECOND]))
+    place = rows[0].index(SECOND)
+    assert rows[0][place - 1 : place + 2] == ["01_doubling (4711)", SECOND, "Assignments Current Score"]
+    assert [row[place] for row in rows[1:5]] == ["", "5", "2.5", ""]
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_canvas_takes_the_column_that_is_named(tmp_path: Path) -> None:
+    """A lesson goes where --column says, two columns of one name are refused until it does, and none is shared."""
+    sheet = edited(tmp_path, "canvas.csv", "Essay (4700)", "01_doubling (4700)")
+    with pytest.raises(CourseError, match=r"several columns.*01_doubling \(4700\)”.* and .*--column"):
+        filled(BOOK, sheet, Report())
+    rows = rows_of(filled(BOOK, sheet, Report(), columns={LESSON: "01_doubling (4711)"}))
+    assert rows[3][6:8] == ["9.50", "4"]
+    with pytest.raises(CourseError, match="no column “Quiz” for 01_doubling"):
+        filled(BOOK, sheet, Report(), columns={LESSON: "Quiz"})
+    both = {LESSON: "01_doubling (4711)", SECOND: "01_doubling (4711)"}
+    with pytest.raises(CourseError, match="would share the column"):
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), Report(), [LESSON, SECOND], columns=both)
+
+
+def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
+    """Points of another maximum are refused, and converted when that is asked for."""
+    for hundred in ("100.00", '"100,00"'):
+        sheet = edited(tmp_path, "canvas.csv", ",4.00,(", f",{hundred},(")
+        with pytest.raises(CourseError, match=r"has 4 points, and 100 in canvas.csv.*--scale"):
+            filled(BOOK, sheet, Report())
+        assert rows_of(filled(BOOK, sheet, Report(), scale=True))[4][7] == "68.75"
+    with pytest.raises(CourseError, match="and 0 in"):
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",0.00,("), Report(), scale=True)
+
+
+def test_canvas_refuses_a_read_only_column(tmp_path: Path) -> None:
+    """A column that Canvas does not take back is no place for points."""
+    with pytest.raises(CourseError, match="read only in Canvas"):
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",(read only),("), Report())
+
+
+def test_canvas_zeros_when_asked() -> None:
+    """Nothing is entered for who handed in nothing, or 0 when that is asked for."""
+    book = make_book(RIGHT, people=[ADA, INES])
+    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report()))[4][7] == "1.00"
+    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report(), zeros=True))[4][7] == "0"
+
+
+def test_canvas_in_other_clothes(tmp_path: Path) -> None:
+    """Semicolons, CR LF, a byte order mark, two columns of names and cut-off cells are all kept as they are."""
+    text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
+    path = tmp_path / "canvas.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    data = filled(BOOK, Sheet.read(path), Report())
+    assert data.startswith(b"\xef\xbb\xbfStudent,ID") and data.count(b"\r\n") == text.count("\n") == data.count(b"\n")
+    assert b",9.50,4,95" in data
+    rows = [row[:8] for row in csv.reader(io.StringIO(text))]
+    semicolons = io.StringIO()
+    csv.writer(semicolons, delimiter=";").writerows(
+        [*(part for part in row[0].partition(", ")[::2]), *row[1:]]
+        if row[0] != "Student"
+        else ["LastName", "FirstName", *row[1:]]
+        for row in rows
+    )
+    path.write_text(semicolons.getvalue() + ";;\n", encoding="utf-8")
+    report = Report()
+    again = filled(BOOK, Sheet.read(path), report).decode()
+    assert "Lovelace;Ada;901" in again and ";9.50;4\r\n" in again and again.endswith(";;\n")
+    assert [line for line in report.missing if "Test" in line] == []
+
+
+def test_canvas_without_a_template() -> None:
+    """A new file has the columns that Canvas asks for, the row of points, and only students whose number is known."""
+    report = Report()
+    book = make_book(RIGHT, HALF, replace(RIGHT, student="grace"), replace(RIGHT, student="bob"))
+    rows = rows_of(canvas.fresh(choose(book, [LESSON], "*"), report, zeros=False))
+    assert rows == [
+        ["Student", "ID", "SIS Login ID", "Section", LESSON],
+        ["    Points Possible", "", "", "", "4"],
+        ["Evil, =Bob", "903", "", "", "4"],
+        ["Núñez, Inés", "902", "", "", "2.75"],
+        ["Lovelace, Ada", "901", "", "", "4"],
+    ]
+    assert report.missing == ["grace: the gradebook does not know their id in Canvas, `lms_user_id`."]
+    twin = make_book(RIGHT, people=[ADA, replace(INES, lms_id="901")])
+    report = Report()
+    assert len(rows_of(canvas.fresh(choose(twin, [LESSON], "*"), report, zeros=False))) == 2
+    assert report.missing == ["s-ada: another student has the same id in Canvas, 901."]
+
+
+def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
+    """What is made without a template is itself of the form that a template has."""
+    path = tmp_path / "new.csv"
+    path.write_bytes(canvas.fresh(choose(BOOK, [LESSON], "*"), Report(), zeros=False))
+    report = Report()
+    assert filled(BOOK, Sheet.read(path), report) == path.read_bytes()
+    assert not report.missing
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"Name,Points\nAda,3\n", r"no column “Student”. Its columns are: Name, Points"),
+        (b"Student,ID,SIS Login ID\nA,1,a\n", "no column “Section”"),
+        (b"Student,ID,SIS Login ID,Section\nA,1,a,s\n", "no row “Points Possible”"),
+        (b'Student,ID,Section\n"A,1,s\n', "in line 2 a quotation mark is not closed"),
+        (b"Student,ID,Section\nA,1,s,4,5\n", "line 2, has 5 cells, and there are 3 headings"),
+        (b"PK\x03\x04", "perhaps a workbook"),
+        ("Student,ID".encode("utf-16"), "no text in UTF-8"),
+        (b"Student\x81\xff,ID", r"not in UTF-8 \(line 1\), nor"),
+    ],
+)
+def test_wrong_templates_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    """A file of another form is refused with what is missing."""
+    path = tmp_path / "template.csv"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=said):
+        filled(BOOK, Sheet.read(path), Report())
+
+
+def test_windows_encoding_is_read_and_said(tmp_path: Path) -> None:
+    """A file that Excel saved in Windows' encoding is read, written in UTF-8, and this is said."""
+    path = tmp_path / "canvas.csv"
+    path.write_bytes((SAMPLES / "canvas.csv").read_text(encoding="utf-8").encode("cp1252"))
+    report = Report()
+    assert "Núñez, Inés" in filled(BOOK, Sheet.read(path), report).decode()
+    assert "read as Windows-1252" in report.notes[0]
+
+
+def test_moodle_fills_a_worksheet_and_nothing_else() -> None:
+    """Only grades change; dates, by which Moodle tells what is newer, and comments keep their bytes."""
+    report = Report()
+    text = (SAMPLES / "moodle_worksheet.csv").read_bytes().decode()
+    data = worksheet(BOOK, Sheet.read(SAMPLES / "moodle_worksheet.csv"), report).decode()
+    assert data == text.replace(
+        'grading",,4.00,Yes,"Monday, 2 March 2026, 9', 'grading",4,4.00,Yes,"Monday, 2 March 2026, 9'
+    ).replace('Graded",1.00,', 'Graded",2.75,')
+    assert [line.split(":")[0] for line in report.missing] == [
+        "moodle_worksheet.csv, line 6",
+    ]
+
+
+def test_moodle_locked_and_too_high_grades_are_listed() -> None:
+    """A grade that Moodle would not take is listed and not entered."""
+    book = make_book(replace(RIGHT, student="bob"), replace(RIGHT, scores={"check_double": 7.0}))
+    report, sheet = Report(), Sheet.read(SAMPLES / "moodle_worksheet.csv")
+    assert worksheet(book, sheet, report) == (SAMPLES / "moodle_worksheet.csv").read_bytes()
+    assert report.missing[0] == "bob: their grade is locked in Moodle; the gradebook has 4."
+    assert report.missing[1] == "s-ada: 7 is more than the maximum, which Moodle does not take."
+
+
+def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) -> None:
+    """What checks said is escaped; a person's comment stays, and ours is replaced by the newer one."""
+    report = Report()
+    book = make_book(HALF, replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, UNTOUCHED))))
+    data = worksheet(book, Sheet.read(SAMPLES / "moodle_worksheet.csv"), report, feedback=True)
+    rows = rows_of(data)
+    assert rows[1][9] == "<p>01_doubling: 4 of 4 points.</p><p>Not attempted: check_double_text.</p>"
+    assert rows[2][9] == "<p>Well begun,\nand half done.</p>"
+    assert report.notes == ["ines: somebody wrote a comment in Moodle, which stays in place of ours."]
+    path = tmp_path / "again.csv"
+    path.write_bytes(data)
+    newer = make_book(replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, FAILED)), comments={"double": "<b>"}))
+    again = rows_of(worksheet(newer, Sheet.read(path), Report(), feedback=True))
+    assert again[1][9] == (
+        "<p>01_doubling: 4 of 4 points.</p><pre>✗ `double` is &lt;wrong&gt;.</pre><p>double: &lt;b&gt;</p>"
+    )
+
+
+def test_moodle_worksheets_of_another_form_are_refused(tmp_path: Path) -> None:
+    """What a worksheet lacks is named: a heading, points, ids, a place for comments, or the right maximum."""
+    for old, new, said in [
+        ("Identifier,", "Kennung,", "no column “Identifier”.*Set Moodle to English"),
+        ('"Last modified (grade)"', "x", r"no column “Last modified \(grade\)”"),
+        ('"Maximum grade"', "Scale", "grades it on a scale"),
+        ('"Email address"', "City", "none of the columns Email address, ID number, Username"),
+        ("4.00", '"100,00"', "has 4 points, and 100"),
+    ]:
+        with pytest.raises(CourseError, match=said):
+            worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new), Report())
+    with pytest.raises(CourseError, match="no column “Feedback comments”"):
+        sheet = edited(tmp_path, "moodle_worksheet.csv", '"Feedback comments"', "x")
+        worksheet(BOOK, sheet, Report(), feedback=True)
+
+
+def test_moodle_scales(tmp_path: Path) -> None:
+    """Points are converted to Moodle's maximum, whatever sign it uses for decimals."""
+    sheet = edited(tmp_path, "moodle_worksheet.csv", "4.00", '"100,00"')
+    assert rows_of(worksheet(BOOK, sheet, Report(), scale=True))[2][4] == "68.75"
+
+
+def test_moodle_import_has_the_published_form() -> None:
+    """The import file has one column that says who it is, one for points and one for feedback, and no one twice."""
+    sample = rows_of((SAMPLES / "moodle_import.csv").read_bytes())
+    report = Report()
+    rows = rows_of(moodle.fresh(choose(BOOK, [LESSON], "*"), report, "email", zeros=False, feedback=True))
+    assert rows[0] == sample[0]
+    assert [row[:2] for row in rows[1:]] == [["ines@example.org", "2.75"], ["ada@example.org", "4"]]
+    assert not report.missing and not report.notes
+    rows = rows_of(moodle.fresh(choose(BOOK, [], "*"), report, "idnumber", zeros=False, feedback=False))
+    assert rows == [["ID number", LESSON, SECOND], ["902", "2.75", ""], ["901", "4", ""]]
+    assert report.notes[0].startswith("2 cells are empty")
+    people = [ADA, replace(INES, email="ADA@example.org")]
+    report = Report()
+    moodle.fresh(choose(make_book(RIGHT, people=people), [LESSON], "*"), report, "email", zeros=True, feedback=False)
+    assert len(report.missing) == 2 and "has the same email address" in report.missing[0]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graded course: right work, wrong work, a broken file, and somebody who handed in nothing."""
+    root, folder = (tmp_path_factory.mktemp("export") / name for name in ("root", "course"))
+    write_lesson(root, sample_lesson(), LESSON)
+    for name in ("pyproject.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, root)
+    sample_class.make_course(root, folder)
+    released = sample_class.released_notebook(folder, LESSON)
+    exercises = Lesson(LESSON, read_notebook(folder / "solutions" / LESSON / f"{LESSON}.ipynb")).exercises
+    sample_class.hand_in(folder, "s-ada", LESSON, submission(released, solved(exercises)))
+    sample_class.hand_in(folder, "ines", LESSON, released)
+    sample_class.hand_in(folder, "bob", LESSON, released)
+    (folder / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_text("{")
+    assert grade.grade(folder, grade.Wanted(), Console(quiet=True)) == 1
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+        for person in (ADA, INES, BOB, ABSENT):
+            names = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
+            gradebook.update_or_create_student(person.id, lms_user_id=person.lms_id or None, **names)
+    return folder
+
+
+@pytest.fixture
+def course(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course of the test's own, which is the current folder."""
+    folder = Path(shutil.copytree(template, tmp_path / "course"))
+    for name in ("canvas.csv", "moodle_worksheet.csv"):
+        shutil.copy(SAMPLES / name, folder / f"from_{name}")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_command_writes_every_form(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each form comes from a real gradebook, and what did not get into a file is listed, with exit status 1."""
+    assert cli.main(["export", "csv"]) == 0
+    states = {row[3]: row[9:] for row in rows_of((course / "grades.csv").read_bytes())[1:]}
+    assert states["s-ada"][:2] == ["4", "4"] and states["s-ada"][3] == "graded"
+    assert states["bob"][0] == "0" and states["bob"][3] == "not gradable" and "no notebook" in states["bob"][4]
+    assert states["zoe"][3] == "not handed in"
+    capsys.readouterr()
+    assert cli.main(["export", "canvas", "from_canvas.csv"]) == 1
+    out = capsys.readouterr()
+    assert "✓ canvas.csv: 01_doubling." in out.out
+    assert "Nobody, Jane is not in the gradebook" in out.err and "bob, 01_doubling: could not be graded" in out.err
+    assert rows_of((course / "canvas.csv").read_bytes())[3][7] == "4"
+    assert cli.main(["export", "canvas", "--output", "new.csv"]) == 0
+    assert cli.main(["export", "moodle", "--feedback"]) == 0
+    assert cli.main(["export", "moodle", "--worksheet", "from_moodle_worksheet.csv", "--output", "w.csv"]) == 1
+    assert cli.main(["export", "gradescope"]) == 0
+    for student in ("s-ada", "ines", "bob"):
+        path = course / "gradescope" / student / LESSON / "results.json"
+        assert "hidden_secret" not in json.dumps(valid(json.loads(path.read_bytes())))
+    assert cli.main(["export", "gradescope-zip", LESSON]) == 0
+    assert zipfile.is_zipfile(course / f"gradescope-{LESSON}.zip")
+
+
+def test_command_writes_to_standard_output(course: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """With `-` the file goes to standard output, and nothing else does."""
+    assert cli.main(["export", "csv", "--checks", "--student", "i*", "--output", "-"]) == 0
+    out = capfdbinary.readouterr()
+    assert [row[1] for row in rows_of(out.out)[1:]] == ["ines", "ines"]
+    assert "✓ standard output" in out.err.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["csv", "03_thirds"], "The gradebook has no lesson 03_thirds. It has 01_doubling."),
+        (["csv", "--student", "q*"], "no student whose id fits q*"),
+        (["csv", "--output", "gradebook.db", "--force"], "gradebook.db does not end in .csv"),
+        (["csv", "--output", "from_canvas.csv"], "from_canvas.csv exists. Give --output another name, or --force"),
+        (["csv", "--output", "nowhere/grades.csv"], "There is no folder"),
+        (["canvas", "missing.csv"], "There is no file missing.csv"),
+        (["canvas", "from_canvas.csv", "--output", "from_canvas.csv", "--force"], "would be overwritten"),
+        (["canvas", "from_canvas.csv", "--column", "x"], "--column x is not LESSON=HEADING"),
+        (["canvas", "from_moodle_worksheet.csv"], "has no column “Student”. Its columns are: Identifier, Full name"),
+        (["canvas", "--scale"], "need Canvas' exported gradebook"),
+        (["moodle", "--scale"], "--scale needs a worksheet"),
+        (["moodle", LESSON, "--worksheet", "from_canvas.csv"], "has no column “Identifier”"),
+        (["gradescope", "--output", "-"], "has to name a folder"),
+        (["gradescope-zip", "../x"], "There is no lesson ../x. There are 01_doubling."),
+    ],
+)
+def test_command_refuses(course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+    """What cannot be exported is said, with exit status 2, and no file is changed."""
+    before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+    assert cli.main(["export", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
+
+
+def test_command_without_a_gradebook(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a gradebook it says so, and what to do."""
+    (course / "gradebook.db").unlink()
+    assert cli.main(["export", "csv"]) == 2
+    assert "There is no gradebook" in capsys.readouterr().err
+
+
+def test_files_are_replaced_whole_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that cannot be finished leaves the one before it, and nothing beside it; nobody else can read it."""
+    path = tmp_path / "grades.csv"
+    save(path, table([["a"]], bom=False))
+    assert path.stat().st_mode & 0o777 == 0o600
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        save(path, b"new", force=True)
+    assert path.read_bytes() == b"a\r\n"
+    assert list(tmp_path.iterdir()) == [path]

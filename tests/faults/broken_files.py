@@ -1,0 +1,270 @@
+# ruff: noqa: E501 (a table: one line, one fault)
+"""What an instructor finds in submitted/ at the end of a term: a table of files, folders, names and events.
+
+Each row puts something where the lesson 01_attention of one student belongs and says what comes of it: points, or words
+of the reason why it cannot be graded; and words of each note, no more of them than there are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faults.broken_files import broken_notebooks
+from faults.broken_notebooks import code, duplicate, each_cell, marks, one_cell, remove, shuffled, whole
+
+LESSON = "01_attention"
+NAME = f"{LESSON}.ipynb"
+WHOLE = 20.0
+ONE_LOST = 17.0  # all but `causal_mask`
+
+Notebook = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one student handed in.
+
+    Attributes:
+        what: what happened, in words; the student is called so, too.
+        puts: fills the folder of the submission, given a notebook that is right.
+        points: None where nothing can be graded.
+        reason: words of why not.
+        notes: words of each note.
+        says: words of the message of a check that failed.
+        student: the name of the folder, where it is the point.
+        recorded: whether the gradebook takes it.
+    """
+
+    what: str
+    puts: Callable[[Path, Notebook], object]
+    points: float | None = WHOLE
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    says: str = ""
+    student: str = ""
+    recorded: bool = True
+
+
+def write(path: Path, notebook: Notebook | bytes) -> None:
+    """Put a file there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode("utf-8", "surrogatepass"))
+
+
+def as_file(change: Callable[[Notebook], Notebook | bytes], name: str = NAME) -> Callable[[Path, Notebook], None]:
+    """Hand in a changed notebook, or other bytes."""
+    return lambda folder, notebook: write(folder / name, change(notebook))
+
+
+def same(notebook: Notebook) -> Notebook:
+    """Change nothing."""
+    return notebook
+
+
+def beside(name: str, content: bytes) -> Callable[[Path, Notebook], None]:
+    """Hand in the right notebook and a file."""
+
+    def puts(folder: Path, notebook: Notebook) -> None:
+        write(folder / NAME, notebook)
+        write(folder / name, content)
+
+    return puts
+
+
+def both(*names: str) -> Callable[[Path, Notebook], None]:
+    """Hand in the same notebook under several names."""
+
+    def puts(folder: Path, notebook: Notebook) -> None:
+        for name in names:
+            write(folder / name, notebook)
+
+    return puts
+
+
+def linked(target: str) -> Callable[[Path, Notebook], None]:
+    """Hand in a link."""
+
+    def puts(folder: Path, notebook: Notebook) -> None:
+        write(folder.parent / "elsewhere.ipynb", notebook)
+        write(folder / "kept" / "mine.ipynb", notebook)
+        (folder / NAME).symlink_to(target)
+
+    return puts
+
+
+def pipe(name: str, *, right: bool) -> Callable[[Path, Notebook], None]:
+    """Hand in a named pipe, which whoever opens it waits for."""
+
+    def puts(folder: Path, notebook: Notebook) -> None:
+        folder.mkdir(parents=True)
+        if right:
+            write(folder / NAME, notebook)
+        os.mkfifo(folder / name)
+
+    return puts
+
+
+def large(folder: Path, notebook: Notebook) -> None:
+    """Hand in 200 MB, on the disk next to nothing."""
+    write(folder / NAME, b"")
+    os.truncate(folder / NAME, 200 * 2**20)
+
+
+def unreadable(folder: Path, notebook: Notebook) -> None:
+    """Take away every right to read."""
+    write(folder / NAME, notebook)
+    (folder / NAME).chmod(0)
+
+
+def outputs(size: int) -> Callable[[Notebook], Notebook]:
+    """Store much output in one cell."""
+    stream = {"output_type": "stream", "name": "stdout", "text": "x" * size}
+    return one_cell("setup", lambda c: c.update(outputs=[stream]))
+
+
+def answer(body: str, *, head: str = "def causal_mask(size):") -> Callable[[Path, Notebook], None]:
+    """Answer one exercise with this body."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return as_file(one_cell("causal_mask", lambda c: c.update(source=f"{head}\n{lines}\n")))
+
+
+def first(*sources: str) -> Callable[[Path, Notebook], None]:
+    """Begin with cells of the student's own, behind the setup."""
+
+    def change(notebook: Notebook) -> Notebook:
+        notebook["cells"][2:2] = [code(source) for source in sources]
+        return notebook
+
+    return as_file(change)
+
+
+def named(student: str, what: str, *, recorded: bool = True) -> Row:
+    """A row about the name of a student, who has done all right."""
+    expected = (WHOLE,) if recorded else (None, "cannot be a student's name in the gradebook")
+    return Row(what, as_file(same), *expected, student=student, recorded=recorded)
+
+
+def generic(*names: str) -> list[Row]:
+    """Rows of the table of broken notebooks that fit any lesson."""
+    table = {fault.what: fault for fault in broken_notebooks.FAULTS}
+    faults = [table[name] for name in names]
+    return [Row(f.what, as_file(f.breaks), None if f.reason else WHOLE, f.reason, f.notes) for f in faults]
+
+
+def deep(notebook: Notebook) -> bytes:
+    """Nest metadata deeper than Python reads."""
+    return json.dumps(notebook).encode()[:-1] + b', "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def without_sources(notebook: Notebook) -> Notebook:
+    """Add cells that have lost their sources."""
+    notebook["cells"] += [{"cell_type": "code", "metadata": {}}, {"cell_type": "markdown", "source": None}, {}]
+    return notebook
+
+
+def twins(notebook: Notebook) -> Notebook:
+    """Give all cells the same id."""
+    return each_cell(lambda c: c.update(id="same"))(notebook)
+
+
+TRAP = b"from pathlib import Path\nPath(__file__).with_name('imported').touch()\nraise SystemExit('imported')\n"
+TEXT = "There is no notebook"
+ENDED = "ended Python, or used more memory or time than there is"
+SLOW = "did not finish within"
+LINK = "is a link to a file elsewhere"
+MANY = [code(f"x = {number}") for number in range(10_000)]
+
+ROWS = [
+    # Files and folders.
+    Row("the right notebook", as_file(same)),
+    Row("nothing but the folder", lambda folder, nb: folder.mkdir(parents=True), None, TEXT),
+    Row("no notebook", lambda folder, nb: write(folder / "notes.txt", b"sorry"), None, TEXT),
+    Row("200 MB", large, None, "200 MB, more than 50"),
+    Row("60 MB of outputs", as_file(outputs(60 * 2**20)), None, "60 MB, more than 50"),
+    Row("20 MB of outputs", as_file(outputs(20 * 2**20))),
+    Row("two notebooks, one of the right name", both(NAME, "scratch.ipynb")),
+    Row("two notebooks, none of the right name", both("a.ipynb", "b.ipynb"), None, "several notebooks, a.ipynb, b.ipynb"),
+    Row("downloaded twice", both(f"{LESSON} (1).ipynb"), notes=(f"called `{LESSON} (1).ipynb`",)),
+    Row("a copy in Colab", both(f"Copy of {NAME}"), notes=(f"called `Copy of {NAME}`",)),
+    Row("a name that redraws the terminal", both("\x1b[2Jhi.ipynb"), notes=("called `?[2Jhi.ipynb`",)),
+    Row("a folder in the folder", both(f"{LESSON}/{NAME}"), None, TEXT),
+    Row("a folder of the notebook's name", lambda folder, nb: (folder / NAME).mkdir(parents=True), None, TEXT),
+    Row("a link out of the folder", linked("../elsewhere.ipynb"), None, LINK),
+    Row("a link to the solutions", linked(f"../../../solutions/{LESSON}/{NAME}"), None, LINK),
+    Row("a link within the folder", linked("kept/mine.ipynb")),
+    Row("a link to nothing", linked("nothing.ipynb"), None, TEXT),
+    Row("a link to nothing elsewhere", linked("/nothing.ipynb"), None, LINK),
+    Row("a link to itself", linked(NAME), None, TEXT),
+    Row("a named pipe", pipe(NAME, right=False), None, TEXT),
+    Row("a named pipe beside it", pipe("data.csv", right=True)),
+    Row("a named pipe for the time", pipe("timestamp.txt", right=True), notes=("When it was handed in is not known",)),
+    Row("a time that is none", beside("timestamp.txt", b"yesterday\n"), notes=("When it was handed in is not known",)),
+    Row("a time in bytes", beside("timestamp.txt", b"\xff\xfe\x00"), notes=("When it was handed in is not known",)),
+    Row("a time", beside("timestamp.txt", b"2030-01-02 12:00:00 UTC\n")),
+    Row("nobody may read it", unreadable, *((WHOLE,) if os.geteuid() == 0 else (None, "cannot be read"))),
+    *(Row(f"{name} beside it", beside(name, TRAP)) for name in ("torch.py", "sitecustomize.py", "conftest.py", "autograder.py")),
+    # Names.
+    named("Zoë Ångström-O'Brien \"Z\"", "accents and quotes"),
+    named("-rf", "a dash in front"),
+    named("[red]a\\", "markup"),
+    named("100% {x} $HOME *?", "signs that mean something somewhere"),
+    named("李小龙", "another script"),
+    named("n" * 128, "128 characters"),
+    named("n" * 200, "200 characters", recorded=False),
+    named("two\nlines", "two lines", recorded=False),
+    named(os.fsdecode(b"caf\xe9"), "Latin-1", recorded=False),
+    # What has happened to the notebook.
+    *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
+    *generic(*(fault.what for fault in broken_notebooks.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
+    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
+    Row("all ids the same", as_file(twins)),
+    Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
+    Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),
+    Row("an answer deleted", as_file(remove("causal_mask")), ONE_LOST, notes=("`causal_mask` is not in the notebook",), says="is not written yet"),
+    Row("cells stirred", as_file(shuffled), notes=("another order",)),
+    Row("all points taken", as_file(each_cell(lambda c: marks(c, points="many", grade_id=7))), notes=(broken_notebooks.MARKS,)),
+    Row("10,000 cells", as_file(lambda nb: {**nb, "cells": [*nb["cells"], *MANY]})),
+    Row("a cell of 20 MB", first("x = 1 #" + "x" * 20 * 2**20)),
+    Row("a text of 20 MB", as_file(lambda nb: {**nb, "cells": [*nb["cells"], {"cell_type": "markdown", "metadata": {}, "source": "x" * 20 * 2**20}]})),
+    Row("brackets too deep", as_file(deep), None, "is no notebook"),
+    Row("numbers that are none", as_file(whole(lambda nb: nb["metadata"].update(a=float("nan"), b=float("inf"))))),
+    Row("cells without sources", as_file(without_sources)),
+    Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
+    Row("noise", as_file(lambda nb: bytes(zlib.crc32(bytes([i])) % 256 for i in range(256)) * 50), None, "is no notebook"),
+    # What happens while it runs.
+    Row("an endless loop", answer("while True: pass"), ONE_LOST, says=SLOW),
+    Row("an endless loop that catches all", answer("while True:\n    try:\n        while True: pass\n    except BaseException: pass"), ONE_LOST, says=SLOW),
+    Row("an endless loop in a cell", first("while True: pass"), notes=("was interrupted after 3 seconds",)),
+    Row("sleep in a check", answer("import time\ntime.sleep(1000)"), ONE_LOST, says=SLOW),
+    Row("the end of Python", answer("import os\nos._exit(0)"), ONE_LOST, says=ENDED),
+    Row("a segmentation fault", answer("import ctypes\nctypes.string_at(0)"), ONE_LOST, says=ENDED),
+    Row("a segmentation fault in a cell", first("import ctypes", "ctypes.string_at(0)"), notes=("ended Python",)),
+    Row("exit", answer("exit()"), ONE_LOST),
+    Row("exit in a cell", first("exit()", "quit()")),
+    Row("SystemExit", answer("raise SystemExit(0)"), ONE_LOST),
+    Row("SystemExit in a cell", first("raise SystemExit(3)")),
+    Row("KeyboardInterrupt", answer("raise KeyboardInterrupt"), ONE_LOST),
+    Row("memory without end", answer("kept = []\nwhile True: kept.append(torch.empty(2**24, dtype=torch.uint8))"), ONE_LOST),
+    Row("memory without end in a cell", first("def fill():\n    kept = []\n    while True: kept.append(torch.empty(2**24, dtype=torch.uint8))\nfill()")),
+    Row("words without end", answer("while True: print('x' * 1000)"), ONE_LOST, says=SLOW),
+    Row("words without end in a cell", first("while True: print('x' * 1000)"), notes=("was interrupted after 3 seconds",)),
+    Row("a message of 20 MB", answer("raise ValueError('x' * 20 * 2**20)"), ONE_LOST),
+    Row("threads left running", first("import threading, time\nfor _ in range(8): threading.Thread(target=time.sleep, args=(1000,)).start()")),
+    Row("a thread that computes", first("import threading\ndef forever():\n    while True: pass\nthreading.Thread(target=forever, daemon=True).start()")),
+    Row("input", answer("return int(input('size'))"), ONE_LOST, says="input"),
+    Row("input in a cell", first("input('name')")),
+    Row("processes left running", first("import os\nif os.fork() == 0:\n    while True: pass")),
+    Row("a signal to all", first("import os, signal\nos.kill(-1, signal.SIGKILL)")),
+    Row("recursion without end", answer("return causal_mask(size)"), ONE_LOST),
+    Row("standard output closed", first("import os, sys\nos.close(1), os.close(2)\nsys.stdout.close()")),
+    Row("all files closed", answer("import os\nos.closerange(0, 256)"), ONE_LOST),
+    Row("a file without end", answer("with open('big', 'wb') as file:\n    while True: file.write(bytes(2**20))"), ONE_LOST),
+    # The last one: nothing of all this reached it.
+    Row("the right notebook, last of all", as_file(same), student="zzz honest"),
+]  # fmt: skip

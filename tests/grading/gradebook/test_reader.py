@@ -1,0 +1,238 @@
+"""The gradebook as pages and exports read it says what nbgrader says, whoever graded, and is left as it was."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
+from sqlalchemy import create_engine, text
+from support.sample_lesson import ROOT, make_course
+
+from autograder.course.config import CourseError, read_notebook
+from autograder.course.release import release
+from autograder.demo import sample_class
+from autograder.demo.students import STUDENTS, class_work
+from autograder.grading import grade
+from autograder.grading.gradebook.reader import Book, read_book
+from autograder.grading.gradebook.writer import Recorder
+from autograder.grading.results import Outcome, Result
+from autograder.grading.submission.reader import cells_in
+from autograder.grading.submission.repair import repair
+
+LESSON, REAL = "01_doubling", "02_multi_head_attention"
+DUE = datetime(2030, 1, 2, 12, 0)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A released course with one lesson of two checks, 3 points and 1."""
+    folder = make_course(tmp_path_factory.mktemp("book") / "course")
+    release(folder)
+    return folder
+
+
+@pytest.fixture
+def course(released: Path, tmp_path: Path) -> Path:
+    """That course, nothing graded."""
+    return Path(shutil.copytree(released, tmp_path / "course"))
+
+
+of_nbgrader = pytest.mark.filterwarnings("ignore:Object of type <Submitted.* not in session")  # add_submission
+
+
+def db_url(course: Path) -> str:
+    """Return the address of a course's gradebook."""
+    return f"sqlite:///{course / 'gradebook.db'}"
+
+
+def record(course: Path, *students: str, timestamp: datetime | None = None) -> Result:
+    """Record for each student that the first check passed and the second failed."""
+    source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
+    notebook = json.dumps(repair(source, cells_in(source)).notebook)
+    checks = (Outcome("check_double", 3, "passed"), Outcome("check_double_text", 1, "failed", "✗ No."))
+    result = Result("", LESSON, checks, ("A note.",), notebook=notebook)
+    with Recorder(course) as recorder:
+        for student in students:
+            recorder.record(replace(result, student=student), "d", submitted=None, timestamp=timestamp)
+    return replace(result, notebook="")
+
+
+def agrees(book: Book, course: Path) -> int:
+    """Compare every submission with what nbgrader's own Gradebook says, and return how many there are."""
+    count = 0
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        assert list(book.lessons) == sorted(each.name for each in gradebook.assignments)
+        assert set(book.students) == {each.id for each in gradebook.students}
+        for lesson in gradebook.assignments:
+            assert book.lessons[lesson.name].max_score == lesson.max_score
+            for theirs in lesson.submissions:
+                ours = book.graded[theirs.student_id, lesson.name]
+                (notebook,) = theirs.notebooks
+                assert ours.raw_score == theirs.score
+                assert ours.penalty == (theirs.late_submission_penalty or 0)
+                assert ours.scores == {grade.name: grade.score for grade in notebook.grades}
+                assert ours.to_be_looked_at == theirs.needs_manual_grade
+                assert ours.submitted == theirs.timestamp
+                count += 1
+        assert len(book.graded) == count
+    return count
+
+
+def test_a_graded_class_has_nbgraders_scores(tmp_path: Path) -> None:
+    """Of five students graded by our engine, every score, total and maximum is what nbgrader itself reads."""
+    lesson = sample_class.make_course(ROOT, tmp_path / "demo", [REAL])[REAL]
+    for student, notebook in class_work(lesson, sample_class.released_notebook(tmp_path / "demo", REAL)).items():
+        sample_class.hand_in(tmp_path / "demo", student, REAL, notebook)
+    assert grade.grade(tmp_path / "demo", grade.Wanted(), Console(quiet=True)) == 0
+    book = read_book(tmp_path / "demo")
+    assert agrees(book, tmp_path / "demo") == len(STUDENTS)
+    assert len({each.score for each in book.graded.values()}) > 3
+    for each in book.graded.values():
+        assert each.result.score == each.score
+        assert len(each.result.checks) == len(book.lessons[REAL].points)
+        assert book.notebook(each.student, REAL).is_file() and len(each.notebook_sha256) == 64
+    assert book.lessons[REAL].answers == {"split_heads", "merge_heads", "MultiHeadAttention"}
+
+
+def test_points_and_comments_by_hand_count(course: Path) -> None:
+    """Points by hand replace those of the check, extra credit is in the score and beside it, comments come along."""
+    record(course, "ada", "bob")
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        grades = {each.name: each for each in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades}
+        grades["check_double"].manual_score, grades["check_double"].needs_manual_grade = 1.5, False
+        grades["check_double_text"].extra_credit = 0.25
+        gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Nearly."
+        gradebook.find_comment("double", LESSON, LESSON, "bob").manual_comment = " "
+        gradebook.db.commit()
+    book = read_book(course)
+    assert agrees(book, course) == 2
+    ada, bob = (book.graded[student, LESSON] for student in ("ada", "bob"))
+    assert (ada.score, ada.by_hand, ada.extra) == (1.75, {"check_double"}, {"check_double_text": 0.25})
+    assert (bob.score, bob.by_hand, bob.extra) == (3.0, frozenset(), {})
+    assert ada.comments == {"double": "Nearly."} and bob.comments == {}
+    assert not ada.to_be_looked_at
+    record(course, "ada")
+    assert read_book(course).graded["ada", LESSON].to_be_looked_at
+    assert agrees(read_book(course), course) == 2
+
+
+def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
+    """The score is what is left after nbgrader's penalty, and never below 0."""
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=DUE)
+    record(course, "ada", timestamp=DUE + timedelta(hours=5))
+    record(course, "bob", timestamp=DUE)
+    book = read_book(course)
+    assert agrees(book, course) == 2
+    ada, bob = (book.graded[student, LESSON] for student in ("ada", "bob"))
+    assert (ada.raw_score, ada.penalty, ada.score) == (3, 3, 0)
+    assert (bob.raw_score, bob.penalty, bob.score) == (3, 0, 3)
+    assert book.lessons[LESSON].duedate == DUE
+
+
+def test_results_come_along(course: Path) -> None:
+    """What our engine recorded is there with the time and the digest of its notebook."""
+    result = record(course, "ada")
+    ada = read_book(course).graded["ada", LESSON]
+    assert ada.result == replace(result, student="ada")
+    assert ada.recorded is not None and ada.notebook_sha256
+
+
+@of_nbgrader
+def test_another_programs_points_are_there_without_a_result(course: Path) -> None:
+    """A submission that stock nbgrader graded, in a gradebook without our table, has its scores and no result."""
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        gradebook.add_student("ada", first_name="Ada", last_name="Lovelace", email="a@b.c", lms_user_id="7")
+        gradebook.add_student("bob")
+        gradebook.add_submission(LESSON, "ada")
+        for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades:
+            grade.auto_score, grade.needs_manual_grade = 0.5, False
+        gradebook.db.commit()
+    book = read_book(course)
+    assert agrees(book, course) == 1
+    ada = book.graded["ada", LESSON]
+    assert (ada.score, ada.result, ada.recorded, ada.notebook_sha256) == (1.0, None, None, "")
+    assert (book.students["ada"].name, book.students["bob"].name) == ("Ada Lovelace", "bob")
+    assert book.students["ada"].lms_id == "7"
+
+
+def test_a_result_that_another_program_has_overtaken_is_none(course: Path) -> None:
+    """Where the autograder's points are no longer those of our result, what its checks said is not told."""
+    record(course, "ada", "bob")
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades:
+            grade.auto_score = 1.0
+        gradebook.db.commit()
+    book = read_book(course)
+    assert book.graded["ada", LESSON].result is None and book.graded["ada", LESSON].score == 2
+    assert book.graded["bob", LESSON].result is not None
+
+
+def test_a_result_of_another_version_is_none(course: Path) -> None:
+    """A result that cannot be read any more costs nobody the points."""
+    record(course, "ada", "bob")
+    engine = create_engine(db_url(course))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE autograder_result SET result = '[1]' WHERE student = 'ada'"))
+    engine.dispose()
+    book = read_book(course)
+    assert book.graded["ada", LESSON].result is None and book.graded["ada", LESSON].score == 3
+    assert book.graded["bob", LESSON].result is not None
+
+
+@of_nbgrader
+def test_tasks_that_are_graded_by_hand_count(course: Path) -> None:
+    """A cell with points of its own kind, which only a person grades, is part of score and maximum."""
+    with Gradebook(db_url(course), "transformer") as gradebook:
+        gradebook.update_or_create_task_cell("essay", LESSON, LESSON, max_score=5, cell_type="markdown")
+        gradebook.add_student("ada")
+        gradebook.add_submission(LESSON, "ada")
+        grade = next(g for g in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades if g.name == "essay")
+        grade.manual_score, grade.needs_manual_grade = 4.0, False
+        gradebook.db.commit()
+    book = read_book(course)
+    assert agrees(book, course) == 1
+    assert book.lessons[LESSON].max_score == 9 and book.graded["ada", LESSON].score == 4
+
+
+def test_a_writer_neither_waits_nor_is_seen_too_early(course: Path) -> None:
+    """While somebody writes, the gradebook is read as it was; afterwards as it is, and reading changes no byte."""
+    record(course, "ada")
+    with Recorder(course):
+        writer = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("INSERT INTO student (id) VALUES ('eve')")
+        assert set(read_book(course).students) == {"ada"}
+        writer.execute("COMMIT")
+        writer.close()
+        before = (course / "gradebook.db").read_bytes()
+        assert set(read_book(course).students) == {"ada", "eve"}
+        assert (course / "gradebook.db").read_bytes() == before
+
+
+def test_no_gradebook_is_said(course: Path) -> None:
+    """Without a gradebook the error says where it was looked for and what to do, and none is made."""
+    (course / "gradebook.db").unlink()
+    with pytest.raises(CourseError, match=r"There is no gradebook at .*gradebook.db. Run `autograder release`"):
+        read_book(course)
+    assert not (course / "gradebook.db").exists()
+    (course / "gradebook.db").write_text("This is no database, and long enough to show it." * 10)
+    with pytest.raises(CourseError, match=r"could not be used"):
+        read_book(course)
+
+
+def test_where_things_are(course: Path) -> None:
+    """The book knows its gradebook and its folders."""
+    book = read_book(course)
+    assert Path(book.where) == course / "gradebook.db" and book.root == course.resolve()
+    assert book.source(LESSON) == course.resolve() / "solutions" / LESSON / f"{LESSON}.ipynb"
+    assert book.notebook("ada", LESSON) == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"

@@ -1,0 +1,634 @@
+"""The sandbox: hostile code reaches nothing, and honest code notices nothing."""
+
+import contextlib
+import ctypes
+import faulthandler
+import importlib
+import json
+import mmap
+import os
+import platform
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure
+
+from autograder.grading.sandbox.attempts import OUTLIVING, PROMISES
+from autograder.grading.sandbox.box import (
+    Box,
+    Finding,
+    SandboxError,
+    box,
+    describe,
+    enter,
+    exposed,
+    probe,
+    python_paths,
+    seccomp,
+)
+from autograder.grading.sandbox.syscalls import LIBC, VERSION, system_call
+
+NOBODY = 65534
+USERS = ["root", "an ordinary user"] if os.geteuid() == 0 else ["an ordinary user"]
+NAMES = [promise.name for promise in (*PROMISES, OUTLIVING)]
+REPOSITORY = Path(__file__).resolve().parents[3]
+COMPUTING = dict(memory_bytes=2 * 2**30, cpu_seconds=60, file_bytes=2**20, folder_bytes=2**24)
+
+
+class Place:
+    """A folder of a test's, with one in it for the sandbox and a file beside that."""
+
+    def __init__(self, root, user):
+        self.root, self.user = root, user
+        self.folder, self.secret = root / "own", root / "secret.txt"
+        self.parent = os.getpid()
+
+    def fork(self, action, *, close=True, **limits):
+        """Run `action` in a child, as a rule closed in; return what it returned, or the signal it died of."""
+        answers, write = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any thread another test left
+            child = os.fork()
+        if child == 0:
+            try:
+                os.close(answers)
+                faulthandler.disable()
+                self.become()
+                if close:
+                    enter(self.box(**limits))
+                answer = {"value": action()}
+            except BaseException:
+                answer = {"error": traceback.format_exc()}
+            with contextlib.suppress(BaseException):
+                os.write(write, json.dumps(answer).encode())
+            os._exit(0)
+        os.close(write)
+        with open(answers, "rb") as file:
+            answer = file.read()
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            return signal.Signals(os.WTERMSIG(status))
+        answer = json.loads(answer)
+        assert "error" not in answer, answer["error"]
+        return answer["value"]
+
+    def become(self):
+        if os.geteuid() == 0 and self.user != "root":
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.chdir("/")
+
+    def box(self, readable=(), **limits):
+        return Box(self.folder, readable, **{**COMPUTING, **limits})
+
+
+@pytest.fixture(params=USERS)
+def place(request):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root), request.param)
+        place.folder.mkdir()
+        place.secret.write_text("secret")
+        for path, mode in ((place.root, 0o777), (place.folder, 0o777), (place.secret, 0o666)):
+            path.chmod(mode)
+        yield place
+
+
+@pytest.fixture(scope="module", params=USERS)
+def findings(request):
+    def look():
+        return [[each.name, each.holds, each.detail] for each in probe()]
+
+    with tempfile.TemporaryDirectory() as root:
+        seen = Place(Path(root), request.param).fork(look, close=False)
+    return {name: Finding(name, holds, detail) for name, holds, detail in seen}
+
+
+def refused(**attempts):
+    """Try everything and return what was not refused."""
+    through = []
+    for name, attempt in attempts.items():
+        with contextlib.suppress(OSError, MemoryError, RuntimeError, ValueError):
+            attempt()
+            through.append(name)
+    return through
+
+
+# What `probe` sees
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_promise_holds_here(findings, name):
+    """Each attempt of the probe's is refused, for root and for an ordinary user."""
+    assert findings[name].holds, findings[name].detail
+
+
+def test_probe_has_one_finding_for_each_promise(findings):
+    """The probe leaves no promise out."""
+    assert sorted(findings) == sorted(NAMES)
+
+
+def test_attempts_get_through_where_nothing_is_enforced(monkeypatch):
+    """The probe's attempts are real: without the sandbox they succeed, and the findings say so."""
+
+    def left_out(*_):
+        raise OSError("left out")
+
+    for step in ("own_namespaces", "limits", "drop_capabilities", "end_with", "landlock"):
+        monkeypatch.setattr(box, f"_{step}", left_out)
+    monkeypatch.setattr(seccomp, "install", left_out)
+    monkeypatch.setattr(box, "PATIENCE", 2.0)
+    with tempfile.TemporaryDirectory() as root:
+        broken = Place(Path(root), "an ordinary user").fork(
+            lambda: [each.name for each in probe() if not each.holds], close=False
+        )
+    assert set(broken) >= set(NAMES) - {"debugging", "privileges"}  # an ordinary user's kernel may keep these itself
+
+
+def test_files_are_guarded_without_namespaces(place, monkeypatch):
+    """Where namespaces are forbidden, nothing outside can be read or changed all the same, modes and times included."""
+
+    def forbidden():
+        raise PermissionError("forbidden")
+
+    monkeypatch.setattr(box, "_own_namespaces", forbidden)
+    assert changed(place) == []
+
+
+# What is refused
+
+
+def test_no_network(place):
+    """No socket can be made, no name resolved, and a pair's end cannot be turned to others."""
+
+    def attempts():
+        own, _ = socket.socketpair()
+        return refused(
+            tcp=lambda: socket.socket(socket.AF_INET),
+            udp=lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+            ipv6=lambda: socket.socket(socket.AF_INET6),
+            netlink=lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
+            unix=lambda: socket.socket(socket.AF_UNIX),
+            datagrams=lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
+            bind=lambda: own.bind("name"),
+            send=lambda: own.sendto(b"x", "\0name"),
+            dns=lambda: socket.getaddrinfo(b"example.org", 80),
+        )
+
+    assert place.fork(attempts) == []
+
+
+def test_nothing_outside_is_read(place):
+    """Neither files beside the folder, nor another user's, nor a home, nor the parent in /proc can be read."""
+    theirs = place.root / "theirs.txt"
+    theirs.write_text("theirs")
+    if os.geteuid() == 0:
+        os.chown(theirs, 12345, 12345)
+    through = place.fork(
+        lambda: refused(
+            sibling=place.secret.read_text,
+            theirs=theirs.read_text,
+            up=lambda: os.listdir(".."),
+            home=lambda: os.listdir(Path.home()),
+            repository=(REPOSITORY / "pyproject.toml").read_text,
+            solutions=lambda: os.listdir(REPOSITORY / "solutions"),
+            shadow=lambda: Path("/etc/shadow").read_text(),
+            memory=lambda: open(f"/proc/{place.parent}/mem", "rb").close(),
+            environment=lambda: open(f"/proc/{place.parent}/environ", "rb").close(),
+            through_its_own_root=lambda: os.listdir("/proc/self/root/tmp"),
+        )
+    )
+    assert through == []
+
+
+def test_what_the_box_names_is_read(place):
+    """A path in `readable` can be read, and not written."""
+    assert place.fork(place.secret.read_text, readable=(place.secret,)) == "secret"
+    assert place.fork(lambda: refused(write=lambda: place.secret.write_text("")), readable=(place.secret,)) == []
+    assert place.secret.read_text() == "secret"
+
+
+def test_nothing_outside_is_changed(place):
+    """Contents, names, owners, modes and times outside stay, and nothing new appears."""
+    assert changed(place) == []
+
+
+def changed(place):
+    """Return what a closed-in process could change."""
+
+    def pretend():
+        """Report which of these had an effect; they claim to succeed."""
+        files = [place.secret, json.__file__, "/proc/self/exe", "/proc/self/fd/0", "/dev/null"]
+        files = [path for path in files if os.path.exists(path)]
+        before = [os.stat(path) for path in files]
+        for path in files:
+            with contextlib.suppress(OSError):
+                os.chmod(path, 0o666)
+            with contextlib.suppress(OSError):
+                os.utime(path, (0, 0))
+        os.fchmod(0, 0o666)
+        return [path for path, was in zip(files, before, strict=True) if os.stat(path) != was]
+
+    through = place.fork(
+        lambda: refused(
+            write=lambda: place.secret.write_text("mine"),
+            cut=lambda: os.truncate(place.secret, 0),
+            cut_a_library=lambda: os.close(os.open(json.__file__, os.O_RDONLY | os.O_TRUNC)),
+            remove=place.secret.unlink,
+            move=lambda: os.rename(place.secret, "moved"),
+            link=lambda: os.link(place.secret, "linked"),
+            owner=lambda: os.chown(place.secret, os.getuid(), os.getgid()),
+            note=lambda: os.setxattr(place.secret, "user.note", b"here"),
+            new=lambda: Path("../new").touch(),
+            tmp=lambda: Path("/tmp/autograder-test").touch(),
+            shared=lambda: Path("/dev/shm/autograder-test").touch(),
+        )
+    )
+    return through + place.fork(pretend)
+
+
+def test_memory_is_bounded(place):
+    """The heap, shared mappings and files in memory end at the limit, which cannot be raised."""
+
+    def attempts():
+        return refused(
+            heap=lambda: bytearray(2**29),
+            small=lambda: [bytes(4000) for _ in range(2**29 // 4000)],
+            shared=lambda: mmap.mmap(-1, 2**29),
+            tensor=lambda: torch.empty(2**29, dtype=torch.uint8),
+            memfd=lambda: os.memfd_create("large"),
+            raising=lambda: resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)),
+        )
+
+    assert place.fork(attempts, memory_bytes=2**28) == []
+    assert place.fork(lambda: len(bytearray(2**26)), memory_bytes=2**28) == 2**26
+
+
+def test_processor_time_is_bounded(place):
+    """A process that computes too long is killed, though it ignores the warning."""
+
+    def compute():
+        signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+        while True:
+            pass
+
+    assert place.fork(compute, cpu_seconds=1) == signal.SIGKILL
+
+
+def test_a_file_is_bounded(place):
+    """A file beyond the limit is cut off with an error."""
+    through = place.fork(lambda: refused(write=lambda: Path("large").write_bytes(bytes(2**20 + 1))))
+    assert through == []
+    assert place.fork(lambda: Path("fits").write_bytes(bytes(2**20))) == 2**20
+
+
+def test_all_files_are_bounded(place):
+    """Files that fit one by one are refused once the folder is full, and so are very many empty ones."""
+
+    def fill():
+        for number in range(32):
+            Path(f"file-{number}").write_bytes(bytes(2**20))
+
+    def scatter():
+        for number in range(10_000):
+            Path(f"empty-{number}").touch()
+
+    assert place.fork(lambda: refused(large=fill, empty=scatter)) == []
+
+
+def test_no_process_can_be_started(place):
+    """Fork, exec, subprocess and posix_spawn are refused."""
+    through = place.fork(
+        lambda: refused(
+            fork=os.fork,
+            subprocess=lambda: subprocess.run([sys.executable, "-c", ""]),
+            spawn=lambda: os.posix_spawn("/bin/sh", ["sh", "-c", ":"], {}),
+            exec=lambda: os.execv("/bin/sh", ["sh", "-c", ":"]),
+        )
+    )
+    assert through == []
+
+
+def test_no_other_process_can_be_signalled(place):
+    """Nobody else is signalled, by whatever call, nor slowed or looked into."""
+    parent = place.parent
+    through = place.fork(
+        lambda: refused(
+            kill=lambda: os.kill(parent, 0),
+            everybody=lambda: os.kill(-1, 0),
+            group=lambda: os.killpg(os.getpgid(0), 0),
+            pidfd=lambda: os.pidfd_open(parent),
+            tgkill=lambda: call("tgkill", parent, parent, 0),
+            tkill=lambda: call("tkill", parent, 0),
+            ptrace=lambda: call("ptrace", 0x4206, parent, 0, 0),
+            priority=lambda: os.setpriority(os.PRIO_PROCESS, parent, 19),
+            clone_of_a_process=lambda: call("clone", int(signal.SIGCHLD), 0, 0, 0, 0),
+            setuid=lambda: os.setuid(NOBODY),
+            parentage=lambda: call("prctl", 1, 0, 0, 0, 0),
+        )
+    )
+    assert through == []
+
+
+def test_it_signals_itself(place):
+    """Handlers, raise, pthread_kill and abort work on the process itself."""
+
+    def attempts():
+        seen = []
+        signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
+        os.kill(os.getpid(), signal.SIGUSR1)
+        signal.raise_signal(signal.SIGUSR1)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        return len(seen)
+
+    assert place.fork(attempts) == 3
+    assert place.fork(os.abort) == signal.SIGABRT
+
+
+def test_other_ways_of_calling_the_kernel_are_deadly(place):
+    """Calls by the 32-bit gate or with x32 numbers, which the filter does not know, end the process."""
+    if platform.machine() != "x86_64":
+        assert "x86_64" in seccomp.ARCHITECTURES  # other processors have one way in
+        return
+    gate = bytes.fromhex("b814000000cd80c3")  # mov eax, 20 (getpid); int 0x80; ret
+
+    def enter_by_the_gate():
+        code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        code.write(gate)
+        return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
+
+    assert place.fork(enter_by_the_gate) == signal.SIGSYS
+    assert place.fork(lambda: LIBC.syscall(ctypes.c_long(0x40000000 + 39))) == signal.SIGSYS
+
+
+def test_threads_of_an_ordinary_user_are_counted():
+    """An ordinary user's process cannot start threads without end."""
+
+    def start():
+        threading.stack_size(2**16)
+        wait = threading.Event()
+        try:
+            for _ in range(2 * box.THREADS):
+                threading.Thread(target=wait.wait, daemon=True).start()
+        except RuntimeError:
+            return threading.active_count()
+        finally:
+            wait.set()
+
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root), "an ordinary user")
+        place.folder.mkdir()
+        place.folder.chmod(0o777)
+        place.root.chmod(0o777)
+        started = place.fork(start)
+    assert VERSION < (5, 14) or 16 < started <= box.THREADS
+
+
+# What still works
+
+
+def test_it_computes(place):
+    """NumPy and PyTorch compute, with gradients and an optimizer."""
+    torch.optim.Adam(torch.nn.Linear(1, 1).parameters())  # loads half of PyTorch, as a warm process has done
+
+    def compute():
+        layer = torch.nn.Linear(8, 8)
+        optimizer = torch.optim.Adam(layer.parameters())
+        layer(torch.randn(4, 8)).square().mean().backward()
+        optimizer.step()
+        product = np.linalg.inv(np.eye(50) * 2) @ np.ones((50, 50))
+        return [
+            bool(torch.isfinite(layer.weight).all()),
+            float(product[0, 0]),
+            (torch.ones(500, 500) @ torch.ones(500, 1))[0].item(),
+        ]
+
+    assert place.fork(compute) == [True, 0.5, 500.0]
+
+
+def test_it_draws(place):
+    """Matplotlib renders a figure with text into the folder."""
+    matplotlib.use("agg")
+    Figure().savefig(os.devnull, format="png")  # the font list is found before the fork, as a warm process does
+
+    def draw():
+        figure = Figure()
+        figure.subplots().set_title("√d_k")
+        figure.savefig("figure.png")
+        return Path("figure.png").read_bytes()[:4].hex()
+
+    assert place.fork(draw) == b"\x89PNG".hex()
+
+
+def test_it_imports_what_was_not_imported(place):
+    """Modules of the standard library and of site-packages load inside, where the user may read them at all."""
+    names = [
+        "wave",
+        "chunk",
+        "this",
+        "sympy.holonomic",
+        "networkx.drawing",
+        "torch.utils.benchmark",
+        "PIL.GifImagePlugin",
+    ]
+    fresh = [name for name in names if name not in sys.modules]
+    assert len(fresh) >= 3
+
+    def load():
+        try:
+            os.listdir(Path(os.__file__).parent)
+        except PermissionError:
+            return fresh  # this installation lies in root's home
+        warnings.simplefilter("ignore")
+        with contextlib.redirect_stdout(None):
+            return [importlib.import_module(name).__name__ for name in fresh]
+
+    assert place.fork(load) == fresh
+
+
+def test_it_starts_threads(place):
+    """Sixteen threads run at once."""
+
+    def start():
+        together, results = threading.Barrier(16, timeout=20), []
+
+        def work():
+            together.wait()
+            results.append(torch.ones(10).sum().item())
+
+        threads = [threading.Thread(target=work) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(results)
+
+    assert place.fork(start) == 160
+
+
+def test_it_writes_into_its_folder(place):
+    """Temporary files, folders, links and copies work in the folder, which is where the process is."""
+
+    def write():
+        tempfile.tempdir = os.getcwd()
+        with tempfile.NamedTemporaryFile("w+") as file, tempfile.TemporaryDirectory() as folder:
+            file.write("text")
+            file.seek(0)
+            os.chmod(file.name, 0o600)
+            os.utime(file.name, (1, 1))
+            os.rename(shutil.copy2(file.name, "copy"), Path(folder, "moved"))
+            os.symlink("nowhere", "link")
+            Path("touched").touch()
+            assert Path("touched").exists()
+            return [file.read(), os.access(folder, os.W_OK), os.getcwd()]
+
+    assert place.fork(write) == ["text", True, str(place.folder.resolve())]
+    assert os.listdir(place.folder) == []
+
+
+def test_it_talks_to_its_judge(place):
+    """A connected socket from before still carries messages, and descriptors 1 and 2 still take text."""
+    judge, student = socket.socketpair()
+    output, written = os.pipe()
+    with judge, student:
+
+        def talk():
+            question = student.recv(100)
+            student.sendall(question[::-1])
+            os.write(written, b"printed")
+            Path(os.devnull).write_text("gone")
+            return len(os.urandom(4))
+
+        judge.sendall(b"abc")
+        assert place.fork(talk) == 4
+        assert judge.recv(100) == b"cba"
+    assert os.read(output, 100) == b"printed"
+    os.close(output)
+    os.close(written)
+
+
+def test_it_reads_what_libraries_ask_for(place):
+    """The time zone, the processor count, the own status and a callback from C work."""
+
+    def ask():
+        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda number: number + 1)
+        status = Path("/proc/self/status").read_text()
+        return [time.localtime(0).tm_year in (1969, 1970), os.cpu_count() >= 1, "VmHWM" in status, callback(41)]
+
+    assert place.fork(ask) == [True, True, True, 42]
+
+
+def test_it_has_one_thread_and_imports_nothing(place):
+    """Entering starts no thread and loads no module."""
+    box = place.box()
+
+    def look():
+        before = set(sys.modules)
+        enter(box)
+        return [sorted(set(sys.modules) - before), "Threads:\t1\n" in Path("/proc/self/status").read_text()]
+
+    assert place.fork(look, close=False) == [[], True]
+
+
+# What callers ask
+
+
+def test_a_step_that_worked_must_work_again(place, monkeypatch):
+    """A step that the probe saw succeed and that fails now is an error that names it; one that never worked is none."""
+
+    def broken(_):
+        raise OSError("no luck")
+
+    def attempt():
+        try:
+            enter(place.box())
+        except SandboxError as error:
+            return str(error)
+
+    monkeypatch.setattr(box, "_landlock", broken)
+    assert place.fork(attempt, close=False) is None
+    monkeypatch.setattr(box, "_proven", frozenset({"Landlock"}))
+    assert place.fork(attempt, close=False) == "The sandbox could not be closed: Landlock failed (no luck)."
+
+
+def test_a_second_thread_is_an_error(place):
+    """A process with threads cannot enter: the filter would hold for one of them only."""
+
+    def attempt():
+        wait = threading.Event()
+        threading.Thread(target=wait.wait, daemon=True).start()
+        try:
+            enter(place.box())
+        except SandboxError as error:
+            return str(error)
+        finally:
+            wait.set()
+
+    assert place.fork(attempt, close=False).endswith("this one has 2.")
+
+
+def test_a_missing_folder_is_an_error(place):
+    """Without its folder the sandbox is not entered."""
+    place.folder.rmdir()
+
+    def attempt():
+        try:
+            enter(place.box())
+        except SandboxError as error:
+            return "cannot be entered" in str(error)
+
+    assert place.fork(attempt, close=False)
+
+
+def test_python_paths_leave_the_course_out():
+    """The installation and the package are named; the repository that holds the package is not."""
+    paths = python_paths()
+    assert (REPOSITORY / "autograder").resolve() in paths
+    for path in (torch.__file__, np.__file__, json.__file__):
+        assert any(Path(path).resolve().is_relative_to(each) for each in paths)
+    assert not exposed([REPOSITORY / name for name in ("solutions", "gradebook.db", "submitted", "pyproject.toml")])
+
+
+def test_exposed_names_secrets_in_readable_places(tmp_path):
+    """Secrets beneath a readable directory are found, by a link as well."""
+    link = tmp_path / "solutions"
+    link.symlink_to(Path(os.__file__).parent)
+    library = Path(torch.__file__).parent / "gradebook.db"
+    assert exposed([tmp_path, link, library, Path("/usr/share/course")]) == (link, library, Path("/usr/share/course"))
+
+
+def test_describe_aligns():
+    """Each finding is one line with its mark."""
+    findings = [Finding("network", True, "refused"), Finding("CPU", False, "got through: more")]
+    assert describe(findings) == ["✓ network  refused", "✗ CPU      got through: more"]
+
+
+@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+def test_system_calls_are_listed_once(machine):
+    """No number stands twice in the filter, and none is beyond the newest it knows."""
+    found = [
+        number
+        for table in (seccomp.REFUSED, seccomp.PRETENDED, seccomp.WEIGHED)
+        for number in seccomp.numbers(table, machine).values()
+    ]
+    assert len(found) == len(set(found)) > 100
+    assert max(found) <= seccomp.NEWEST_KNOWN
+
+
+def call(name, *values):
+    """Make a system call by name."""
+    return system_call(seccomp.numbers(seccomp.REFUSED + seccomp.WEIGHED)[name], *values)

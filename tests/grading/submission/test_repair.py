@@ -1,0 +1,175 @@
+"""Any submission is read and repaired: nothing that happens to a notebook on its way costs a student an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from faults.broken_notebooks import ANSWERS, CHECKS, FAULTS, STUB, Fault
+from nbformat import NotebookNode
+from support.classroom import ROOT
+
+from autograder.course.config import read_notebook
+from autograder.course.lesson import Lesson
+from autograder.demo.students import solved, submission
+from autograder.grading.submission import reader
+from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
+from autograder.grading.submission.repair import repair
+
+NAME = "02_multi_head_attention"
+SOURCE = read_notebook(ROOT / "solutions" / NAME / f"{NAME}.ipynb")
+RELEASED = read_notebook(ROOT / "notebooks" / NAME / f"{NAME}.ipynb")
+RIGHT = solved(Lesson(NAME, SOURCE).exercises)
+
+
+def handed_in() -> NotebookNode:
+    """A notebook with right answers, as a student would hand it in."""
+    return submission(RELEASED, RIGHT)
+
+
+def broken(fault: Fault) -> bytes:
+    """The file of a broken submission."""
+    made = fault.breaks(handed_in())
+    return made if isinstance(made, bytes) else json.dumps(made).encode("utf-8", "surrogatepass")
+
+
+def sources(notebook: NotebookNode, *, kind: str) -> dict[str, str]:
+    """The sources of the answers, or of the checks, by id."""
+    return {cell.id: cell.source for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get(kind)}
+
+
+def extras(notebook: NotebookNode) -> list[str]:
+    """The sources of the cells that the lesson does not have."""
+    known = {cell.id for cell in SOURCE.cells}
+    return [cell.source for cell in notebook.cells if cell.id not in known]
+
+
+@pytest.mark.parametrize("fault", [each for each in FAULTS if not each.reason], ids=lambda fault: fault.what)
+def test_what_can_be_graded_is_repaired(fault: Fault) -> None:
+    """The answers are the student's, the checks the instructor's, in order; what was mended is said, and no more."""
+    repaired = repair(SOURCE, cells_of(broken(fault)))
+    nbformat.validate(repaired.notebook)
+    assert sources(repaired.notebook, kind="grade") == sources(SOURCE, kind="grade")
+    found = sources(repaired.notebook, kind="solution")
+    for name in ANSWERS:
+        if name in fault.lost:
+            assert "raise NotImplementedError" in found[name] and "BEGIN SOLUTION" not in found[name]
+        else:
+            assert found[name].split() == RIGHT[name].split()
+    order = [cell.id for cell in repaired.notebook.cells if cell.id in {each.id for each in SOURCE.cells}]
+    assert order == [cell.id for cell in SOURCE.cells]
+    missing = [words for words in fault.notes if not any(words in note for note in repaired.notes)]
+    assert not missing and len(repaired.notes) == len(fault.notes), repaired.notes
+
+
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.reason], ids=lambda fault: fault.what)
+def test_what_cannot_be_graded_has_a_reason(fault: Fault) -> None:
+    """The bytes are told apart, with what is so and what to do."""
+    with pytest.raises(NotGradable, match=fault.reason) as caught:
+        cells_of(broken(fault))
+    assert len(str(caught.value)) < 300 and str(caught.value).count(".") >= 2
+
+
+def test_the_table_is_long_enough() -> None:
+    """At least thirty faults, and the checks that they name are the lesson's."""
+    assert len(FAULTS) >= 30
+    assert set(CHECKS) == set(sources(SOURCE, kind="grade"))
+
+
+def test_cells_of_the_students_own_stay_where_they_were() -> None:
+    """A helper above an answer runs before it, a note below a check after it; a given cell that was changed, too."""
+    notebook = handed_in()
+    ids = [cell.id for cell in notebook.cells]
+    own = [nbformat.v4.new_code_cell(source) for source in ("helper = 1", "print('after the check')")]
+    notebook.cells.insert(ids.index("check_split_heads_values") + 1, own[1])
+    notebook.cells.insert(ids.index("split_heads"), own[0])
+    notebook.cells[ids.index("setup")].source += "\nimport numpy as np"
+    repaired = repair(SOURCE, cells_of(nbformat.writes(notebook).encode())).notebook
+    order = [cell.source if cell.id not in ids else cell.id for cell in repaired.cells]
+    assert order.index("helper = 1") == order.index("split_heads") - 1
+    assert order.index("print('after the check')") == order.index("check_split_heads_values") + 1
+    assert order[order.index("setup") + 1].endswith("import numpy as np")
+    assert len(extras(repaired)) == 3
+
+
+def test_a_copied_check_is_not_run_as_a_cell_of_the_students() -> None:
+    """Copies of what was given are dropped; a check that was edited does not come back as an extra cell."""
+    notebook = handed_in()
+    checks = [cell for cell in notebook.cells if cell.id in CHECKS]
+    notebook.cells += [nbformat.v4.new_code_cell(cell.source) for cell in checks]
+    checks[0].source = "print('mine')"
+    assert extras(repair(SOURCE, cells_of(nbformat.writes(notebook).encode())).notebook) == []
+
+
+def test_outputs_of_the_instructor_are_not_handed_on() -> None:
+    """The notebook that will be run holds no stored output and no solution."""
+    repaired = repair(SOURCE, cells_of(nbformat.writes(RELEASED).encode())).notebook
+    assert not any(cell.get("outputs") for cell in repaired.cells)
+    assert "BEGIN SOLUTION" not in nbformat.writes(repaired)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ([f"{NAME}.ipynb", "scratch.ipynb", "torch.py", "big.bin"], f"{NAME}.ipynb"),
+        ([f"Copy of {NAME}.ipynb"], f"Copy of {NAME}.ipynb"),
+        ([f"{NAME} (1).ipynb", "notes.txt"], f"{NAME} (1).ipynb"),
+        (["02-Multi-Head-Attention.IPYNB"], "02-Multi-Head-Attention.IPYNB"),
+        (["my homework.ipynb"], "my homework.ipynb"),
+    ],
+)
+def test_the_notebook_is_found_whatever_it_is_called(tmp_path: Path, names: list[str], found: str) -> None:
+    """The right name wins, then one like it, then the only one; another name is noted."""
+    for name in names:
+        (tmp_path / name).write_bytes(b"{}")
+    path, notes = find(tmp_path, NAME)
+    assert path.name == found
+    assert notes == ([] if found == f"{NAME}.ipynb" else [f"The file is called `{found}`, not `{NAME}.ipynb`."])
+
+
+def test_a_folder_without_a_notebook_has_a_reason(tmp_path: Path) -> None:
+    """Nothing at all, a directory of that name, a link out and two that could be meant are told apart."""
+
+    def reason(folder: Path) -> str:
+        with pytest.raises(NotGradable) as caught:
+            find(folder, NAME)
+        return str(caught.value)
+
+    assert "Nothing was handed in" in reason(tmp_path / "nobody")
+    assert "There is no notebook" in reason(tmp_path)
+    (tmp_path / "a" / f"{NAME}.ipynb").mkdir(parents=True)
+    assert "There is no notebook" in reason(tmp_path / "a")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / f"{NAME}.ipynb").symlink_to(ROOT / "solutions" / NAME / f"{NAME}.ipynb")
+    assert "is a link to a file elsewhere" in reason(tmp_path / "b")
+    (tmp_path / "c").mkdir()
+    for name in (f"{NAME} (1).ipynb", f"{NAME} (2).ipynb"):
+        (tmp_path / "c" / name).write_bytes(b"{}")
+    assert "several notebooks" in reason(tmp_path / "c")
+
+
+def test_a_file_that_is_too_large_or_cannot_be_read_has_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file beyond the limit is not even opened; one that has vanished is no exception either."""
+    path = tmp_path / f"{NAME}.ipynb"
+    with path.open("wb") as file:
+        os.truncate(file.fileno(), 200 * 2**20)
+    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("it was opened"))
+    with pytest.raises(NotGradable, match="200 MB, more than 50"):
+        bytes_of(path)
+    monkeypatch.undo()
+    with pytest.raises(NotGradable, match="cannot be read"):
+        bytes_of(tmp_path / "gone.ipynb")
+    assert reader.MOST_BYTES == 50 * 2**20
+
+
+def test_an_untouched_answer_is_the_stub() -> None:
+    """Where only the stub is there, it is what runs, and nothing is said."""
+    repaired = repair(SOURCE, cells_of(nbformat.writes(RELEASED).encode()))
+    assert repaired.notes == ()
+    assert all("raise NotImplementedError" in each for each in sources(repaired.notebook, kind="solution").values())
+    assert "NotImplementedError" in STUB

@@ -1,0 +1,696 @@
+"""The pages of `autograder report` say what the gradebook says, let nothing of a student's run, and keep secrets."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from nbformat.v4 import new_output
+from support.sample_lesson import ROOT, make_course
+
+from autograder.cli import main
+from autograder.course.config import CourseError, read_notebook
+from autograder.course.lesson import Exercise, Lesson
+from autograder.course.release import release
+from autograder.grading.gradebook.reader import Book, Graded, Person, Released, read_book
+from autograder.grading.gradebook.writer import Recorder
+from autograder.grading.results import Outcome, Result
+from autograder.grading.submission.reader import cells_in
+from autograder.grading.submission.repair import repair
+from autograder.report.class_page import class_page
+from autograder.report.counts import Spread, mistakes, without_numbers
+from autograder.report.outline import hints, outlines
+from autograder.report.page import MARK, percent, write
+from autograder.report.report import Wanted, report
+from autograder.report.student_page import panels, student_page
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import report as invented
+
+LESSON = "01_doubling"
+SECRETS = ("hidden_secret", "BEGIN HIDDEN", "double(3)", "answer_of_the_teacher", "assert double")
+HALF = "These are the values you get when the result is halved."
+ROGUE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp; \u202etxt.exe\u202c {{ 7 * 7 }} $x^2$ 🙂 `"
+PANEL = '<div role="group" style="color:inherit"><b>✗ A panel.</b><table><tr><td>1</td></tr></table></div>'
+
+
+HINTS = """Write it.
+<details><summary>A `b` & c</summary>
+
+Say `*x*`, **now**.
+
+</details>
+<details>
+<summary>T</summary>
+<b>raw</b>
+</details>"""
+
+
+def wrong(check: str, verdict: str, slip: str = "", rule: str = "it doubles", points: float = 1.0) -> Outcome:
+    """Return a failed check with a message as the checks write it."""
+    parts = [f"✗ {verdict}", *filter(None, [slip]), f"Rule: {rule}."]
+    return Outcome(check, points, "failed", "\n\n".join(parts), 0.5, verdict, slip, rule)
+
+
+def right(check: str, points: float = 1.0) -> Outcome:
+    """Return a passed check."""
+    return Outcome(check, points, "passed", seconds=0.5)
+
+
+def untried(check: str, points: float = 1.0) -> Outcome:
+    """Return a check of an answer that is still its stub."""
+    return Outcome(
+        check, points, "not attempted", "✗ `double` is not written yet.", 0.1, "`double` is not written yet."
+    )
+
+
+BOTH_RIGHT = (right("check_double", 3), right("check_double_text"))
+HALVED = wrong("check_double", "`double(2)` has the wrong values.", HALF, points=3)
+TOO_LONG = wrong("check_double_text", "`double` has 12 letters too many.", rule="text works")
+CLASS = {
+    "ada": BOTH_RIGHT,
+    "bob": (HALVED, right("check_double_text")),
+    "cem": (HALVED, wrong("check_double_text", "`text` has the wrong values.", HALF)),
+    "dee": (right("check_double", 3), TOO_LONG),
+    "eve": (untried("check_double", 3), untried("check_double_text")),
+}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A released course with one lesson of two checks, 3 points and 1."""
+    folder = make_course(tmp_path_factory.mktemp("report") / "course")
+    release(folder)
+    return folder
+
+
+@pytest.fixture
+def course(released: Path, tmp_path: Path) -> Path:
+    """That course, nothing graded."""
+    return Path(shutil.copytree(released, tmp_path / "course"))
+
+
+@pytest.fixture(scope="module")
+def empty(released: Path) -> Book:
+    """Its gradebook as read."""
+    return read_book(released)
+
+
+def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> Graded:
+    """Return a submission as the gradebook would have it."""
+    about = {key: more.pop(key) for key in ("notes", "reason", "unenforced") if key in more}
+    result = Result(student, lesson, tuple(checks), **about)
+    scores = {outcome.check: outcome.earned for outcome in checks}
+    return replace(Graded(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
+
+
+def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | None = None) -> Book:
+    """Return a gradebook with these submissions, and with more students."""
+    students = {each.student: Person(each.student) for each in submissions} | dict(people or {})
+    return replace(empty, students=students, graded={(each.student, each.lesson): each for each in submissions})
+
+
+def page_of(book: Book, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
+    """Return the class page, parsed."""
+    return BeautifulSoup(class_page(book, outlines(book, []), waiting), "html.parser")
+
+
+def rows(page: BeautifulSoup, kind: str) -> list[list[str]]:
+    """Return the texts of a table's body, found by its class."""
+    body = page.select_one(f"table.{kind} tbody")
+    return [[" ".join(cell.get_text(" ").split()) for cell in row.select("th, td")] for row in body.select("tr")]
+
+
+def named(page: BeautifulSoup, words: str) -> list[str]:
+    """Return the names that fold out under some words."""
+    summary = next(each for each in page.select("details.who > summary") if each.get_text() == words)
+    return [item.get_text() for item in summary.find_next_sibling("ul").select("li")]
+
+
+@pytest.fixture(scope="module")
+def page(empty: Book) -> BeautifulSoup:
+    """The page of the five of CLASS, of one who handed in nothing, and of one who waits."""
+    people = {"fay": Person("fay", "Fay", "Late"), "gus": Person("gus")}
+    book = filled(empty, *(graded(*each) for each in CLASS.items()), people=people)
+    return page_of(book, [("gus", LESSON), ("ada", LESSON)])
+
+
+# What it says
+
+
+def test_students_have_their_points(course: Path) -> None:
+    """Each row of the table of students has the scores and the total that the gradebook has."""
+    record(course, CLASS)
+    book = read_book(course)
+    found = {row[0]: row[1:] for row in rows(page_of(book), "sortable")}
+    assert found.keys() == CLASS.keys()
+    for student, (points, total, share) in found.items():
+        score = book.graded[student, LESSON].score
+        assert (float(points), float(total), int(share)) == (score, score, round(100 * score / 4))
+    assert {float(row[0]) for row in found.values()} == {4, 1, 0, 3}
+
+
+def test_who_passed_failed_and_did_not_try(page: BeautifulSoup) -> None:
+    """Counts stand in a row of the overview, and the names fold out in the lesson's part."""
+    assert rows(page, "glance")[1] == ["1.1 Double", "", "1", "3", "1", "1.6 of 4"]
+    assert named(page, "1 passed") == ["ada"]
+    assert named(page, "3 failed") == ["bob", "cem", "dee"]
+    assert named(page, "1 did not try") == ["eve"]
+    assert named(page, "1 not graded yet") == ["gus"]
+    assert named(page, "1 handed in nothing") == ["Fay Late"]
+    assert named(page, "1 handed in nothing at all") == ["Fay Late"]
+    bar = page.select_one("table.glance svg.bar")
+    assert [(rect["class"], rect["width"]) for rect in bar.select("rect")] == [
+        (["passed"], "20.0%"),
+        (["failed"], "60.0%"),
+        (["attempted"], "20.0%"),
+    ]
+
+
+def test_the_most_common_mistakes_lead(page: BeautifulSoup) -> None:
+    """The slip that two made comes first, once for each of them, with share, example and exercise."""
+    first, second = rows(page, "top")
+    assert first[1:] == ["2 of 4", "50 %", "", "1.1 Double"] and first[0].startswith(
+        "The result is halved ✗ `double(2)`"
+    )
+    assert second[1:] == ["1 of 4", "25 %", "", "1.1 Double"] and second[0].startswith("double has 12 letters too many")
+    names = [item.get_text() for item in page.select_one("ul.mistakes details").select("ul.names li")]
+    assert names == ["bob", "cem"]
+
+
+def test_the_hardest_checks_and_their_rules(page: BeautifulSoup) -> None:
+    """Checks are ordered by the part that failed, and say which rules were broken how often."""
+    tables = page.select("#checks tbody tr")
+    assert [" ".join(row.get_text(" ").split()) for row in tables] == [
+        "1.1 Double : the check 2 of 4 it doubles (2)",
+        "1.1 Double : text 2 of 4 it doubles (1) ; text works (1)",
+    ]
+
+
+def test_times_are_those_of_the_checks(page: BeautifulSoup) -> None:
+    """Seconds are told of those who tried, and of nothing but the checks."""
+    assert "2 checks, 1.0 s for half of the tries, 1.0 s for the slowest" in page.get_text()
+
+
+def test_marks_at_points_are_explained(empty: Book) -> None:
+    """What was given by hand, taken off, not gradable, looked at or waiting has a letter, and the caption says it."""
+    submissions = [
+        graded("ada", BOTH_RIGHT, by_hand=frozenset({"check_double"}), extra={"check_double": 0.5}),
+        graded("bob", BOTH_RIGHT, penalty=1.5, to_be_looked_at=True),
+        graded("cem", reason="The file is empty."),
+    ]
+    page = page_of(filled(empty, *submissions), [("dee", LESSON)])
+    assert [row[:2] for row in rows(page, "sortable")] == [
+        ["ada", "4 he"],
+        ["bob", "2.5 l?"],
+        ["cem", "0 n"],
+        ["dee", "– w"],
+    ]
+    caption = page.select_one("table.sortable caption").get_text()
+    assert all(
+        meaning in caption for meaning in ("by hand", "extra credit", "late", "not be graded", "look at", "not g")
+    )
+    assert "by hand" not in page_of(filled(empty, submissions[2])).select_one("table.sortable caption").get_text()
+
+
+def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
+    """Reasons stand with the students, notes with those in whose notebooks they were."""
+    note = "The check `check_double` had been changed; the original was run."
+    submissions = [
+        graded("ada", BOTH_RIGHT, notes=(note,)),
+        graded("bob", BOTH_RIGHT, notes=(note, "Odd.")),
+        graded("cem", reason="The file is empty."),
+    ]
+    page = page_of(filled(empty, *submissions))
+    (table,) = page.select(f"[id='{LESSON}-ungradable'] table")
+    assert [cell.get_text() for cell in table.select("tbody th, tbody td")] == ["cem", "The file is empty."]
+    notes = [" ".join(item.get_text(" ").split()) for item in page.select("details.notes > ul > li")]
+    assert notes == [
+        "The check check_double had been changed; the original was run. 2 notebooks ada bob",
+        "Odd. 1 notebook bob",
+    ]
+    assert page.select_one("table.glance tbody tr:nth-of-type(2)").get_text(" ").split()[-3:] == ["4.0", "of", "4"]
+
+
+def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
+    """Points without reasons, other checks than now and a sandbox with holes are remarked on, not guessed about."""
+    foreign = replace(graded("ada", BOTH_RIGHT), result=None, scores={"check_double": 3.0, "check_double_text": 0.0})
+    older = graded("bob", (right("check_gone"),), unenforced=("no network",))
+    page = page_of(filled(empty, foreign, older))
+    said = " ".join(page.get_text(" ").split())
+    assert "1 graded by another program than autograder grade" in said
+    assert "1 graded with other checks than the lesson has now" in said
+    assert "1 graded where the sandbox did not wholly hold" in said
+    assert named(page, "2 lost points for a reason that was not kept") == ["ada", "bob"]
+
+
+def test_two_of_one_name_can_be_told_apart(empty: Book) -> None:
+    """Students of the same name have their ids beside it in lists."""
+    people = {name: Person(name, "Ada", "L.") for name in ("a1", "a2")}
+    page = page_of(filled(empty, graded("a1", CLASS["bob"]), graded("a2", CLASS["bob"]), people=people))
+    assert named(page, "2 failed") == ["Ada L. (a1)", "Ada L. (a2)"]
+    assert [row[:2] for row in rows(page, "sortable")] == [["Ada L.", "a1"], ["Ada L.", "a2"]]
+
+
+def test_equal_slips_and_equal_verdicts_are_one(empty: Book) -> None:
+    """Slips group whatever the verdict says, verdicts whatever their numbers, but not what stands in code."""
+    told = [
+        ("ada", wrong("c1", "In training, 31% of the entries of `x` are dropped at dropout=0.1.")),
+        ("bob", wrong("c2", "In training, 4% of the entries of `x` are dropped at dropout=0.1.")),
+        ("bob", wrong("c2", "`linear_1(4)` has the wrong shape.")),
+        ("cem", wrong("c2", "`linear_2(4)` has the wrong shape.")),
+        ("dee", wrong("c1", "`a` has the wrong shape.", "This is the shape you get when the result is halved.")),
+        ("dee", wrong("c2", "`b` has the wrong values.", HALF)),
+        ("eve", wrong("c1", "`b` has the wrong values.", HALF)),
+    ]
+    found = [(each.text, each.named, each.students) for each in mistakes(told)]
+    assert found == [
+        ("In training, …% of the entries of `x` are dropped at dropout=….", True, ("ada", "bob")),
+        ("the result is halved", True, ("dee", "eve")),
+        ("`linear_1(4)` has the wrong shape.", False, ("bob",)),
+        ("`linear_2(4)` has the wrong shape.", False, ("cem",)),
+    ]
+    assert mistakes(told[:1])[0].text == told[0][1].verdict
+    assert without_numbers("Line 12 raised; conv2d, 1e-05, −3, 2.50") == "Line … raised; conv2d, …, …, …"
+
+
+def test_scores_fall_into_tenths() -> None:
+    """A score on an edge counts above it, full marks and extra credit into the last tenth, and none gives no chart."""
+    spread = Spread.of([0, 2, 4, 19.9, 20, 25, -1], 20)
+    assert spread.bins == (2, 1, 1, 0, 0, 0, 0, 0, 0, 3)
+    assert (spread.median, spread.best) == (4, 25)
+    assert spread.words.startswith("2 students with 0 to 10 % of the points; 1 student with 10 to 20 %")
+    assert Spread.of([], 20) is None and Spread.of([1.0], 0) is None
+
+
+def test_no_share_looks_like_all_or_nothing_that_is_not() -> None:
+    """One of a thousand is not 0 %, and all but one not 100 %."""
+    assert [percent(share) for share in (0, 0.001, 0.314, 0.999, 1)] == ["0 %", "under 1 %", "31 %", "99 %", "100 %"]
+
+
+def test_nothing_graded_is_said(course: Path) -> None:
+    """The page of a class of which nothing is graded says so, and how many wait."""
+    assert "Nothing is graded yet" in report(course, Wanted())
+    assert "Put what students hand in into submitted/" in (course / "report.html").read_text("utf-8")
+    (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
+    report(course, Wanted())
+    page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
+    assert "1 hand-in waits" in page.select_one("p.empty").get_text()
+    assert rows(page, "sortable") == [["ada", "– w", "0", "0"]]
+
+
+def test_a_lesson_that_solutions_no_longer_has(course: Path) -> None:
+    """Its page is made of the gradebook alone, exercises by the names of their answers, and says so."""
+    record(course, CLASS)
+    shutil.rmtree(course / "solutions" / LESSON)
+    page = page_of(read_book(course))
+    assert "solutions/ no longer has this lesson" in page.select_one("p.remark").get_text()
+    assert rows(page, "glance")[1] == ["double", "", "1", "3", "1", "1.6 of 4"]
+
+
+def test_of_the_wanted_lessons_only(empty: Book) -> None:
+    """Lessons that are not asked for are not on the page, nor in its totals."""
+    lessons = {**empty.lessons, "02_more": Released("02_more", {"check_more": 5.0}, None, frozenset({"more"}))}
+    book = filled(
+        replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
+    )
+    whole, part = page_of(book), BeautifulSoup(class_page(book, outlines(book, ["02_more"])), "html.parser")
+    assert rows(whole, "sortable") == [["ada", "4", "–", "4", "44"], ["bob", "–", "5", "5", "56"]]
+    assert rows(part, "sortable") == [["ada", "–", "0", "0"], ["bob", "5", "5", "100"]]
+    assert LESSON not in str(part)
+
+
+# What it keeps to itself, and what it lets nobody do
+
+
+def rogues(empty: Book) -> Book:
+    """A class in which everything that a student can write is hostile."""
+    ids = ["x" * 128, ROGUE]
+    told = replace(wrong("check_double", ROGUE, ROGUE, ROGUE, 3), message=f"✗ {ROGUE}\x00\ud800\x1b[31m")
+    people = {each: Person(each, ROGUE, "L" * 5000) for each in ids}
+    submissions = [graded(each, (told, right("check_double_text")), notes=(ROGUE,)) for each in ids]
+    return filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
+
+
+def harmless(page: BeautifulSoup, scripts: int) -> None:
+    """Assert that nothing runs, loads or leads away but the page's own."""
+    assert len(page.select("script")) == scripts and not page.select("img, iframe, object, link, base, form")
+    for element in page.find_all(True):
+        assert isinstance(element, Tag)
+        assert not [name for name in element.attrs if name.startswith("on") or name in ("src", "action", "style")]
+        assert element.get("href", "#").startswith("#")
+
+
+def test_nothing_of_a_students_runs(empty: Book) -> None:
+    """Whatever is in names, messages, reasons and notes stands on both pages as text, and only as text."""
+    book = rogues(empty)
+    data = class_page(book, outlines(book, []))
+    page = BeautifulSoup(data, "html.parser")
+    harmless(page, scripts=1)
+    text = page.get_text()
+    for place in (
+        "#mistakes pre",
+        "#students tbody th",
+        "ul.mistakes li",
+        "details.notes li",
+        f"[id='{LESSON}-ungradable'] td",
+    ):
+        assert "<script>alert(1)</script>" in page.select_one(place).get_text()
+    assert "{{ 7 * 7 }}" in text and "49" not in text and "🙂" in text
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
+    data = student_page(book, outlines(book, []), ROGUE)
+    page = BeautifulSoup(data, "html.parser")
+    harmless(page, scripts=0)
+    assert page.select_one("h1 bdi").get_text().startswith(ROGUE)
+    assert ROGUE in page.select_one("li.bad pre").get_text()
+
+
+def test_only_the_pages_own_script_and_style_may_run(page: BeautifulSoup) -> None:
+    """The policy names the hashes of the script and the style that the page holds, and allows no network."""
+    policy = page.select_one('meta[http-equiv="Content-Security-Policy"]')["content"]
+    assert "default-src 'none'" in policy and "http" not in policy and "unsafe" not in policy
+    for element in ("script", "style"):
+        digest = hashlib.sha256(page.select_one(element).string.encode()).digest()
+        assert f"{element}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+    assert not re.search(r"https?:|//[a-z]|url\(|@import", re.sub(r"// .*", "", str(page)))
+
+
+def test_the_table_can_be_sorted_by_a_machine(page: BeautifulSoup) -> None:
+    """Header cells are of columns, those of numbers are marked, and each cell under them begins with one or a dash."""
+    heads = page.select("table.sortable thead th")
+    assert all(head["scope"] == "col" for head in heads) and page.select_one("table.sortable caption")
+    numeric = [place for place, head in enumerate(heads) if "n" in head.get("class", [])]
+    assert numeric == [2, 3, 4]
+    for row in page.select("table.sortable tbody tr"):
+        cells = row.select("th, td")
+        assert len(cells) == len(heads) and cells[0]["scope"] == "row"
+        assert all(re.match(r"\d|–", str(cells[place].contents[0])) for place in numeric)
+
+
+def test_every_table_says_what_it_is(page: BeautifulSoup) -> None:
+    """All tables have a caption and header cells with a scope; every chart has words or stands beside its numbers."""
+    assert len(page.select("table")) >= 5
+    for table in page.select("table"):
+        assert table.caption is not None and all(head.get("scope") for head in table.select("th"))
+    for chart in page.select("svg"):
+        assert chart.get("aria-label") or chart.get("aria-hidden") == "true"
+    assert len({element["id"] for element in page.select("[id]")}) == len(page.select("[id]"))
+    assert {link["href"][1:] for link in page.select("a")} <= {element["id"] for element in page.select("[id]")}
+
+
+def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
+    """Neither the class page nor a student's holds a line of a check's source or of the answer."""
+    record(course, CLASS)
+    report(course, Wanted())
+    report(course, Wanted(student="*"))
+    pages = [course / "report.html", *sorted(course.glob("feedback/*/feedback.html"))]
+    assert len(pages) == 1 + len(CLASS)
+    for path in pages:
+        text = BeautifulSoup(path.read_bytes(), "html.parser").get_text()
+        assert "Double" in text and not any(secret in text for secret in SECRETS)
+
+
+def _wrong_in_way(way: str, exercise: Exercise) -> list[Outcome]:
+    return [wrong(each.id, f"`f` is wrong in way {way}.", points=each.points) for each in exercise.checks]
+
+
+def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path) -> None:
+    """1,000 students in seven lessons, every failure of its own kind, make a page of less than 5 MB."""
+    sources = sorted((ROOT / "solutions").glob("*/*.ipynb"))
+    lessons = [Lesson(path.stem, read_notebook(path)) for path in sources]
+    told = {
+        each.name: [_wrong_in_way(way, each) for way in "abcdefghijklmnopqrst"]
+        for lesson in lessons
+        for each in lesson.exercises
+    }
+    results = list(invented.a_class(lessons, told, 1000))
+    points = {
+        lesson.name: {check.id: check.points for each in lesson.exercises for check in each.checks}
+        for lesson in lessons
+    }
+    names = {lesson.name: frozenset(each.name for each in lesson.exercises) for lesson in lessons}
+    known = {name: Released(name, points[name], None, names[name]) for name in points}
+    people = {f"s{i:04}": Person(f"s{i:04}", *invented.name(i)) for i in range(1000)}
+    listed = {
+        (r.student, r.lesson): graded(r.student, r.checks, r.lesson, notes=r.notes, reason=r.reason) for r in results
+    }
+    book = replace(read_book(released), lessons=known, students=people, graded=listed)
+    assert len(lessons) == 7 and len(listed) > 5000
+    data = class_page(book, outlines(book, []))
+    assert len(data) < 5 * 10**6
+    table = BeautifulSoup(data, "html.parser").select_one("table.sortable tbody")
+    assert len(table.select("tr")) == 1000
+
+
+# The page of a student
+
+
+def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping[str, list] | None = None) -> None:
+    """Record results, with outputs in cells of the graded notebook."""
+    source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
+    notebook = repair(source, cells_in(source)).notebook
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = (outputs or {}).get(cell.id, [])
+    with Recorder(course) as recorder:
+        for student, checks in work.items():
+            result = Result(student, LESSON, tuple(checks), ("A note.",), notebook=json.dumps(notebook))
+            recorder.record(result, "d", submitted=None, timestamp=None)
+
+
+def shown(course: Path, student: str) -> BeautifulSoup:
+    """Write a student's page and return it, parsed."""
+    report(course, Wanted(student=student))
+    return BeautifulSoup((course / "feedback" / student / "feedback.html").read_bytes(), "html.parser")
+
+
+def test_a_student_reads_what_the_checks_said(course: Path) -> None:
+    """Points, states, messages, notes and hints are those of the student, and nobody else's."""
+    record(course, CLASS)
+    page = shown(course, "cem")
+    verdicts = page.select("ul.verdicts > li")
+    assert [each.get("class") for each in verdicts] == [["bad"], ["bad"]]
+    assert [each.select_one("pre").get_text() for each in verdicts] == [outcome.message for outcome in CLASS["cem"]]
+    assert "0 of 4" in page.select_one("tfoot").get_text() and "0 of 4 points" in page.select_one("h3").get_text()
+    assert page.select_one(".mended li").get_text().strip() == "A note."
+    assert [hint.get_text() for hint in page.select(".hints summary")] == [
+        "My result is too small",
+        "My result is text",
+    ]
+    assert "Did you add it twice?" in page.select_one(".hints details").get_text()
+    assert not any(other in page.get_text() for other in ("ada", "bob", "eve"))
+    assert not shown(course, "ada").select(".hints") and not shown(course, "ada").select("pre")
+    assert "Not tried" in shown(course, "eve").get_text() and shown(course, "eve").select(".hints")
+
+
+def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
+    """Points by hand, extra credit, the penalty and comments are told, whatever they hold."""
+    each = graded(
+        "bob",
+        CLASS["bob"],
+        scores={"check_double": 2.0, "check_double_text": 1.25},
+        by_hand=frozenset({"check_double"}),
+        extra={"check_double_text": 0.25},
+        penalty=1.0,
+        comments={"double": f"Nearly. {ROGUE}"},
+    )
+    page = BeautifulSoup(student_page(filled(empty, each), outlines(empty, []), "bob"), "html.parser")
+    harmless(page, scripts=0)
+    said = " ".join(page.get_text(" ").split())
+    assert "failed, 2 of 3, given by hand" in said and "passed, 1.25 of 1, 0.25 of it extra credit" in said
+    assert "2.25 of 4 points : 3.25, and 1 taken off for being late" in said.replace("points:", "points :")
+    assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
+
+
+def test_what_is_not_graded_is_said(empty: Book) -> None:
+    """A reason, nothing handed in and what waits each have their words, and no check is made up."""
+    bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
+    book = filled(empty, bad, people={"bob": Person("bob")})
+    pages = {
+        who: BeautifulSoup(student_page(book, outlines(book, []), who, {("cem", LESSON)}), "html.parser")
+        for who in ("ada", "bob", "cem")
+    }
+    assert pages["ada"].select_one(".remark + pre").get_text() == f"No notebook. {ROGUE}"
+    assert pages["ada"].select_one("blockquote pre").get_text() == "Come and see me."
+    assert "Nothing was handed in." in pages["bob"].get_text()
+    assert "Handed in, not graded yet." in pages["cem"].get_text()
+    assert not any(each.select("ul.verdicts") for each in pages.values())
+
+
+def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
+    """HTML that the judge put before a check's error takes the message's place; a student's HTML never gets there."""
+    error = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
+    panel, rogue = (new_output("display_data", data={"text/html": each, "text/plain": "✗"}) for each in (PANEL, ROGUE))
+    outputs = {
+        "check_double": [panel, error],
+        "check_double_text": [rogue],
+        "double": [rogue, error],
+        "try_double": [rogue, error],
+    }
+    record(course, {"cem": CLASS["cem"], "bob": CLASS["bob"]}, outputs)
+    page = shown(course, "cem")
+    first, second = page.select("ul.verdicts > li")
+    assert str(first.select_one(".panel").contents[0]).replace("\n", "") == str(BeautifulSoup(PANEL, "html.parser"))
+    assert not first.select("pre") and second.select_one("pre").get_text() == CLASS["cem"][1].message
+    assert "onerror" not in str(page) and not page.select("script")
+    policy = page.select_one('meta[http-equiv="Content-Security-Policy"]')["content"]
+    assert "script-src 'none'" in policy and "default-src 'none'" in policy
+
+
+def test_html_of_a_changed_notebook_is_not_shown(course: Path) -> None:
+    """Where the graded notebook is another than the recorded one, or none, the message stands alone."""
+    error = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
+    record(course, CLASS, {"check_double": [new_output("display_data", data={"text/html": PANEL}), error]})
+    path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
+    assert len(shown(course, "bob").select(".panel")) == 1
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert panels(path, sha256) == {"check_double": PANEL} and panels(path, "") == {}
+    path.chmod(0o644)
+    path.write_text(path.read_text("utf-8") + " ", "utf-8")
+    page = shown(course, "bob")
+    assert not page.select(".panel") and page.select_one("li.bad pre").get_text() == HALVED.message
+    path.unlink()
+    assert not shown(course, "bob").select(".panel")
+
+
+def test_hints_are_rendered() -> None:
+    """Code, emphasis and titles of hints become HTML; raw HTML in them does not."""
+    first, second = hints(HINTS)
+    assert first.title == "A <code>b</code> &amp; c"
+    assert first.text.strip() == "<p>Say <code>*x*</code>, <strong>now</strong>.</p>"
+    assert "<b>" not in second.text and "raw" in second.text
+
+
+# Where it goes, and what it refuses
+
+
+def test_pages_lie_beside_nbgraders_own(course: Path) -> None:
+    """A student's page goes into the student's folder of feedback, and nbgrader's page in there stays."""
+    record(course, CLASS)
+    theirs = course / "feedback" / "ada" / LESSON / f"{LESSON}.html"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("nbgrader's")
+    assert "2 pages" not in report(course, Wanted(student="ad?"))
+    assert theirs.read_text() == "nbgrader's"
+    assert [path.name for path in sorted((course / "feedback" / "ada").iterdir())] == [LESSON, "feedback.html"]
+    assert [path.name for path in (course / "feedback").iterdir()] == ["ada"]
+    (course / "out").mkdir()
+    assert report(course, Wanted(student="*", output=course / "out")).startswith("✓ 5 pages")
+    assert sorted(path.name for path in (course / "out").iterdir()) == [f"{student}.html" for student in CLASS]
+
+
+def test_only_the_owner_can_read_them(course: Path) -> None:
+    """Files have the mode 600 and folders 700, also over an earlier page; with groupshared the group may, too."""
+    record(course, CLASS)
+    for _ in range(2):
+        report(course, Wanted())
+        report(course, Wanted(student="ada"))
+        paths = [course / "report.html", course / "feedback" / "ada" / "feedback.html", course / "feedback" / "ada"]
+        assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o600, 0o700]
+        paths[0].chmod(0o644)
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write("\nc.CourseDirectory.groupshared = True\n")
+    report(course, Wanted())
+    assert (course / "report.html").stat().st_mode & 0o777 == 0o660
+
+
+def test_a_page_is_written_wholly_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk is full at the last moment, the earlier page stays, nothing else is left, and the error says so."""
+    path = tmp_path / "report.html"
+    write(path, MARK + b"first", mode=0o600)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(CourseError, match=r"could not be written \(No space left"):
+        patch.setattr(os, "replace", full)
+        write(path, MARK + b"second", mode=0o600)
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"] and path.read_bytes() == MARK + b"first"
+    write(path, MARK + b"second", mode=0o600)
+    assert path.read_bytes() == MARK + b"second"
+
+
+def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
+    """A file that is no page of ours, a folder and a place in no folder are refused, and stay as they are."""
+    (course / "report.html").write_text("my own notes")
+    with pytest.raises(CourseError, match="was not made by"):
+        report(course, Wanted())
+    assert (course / "report.html").read_text() == "my own notes"
+    with pytest.raises(CourseError, match="is a folder"):
+        report(course, Wanted(output=course))
+    with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
+        report(course, Wanted(output=course / "nowhere" / "report.html"))
+    record(course, CLASS)
+    with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
+        report(course, Wanted(student="ada", output=course / "nowhere"))
+    assert not (course / "nowhere").exists()
+
+
+def test_who_and_what_is_unknown_is_said(course: Path) -> None:
+    """Lessons and students that the gradebook does not have are refused with those that it has."""
+    with pytest.raises(CourseError, match=r"The gradebook has no lesson 09_none. It has 01_doubling."):
+        report(course, Wanted(["09_none"]))
+    with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has no students yet."):
+        report(course, Wanted(student="z*"))
+    record(course, CLASS)
+    with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has ada, bob, cem, dee, eve."):
+        report(course, Wanted(student="z*"))
+
+
+@pytest.mark.parametrize("name", ["../../up", "..", "a/b", ".hidden", "line\nbreak"])
+def test_an_id_is_no_path(course: Path, empty: Book, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A student whose id would lead elsewhere gets no page, and the error says why."""
+    book = filled(replace(empty, course=read_book(course).course), graded(name, BOTH_RIGHT))
+    monkeypatch.setattr("autograder.report.report.read_book", lambda _: book)
+    before = sorted(course.parent.rglob("*"))
+    with pytest.raises(CourseError, match="is no name for a file"):
+        report(course, Wanted(student="*"))
+    assert sorted(course.parent.rglob("*")) == before
+
+
+def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
+    """Where nbgrader keeps feedback by lesson and then by student, a folder has to be named, and one is enough."""
+    record(course, CLASS)
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write('\nc.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"\n')
+    with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
+        report(course, Wanted(student="ada"))
+    (course / "out").mkdir()
+    report(course, Wanted(student="ada", output=course / "out"))
+    assert "4 of 4" in (course / "out" / "ada.html").read_text("utf-8")
+
+
+def test_the_command_says_what_it_wrote(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`autograder report` writes into the course from any folder of it, and ends with 0, in error with 2."""
+    record(course, CLASS)
+    monkeypatch.chdir(course / "solutions")
+    assert main(["report"]) == 0
+    assert "5 students and 1 lesson" in capsys.readouterr().out and (course / "report.html").is_file()
+    assert main(["report", "--student", "ada", "--output", "nowhere"]) == 2
+    assert main(["report", "nothing"]) == 2
+    assert "The gradebook has no lesson nothing" in capsys.readouterr().err
+    (course / "gradebook.db").unlink()
+    assert main(["report"]) == 2
+    assert "There is no gradebook at" in capsys.readouterr().err
+
+
+def test_pages_come_with_the_package() -> None:
+    """What pyproject.toml packs includes every file that is not Python beside the templates."""
+    pattern = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('"autograder.report" = ')[2]
+    packed = json.loads(pattern.splitlines()[0])
+    files = [path for path in (ROOT / "autograder" / "grading" / "pages").iterdir() if path.is_file()]
+    assert len(files) > 5 and all(path.suffix == ".py" or any(path.match(each) for each in packed) for path in files)

@@ -1,0 +1,304 @@
+"""A JupyterLab of its own, a Chromium that looks at it as a person does, and pictures of what there is to see."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
+from support.sample_lesson import ROOT
+
+from autograder.demo.sample_class import ONE_THREAD
+
+SCREENSHOTS = ROOT / "build" / "screenshots"
+PATIENCE = 120.0  # seconds for any single step: two slow cores may be busy with something else
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
+NOT_INHERITED = ("IPYTHON", "JUPYTER", "MPL", "PYTEST", "XDG_")  # a person's terminal has other ones, or none
+NO_CHROMIUM = (
+    "The tests need Chromium or Chrome, and none is on PATH. "
+    "On Debian: apt-get install chromium. (`make test` does it where it may.)"
+)
+
+# Runs in the page: the seconds from the next key press to these words in an element's text.
+STOPWATCH = """(element, words) => {
+    let start;
+    addEventListener("keydown", () => { start = performance.now(); }, { capture: true, once: true });
+    window.stopped = new Promise(done => new MutationObserver((_, observer) => {
+        if (!element.innerText.includes(words)) return;
+        observer.disconnect();
+        done((performance.now() - start) / 1000);
+    }).observe(element, { childList: true, subtree: true, characterData: true }));
+}"""
+
+# Runs in the page: the texts in an element that stand out too little, or do not fit, as far as WCAG's formula knows.
+HARD_TO_READ = """element => {
+    const parsed = colour => colour.match(/[\\d.]+/g).map(Number);
+    const over = ([r, g, b, a = 1], below) => [r, g, b].map((each, i) => each * a + below[i] * (1 - a));
+    const behind = node => {
+        if (!node) return [255, 255, 255];
+        const colour = parsed(getComputedStyle(node).backgroundColor);
+        return colour[3] === undefined ? colour : over(colour, behind(node.parentElement));
+    };
+    const light = colour => colour.map(each => each / 255)
+        .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
+    const found = [], texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const node = texts.currentNode.parentElement, background = behind(node);
+        if (!texts.currentNode.data.trim()) continue;
+        const both = [light(over(parsed(getComputedStyle(node).color), background)), light(background)];
+        const contrast = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+        if (contrast < 4.5) found.push(`contrast ${contrast.toFixed(1)}: ${texts.currentNode.data}`);
+        if (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1) found.push(`cut off: ${node.textContent}`);
+    }
+    return found;
+}"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running JupyterLab: where it is, the course it shows, and what it has logged."""
+
+    url: str
+    token: str
+    course: Path
+    log: Path
+
+    def address(self, path: str) -> str:
+        """The address of a page, with the token that lets a stranger in."""
+        return f"{self.url}{path}?token={self.token}"
+
+
+@contextmanager
+def jupyter_lab(course: Path, home: Path) -> Iterator[Server]:
+    """Start `jupyter lab` in a course, all that it keeps of its own in `home`, and end it with its kernels.
+
+    Args:
+        course: its working directory and the folder it shows.
+        home: an empty folder, or one that does not exist yet.
+    """
+    news = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    news.mkdir(parents=True)
+    (news / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS), encoding="utf-8")
+    private = {
+        "HOME": home,
+        "IPYTHONDIR": home / "ipython",
+        "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "TEST_HOME": home,
+    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(NOT_INHERITED)}
+    environment = inherited | ONE_THREAD | {name: str(folder) for name, folder in private.items()}
+    token, log = secrets.token_hex(16), home / "server.log"
+    command = [
+        *(["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []),  # it ends when the tests are killed
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={course}", f"--IdentityProvider.token={token}"),
+        *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
+        "--LabApp.extension_manager=readonly",
+    ]
+    with log.open("w", encoding="utf-8") as said:
+        process = subprocess.Popen(command, cwd=course, env=environment, stdout=said, stderr=said)
+        try:
+            yield Server(_address(process, home / "runtime", log), token, course, log)
+        finally:
+            _end(process, home)
+
+
+def _address(process: subprocess.Popen, runtime: Path, log: Path) -> str:
+    """Wait until the server has written into its runtime folder which port it found free, and listens there."""
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
+        for file in runtime.glob("jpserver-*.json"):
+            with contextlib.suppress(ValueError, OSError):  # it is half written, or nobody listens yet
+                url = json.loads(file.read_text(encoding="utf-8"))["url"].rstrip("/")
+                socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=1).close()
+                return url
+        time.sleep(0.05)
+    pytest.fail(f"JupyterLab did not start. It said:\n{tail(log)}")
+
+
+def _end(process: subprocess.Popen, home: Path) -> None:
+    """End the server, which ends its kernels, and then by force whatever is left of them."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(30)
+    for left in of_home(home):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(left, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def of_home(home: Path) -> list[int]:
+    """The processes that a server with this home started, and the server itself."""
+    mark, found = f"TEST_HOME={home}".encode(), []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended, or is somebody else's
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+    return found
+
+
+def tail(log: Path, lines: int = 30) -> str:
+    """The last lines of a log."""
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a Chromium without a window, the one that is installed."""
+    program = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    if not program:
+        pytest.fail(NO_CHROMIUM)
+    expect.set_options(timeout=PATIENCE * 1000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, timeout=PATIENCE * 1000)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Window:
+    """A browser window, and what happened in it that nobody sees.
+
+    Attributes:
+        page: playwright's page.
+        name: what its screenshots begin with.
+        errors: what scripts complained about.
+        outside: the hosts that were asked for something, this machine excepted; none of them was reached.
+    """
+
+    page: Page
+    name: str
+    errors: list[str] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+
+    def picture(self, what: str) -> Path:
+        """Keep a screenshot of the window as it is now."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{self.name}-{what}.png"
+        self.page.screenshot(path=path, animations="disabled", timeout=PATIENCE * 1000)
+        return path
+
+
+@contextmanager
+def window(browser: Browser, name: str, server: Server | None = None, width: int = 1280) -> Iterator[Window]:
+    """Open a window that reaches this machine only; when a test fails in it, say what was to be seen and heard."""
+    context = browser.new_context(viewport={"width": width, "height": 1000}, permissions=CLIPBOARD)
+    context.set_default_timeout(PATIENCE * 1000)
+    opened = Window(context.new_page(), name)
+
+    def stay_here(route: Route) -> None:
+        host = urlsplit(route.request.url).hostname
+        if host in (None, "127.0.0.1"):
+            route.continue_()
+        else:
+            opened.outside.add(host)
+            route.abort()
+
+    context.route("**/*", stay_here)
+    opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.page.on("console", lambda said: opened.errors.append(said.text) if said.type == "error" else None)
+    try:
+        yield opened
+    except Exception as error:
+        with contextlib.suppress(Exception):  # whatever is wrong with the window, the test's own error counts
+            error.add_note(f"What was to be seen: {opened.picture('failed')}")
+        error.add_note("\n".join(["Errors in the browser:", *(opened.errors or ["none"])]))
+        if server:
+            error.add_note(f"The server said last:\n{tail(server.log)}")
+        raise
+    finally:
+        context.close()
+
+
+def menu(page: Page, first: str, *items: str) -> None:
+    """Click through JupyterLab's menus."""
+    page.locator("#jp-MainMenu").get_by_text(first, exact=True).click()
+    for item in items:
+        page.locator(".lm-Menu-itemLabel").get_by_text(item, exact=True).click()
+
+
+class Notebook:
+    """A notebook in JupyterLab, used as people do: click, type, paste, and read what stands there.
+
+    Args:
+        window: where it is to be opened.
+        server: whose notebook it is.
+        path: the file, from the course's folder.
+    """
+
+    def __init__(self, window: Window, server: Server, path: str) -> None:
+        self.window, self.page, self.file = window, window.page, server.course / path
+        self.ids = [cell.id for cell in nbformat.read(self.file, as_version=4).cells]
+        self.page.goto(server.address(f"/lab/tree/{path}"))
+        expect(self.page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(self.ids))
+        expect(self.page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute("data-status", "idle")
+
+    def cell(self, name: str) -> Locator:
+        """The cell with this id."""
+        return self.page.locator(f'.jp-Cell[data-windowed-list-index="{self.ids.index(name)}"]')
+
+    def source(self, name: str) -> Locator:
+        """Where a cell's source is edited."""
+        return self.cell(name).locator(".cm-content")
+
+    def output(self, name: str) -> Locator:
+        """Where a cell's output appears."""
+        return self.cell(name).locator(".jp-Cell-outputWrapper")
+
+    def write(self, name: str, source: str) -> None:
+        """Replace all of a cell by pasting."""
+        self.page.evaluate("text => navigator.clipboard.writeText(text)", source)
+        self.source(name).click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.press("ControlOrMeta+v")
+        expect(self.source(name).locator(".cm-line")).to_have_text(source.split("\n"))
+
+    def run(self, name: str) -> Locator:
+        """Run a cell, wait until it has ended, and return its output."""
+        prompt = self.cell(name).locator(".jp-InputArea-prompt")
+        before = prompt.inner_text()
+        self.source(name).click()
+        self.page.keyboard.press("Control+Enter")
+        expect(prompt).not_to_have_text(before)
+        expect(prompt).to_have_text(re.compile(r"\[\d+\]:"))
+        return self.output(name)
+
+    def seconds_until(self, words: str, name: str) -> float:
+        """Run a cell, and return the seconds from the key press until its output holds these words."""
+        self.source(name).click()
+        self.output(name).evaluate(STOPWATCH, words)
+        self.run(name)
+        return self.page.evaluate("window.stopped")
+
+    def save(self) -> nbformat.NotebookNode:
+        """Save, and return what is on the disk then."""
+        self.page.keyboard.press("ControlOrMeta+s")
+        expect(self.page.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
+        return nbformat.read(self.file, as_version=4)
+
+    def choose_theme(self, name: str) -> None:
+        """Choose a theme in the menu Settings."""
+        menu(self.page, "Settings", "Theme", name)
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", name)

@@ -1,0 +1,113 @@
+"""Runs a lesson's cells in this process: one set of answers against one set of checks, without a kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import linecache
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+
+from autograder.check import CheckFailed
+from autograder.check._compare import margins
+from autograder.course.lint import STUB, without_regions
+
+ROOT = Path(__file__).resolve().parents[2]
+AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
+LESSONS = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir())
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one check cell did.
+
+    Attributes:
+        error: None when it passed.
+        distances: for each comparison the greatest distance, as a multiple of the one that is allowed.
+    """
+
+    check: str
+    points: float
+    error: Exception | None
+    stdout: str
+    stderr: str
+    distances: tuple[float, ...]
+
+    @property
+    def passed(self) -> bool:
+        return self.error is None
+
+
+class Classroom:
+    """One lesson, ready to grade answers: its setup and given cells have run once."""
+
+    def __init__(self, lesson: str) -> None:
+        self.lesson = lesson
+        path = ROOT / "solutions" / lesson / f"{lesson}.ipynb"
+        self.cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        self.answers = {cell.id: cell.source for cell in self.cells if _flag(cell, "solution")}
+        self.stubs = {name: without_regions(source, "SOLUTION", STUB) for name, source in self.answers.items()}
+        self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
+        self.scope: dict = {"__name__": "__main__"}
+        self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
+        for cell in self.given:
+            if "try-it" not in cell.metadata.get("tags", []):
+                with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
+                    run(cell.source, cell.id, self.scope)
+
+    def checks_of(self, exercise: str) -> list[str]:
+        """The ids of an exercise's check cells."""
+        return [cell.id for cell in self.checks if cell.id == f"check_{exercise}" or _belongs(cell.id, exercise)]
+
+    def grade(self, answers: dict[str, str], *, exercise: str | None = None, hidden: bool = True) -> list[Result]:
+        """Run the checks, of one exercise or of all, on the solutions with `answers` in place of some of them."""
+        scope = dict(self.scope)
+        for name, source in (self.answers | answers).items():
+            run(source, name, scope)
+        wanted = self.checks_of(exercise) if exercise else [cell.id for cell in self.checks]
+        return [self._run_check(cell, scope, hidden) for cell in self.checks if cell.id in wanted]
+
+    def _run_check(self, cell, scope: dict, hidden: bool) -> Result:
+        source = cell.source if hidden else without_regions(cell.source, "HIDDEN TESTS")
+        out, err, error = io.StringIO(), io.StringIO(), None
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), margins() as distances:
+            try:
+                run(source, cell.id, scope)
+            except Exception as raised:
+                error = raised
+        points = cell.metadata.nbgrader.points
+        return Result(cell.id, points, error, out.getvalue(), err.getvalue(), tuple(distances))
+
+
+@functools.cache
+def classroom(lesson: str) -> Classroom:
+    """The lesson's classroom, made once for all tests."""
+    return Classroom(lesson)
+
+
+def run(source: str, name: str, scope: dict) -> None:
+    """Run a cell as IPython would, its lines known to tracebacks."""
+    code = TransformerManager().transform_cell(source)
+    filename = f"<cell {name}>"
+    linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+    exec(compile(code, filename, "exec"), scope)
+
+
+def message(result: Result) -> str:
+    """What a student reads; an exception that is no verdict has no business in a check."""
+    assert isinstance(result.error, CheckFailed), repr(result.error)
+    return str(result.error)
+
+
+def _flag(cell, name: str) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get(name))
+
+
+def _belongs(check: str, exercise: str) -> bool:
+    return check.startswith(f"check_{exercise}_")

@@ -1,0 +1,46 @@
+"""Stock nbgrader: it runs what was handed in itself, without our engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from autograder.demo import sample_class
+from autograder.demo.students import STUDENTS
+
+STOCK = """
+from nbgrader.preprocessors import Execute, IgnorePattern
+
+c.Autograde.autograde_preprocessors = [
+    Execute,
+    IgnorePattern,
+    ClearMetadataPreprocessor,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+"""
+
+
+def configure(folder: Path) -> None:
+    """Let nbgrader run submissions in a course itself."""
+    with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write(STOCK)
+
+
+def grade(folder: Path, lessons: Sequence[str], students: Sequence[str] = STUDENTS) -> None:
+    """Autograde, two shares of the students at a time, and write the feedback pages."""
+    with sample_class.open_gradebook(folder) as gradebook:
+        for student in students:
+            gradebook.update_or_create_student(student)
+
+    def autograde(lesson: str, share: Sequence[str]) -> None:
+        others = ",".join(student for student in students if student not in share)
+        sample_class.nbgrader(folder, "autograde", lesson, "--force", f"--CourseDirectory.student_id_exclude={others}")
+
+    shares = [students[0::2], students[1::2]] if len(students) > 1 else [students]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(autograde, *zip(*((name, share) for name in lessons for share in shares), strict=True)))
+        list(pool.map(lambda name: sample_class.nbgrader(folder, "generate_feedback", "--force", name), lessons))

@@ -1,0 +1,94 @@
+"""The answers of all lessons are one program, which learns to copy."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from support.classroom import LESSONS, ROOT, classroom
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import chain
+import checks
+import grading
+import speed
+
+
+@pytest.fixture(scope="module")
+def scope() -> dict:
+    """The namespace that holds every answer."""
+    return chain.answers()
+
+
+def test_the_answers_train_and_decode(scope: dict) -> None:
+    """By the recipe of lesson 6, the model of lessons 1 to 5 copies all but a few of the held-out sequences."""
+    model = chain.train(scope, seed=0)
+    match, count = chain.copied(scope, model, batches=8)
+    assert count == 512 and match > 0.98
+
+
+def test_the_recipe_is_that_of_the_lessons() -> None:
+    """Sizes, steps, rate and warm-up are those that the training cells of lessons 6 and 7 show."""
+    sizes = ", ".join(f"{name}={value}" for name, value in chain.SIZES.items())
+    for lesson in ("06_training", "07_greedy_decoding"):
+        text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+        assert f"({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, {sizes})" in text
+        assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
+        assert f"learning_rate(step + 1, 64, {chain.WARMUP})" in text and "lr=0.2, betas=(0.9, 0.98), eps=1e-9" in text
+
+
+def test_every_seed_copied_everything() -> None:
+    """The table in the repository says so for at least 20 seeds and 500 sequences, within a minute each."""
+    table = (ROOT / "benchmarks" / "calibration.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|") and line[2].isdigit()]
+    assert len(rows) >= 20 and all(float(match) == 1 and float(seconds) < 60 for _, match, seconds, _ in rows)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")  # which PyTorch's own encoder says of itself
+def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison runs, and gives a ratio for a step, for decoding and for the cache."""
+    monkeypatch.setattr(speed, "REPEATS", 1)
+    rows = speed.measure("tiny", scope, {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 8}, 2, 3)
+    assert len(rows) == 3 and all(float(row.split("|")[4]) > 0 for row in rows)
+
+
+def test_nobody_waits_for_the_visible_checks() -> None:
+    """The table in the repository says that those of each lesson take less than two seconds together."""
+    table = (ROOT / "benchmarks" / "checks.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if re.match(r"\| \d\d_", line)]
+    assert [row[0].strip() for row in rows] == LESSONS
+    assert all(float(row[1]) < 2 for row in rows)
+
+
+def test_visible_checks_can_be_measured() -> None:
+    """Every check cell of a lesson is timed once, and takes some time."""
+    taken = checks.seconds("02_multi_head_attention")
+    assert set(taken) == {cell.id for cell in classroom("02_multi_head_attention").checks}
+    assert all(seconds > 0 for seconds in taken.values())
+
+
+def test_a_class_is_as_large_and_as_mixed_as_it_should_be(tmp_path: Path) -> None:
+    """The benchmark of grading hands in as many submissions as asked, the same every time, and most of them differ."""
+    course = grading.Course(tmp_path, "02_multi_head_attention", 24)
+    again = grading.hand_ins(course.made, course.released, 24)
+    assert len(again) == 24 and again == course.students
+    assert len({str(notebook.cells) for notebook in again.values()}) > 12
+
+
+def test_other_points_than_those_of_stock_end_the_benchmark() -> None:
+    """One check that is graded otherwise is named."""
+    same = {("ada", "check_one"): 2.0, ("bob", "check_one"): 0.0}
+    grading.require_same(same, dict(same))
+    with pytest.raises(SystemExit, match=r"bob  check_one: ours 1.0, stock 0.0"):
+        grading.require_same({**same, ("bob", "check_one"): 1.0}, same)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_memory_is_that_of_all_processes() -> None:
+    """The peak of a process holds what a child of it holds."""
+    inner = "import time; held = bytearray(b'x') * 10**8; time.sleep(1)"
+    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+    assert 100 < grading.peak(grading.memory([sys.executable, "-c", outer], Path.cwd())) < 200
