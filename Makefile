@@ -17,7 +17,7 @@ help:
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
-	@echo "make gallery     write tests/gallery.html: every figure and every kind of failing check"
+	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 

@@ -34,7 +34,7 @@ SCRIPTS = [code for language, code in BLOCKS if language == "python"]
 SHELL = [code for language, code in BLOCKS if language == "sh"]
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
 COMMANDS = sorted({line.strip() for code in SHELL for line in code.splitlines()} | set(SPANS))
-SAMPLES = ROOT / "tests" / "samples"
+SAMPLES = ROOT / "tests" / "export" / "samples"
 
 
 def commands(name: str) -> list[list[str]]:

@@ -33,7 +33,7 @@ from autograder.grading import grade
 from autograder.grading.gradebook.reader import Book, Graded, Person, Released
 from autograder.grading.results import Outcome, Result
 
-SAMPLES = ROOT / "tests" / "samples"
+SAMPLES = ROOT / "tests" / "export" / "samples"
 LESSON, SECOND = "01_doubling", "02_halving"
 NBGRADERS = [
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),

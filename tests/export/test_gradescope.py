@@ -25,7 +25,7 @@ from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import of_result, to_bytes
 from autograder.grading.results import Outcome, Result
 
-SAMPLE = ROOT / "tests" / "samples" / "gradescope_results.json"
+SAMPLE = ROOT / "tests" / "export" / "samples" / "gradescope_results.json"
 LESSON = "01_attention"
 PASSED = Outcome("check_double", 3.0, "passed", seconds=0.25)
 FAILED = Outcome("check_double_text", 1.0, "failed", "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")

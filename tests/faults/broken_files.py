@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faults.broken_files import broken_notebooks
+from faults import broken_notebooks
 from faults.broken_notebooks import code, duplicate, each_cell, marks, one_cell, remove, shuffled, whole
 
 LESSON = "01_attention"

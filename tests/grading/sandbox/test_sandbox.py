@@ -27,18 +27,17 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
+from autograder.grading.sandbox import box, seccomp
 from autograder.grading.sandbox.attempts import OUTLIVING, PROMISES
 from autograder.grading.sandbox.box import (
     Box,
     Finding,
     SandboxError,
-    box,
     describe,
     enter,
     exposed,
     probe,
     python_paths,
-    seccomp,
 )
 from autograder.grading.sandbox.syscalls import LIBC, VERSION, system_call
 
