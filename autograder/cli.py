@@ -119,8 +119,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
         with quick_imports():
-            from autograder.grading import command  # nbgrader comes with it
-        return _grade(command, arguments, warm, Console())
+            from autograder.grading import grade  # nbgrader comes with it
+        return _grade(grade, arguments, warm, Console())
     except ModuleNotFoundError as error:
         return needs_grading(error)
     except KeyboardInterrupt:
@@ -130,10 +130,10 @@ def run_grade(arguments: argparse.Namespace) -> int:
         warm.stop()
 
 
-def _grade(command: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
+def _grade(grading: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
     from autograder.course.config import CourseError, course_root
 
-    wanted = command.Wanted(
+    wanted = grading.Wanted(
         lessons=arguments.lessons,
         students=arguments.student,
         jobs=arguments.jobs,
@@ -143,7 +143,7 @@ def _grade(command: ModuleType, arguments: argparse.Namespace, warm: Warm, out: 
         as_json=arguments.json,
     )
     try:
-        return command.grade(course_root(Path.cwd()), wanted, out, warm=warm)
+        return grading.grade(course_root(Path.cwd()), wanted, out, warm=warm)
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
