@@ -28,12 +28,14 @@ from autograder.check._compare import (
     first_true,
     index_of,
     kind,
-    named_slip,
+    proved_mistake,
     require_distinguishable,
     require_same_device,
     require_same_shape,
     require_tensor,
+    shape_when,
     two_numbers,
+    values_when,
     versus,
     within,
     wrong_values,
@@ -232,10 +234,11 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | Non
     if tuple(got.shape) == wanted:
         return
     lines = versus(f"{wanted}  ({', '.join(dims)})", tuple(got.shape))
-    slips = [slip for slip, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
-    slip = f"This is the shape you get when {slips[0]}." if len(slips) == 1 else None
+    found = [mistake for mistake, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
+    mistake = found[0] if len(found) == 1 else None
     picture = _panel.sizes(wanted, got.shape, tuple(dims))
-    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
+    slip = shape_when(mistake)
+    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
 
 
 def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
@@ -269,16 +272,17 @@ def close(
         distance = (got.detach().double() - expected.detach().double()).abs()
         if not got.isnan().any() and within(distance, atol + rtol * expected.detach().double().abs()):
             return
-    slip = named_slip(got, mistakes, rtol, atol)
-    require_same_shape(name, got, expected, slip)
+    mistake = proved_mistake(got, mistakes, rtol, atol)
+    require_same_shape(name, got, expected, mistake)
     if got.isnan().any():
         place = first_true(got.isnan())
         lines = [f"first at index {place}"] if got.dim() else []
         picture = _panel.values(expected, got, place, rtol=rtol, atol=atol)
-        raise CheckFailed(f"`{name}` contains NaN.", lines, slip, picture=picture)
+        slip = values_when(mistake)
+        raise CheckFailed(f"`{name}` contains NaN.", lines, slip, mistake=mistake, picture=picture)
     place = index_of(distance.argmax(), got)
     most, allowed = ", where they differ most", {"rtol": rtol, "atol": atol}
-    raise wrong_values(name, got.detach(), expected.detach(), place, most, slip, **allowed)
+    raise wrong_values(name, got.detach(), expected.detach(), place, most, mistake, **allowed)
 
 
 def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:
@@ -292,10 +296,10 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     require_same_device(name, got, expected)
     if got.shape == expected.shape and not (wrong := got != expected).any():
         return
-    slip = named_slip(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
-    require_same_shape(name, got, expected, slip)
+    mistake = proved_mistake(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
+    require_same_shape(name, got, expected, mistake)
     count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
-    raise wrong_values(name, got, expected, first_true(wrong), count, slip)
+    raise wrong_values(name, got, expected, first_true(wrong), count, mistake)
 
 
 def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:

@@ -65,13 +65,13 @@ def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
         raise CheckFailed(f"`{name}` is on the device {got.device}, its inputs are on {expected.device}.")
 
 
-def require_same_shape(name: str, got: Tensor, expected: Tensor, slip: str | None) -> None:
+def require_same_shape(name: str, got: Tensor, expected: Tensor, mistake: str | None) -> None:
     """Both have one shape."""
     if got.shape != expected.shape:
         lines = versus(tuple(expected.shape), tuple(got.shape))
-        slip = slip and slip.replace("These are the values", "This is the shape", 1)
         picture = _panel.sizes(expected.shape, got.shape)
-        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, picture=picture)
+        slip = shape_when(mistake)
+        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
 
 
 def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
@@ -90,10 +90,20 @@ def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | N
             raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
 
 
-def named_slip(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
-    """The sentence for the one slip whose values these are; silence when two slips would give the same."""
-    slips = [slip for slip, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
-    return f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
+def proved_mistake(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
+    """The one mistake whose values these are; None when there is none, or two would give the same."""
+    found = [mistake for mistake, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
+    return found[0] if len(found) == 1 else None
+
+
+def values_when(mistake: str | None) -> str | None:
+    """The sentence that names a mistake by its values."""
+    return f"These are the values you get when {mistake}." if mistake else None
+
+
+def shape_when(mistake: str | None) -> str | None:
+    """The sentence that names a mistake by its shape."""
+    return f"This is the shape you get when {mistake}." if mistake else None
 
 
 def wrong_values(
@@ -102,7 +112,7 @@ def wrong_values(
     expected: Tensor,
     index: tuple,
     where: str,
-    slip: str | None,
+    mistake: str | None,
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -112,7 +122,8 @@ def wrong_values(
     place = f"  at index {index}{where}" if index else ""
     lines = versus(f"{wanted}{place}", found)
     picture = _panel.values(expected, got, index, rtol=rtol, atol=atol)
-    return CheckFailed(f"`{name}` has the wrong values.", lines, slip, picture=picture)
+    slip = values_when(mistake)
+    return CheckFailed(f"`{name}` has the wrong values.", lines, slip, mistake=mistake, picture=picture)
 
 
 def two_numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:

@@ -22,6 +22,7 @@ class CheckFailed(AssertionError):
         verdict: one sentence about the learner's own expression.
         details: lines that stand indented below it, ready aligned.
         slip: a full sentence naming the likely cause or the next thing to do.
+        mistake: the known mistake that the value proves, as the phrase that stands in `slip`; None where none is.
         picture: what a panel draws beside these words; it holds numbers, never a tensor.
 
     Attributes:
@@ -35,11 +36,13 @@ class CheckFailed(AssertionError):
         details: Iterable[str] = (),
         slip: str | None = None,
         *,
+        mistake: str | None = None,
         picture: _panel.Picture | None = None,
     ) -> None:
         self.verdict = verdict
         self.details = tuple(details)
         self.slip = slip
+        self.mistake = mistake
         self.picture = picture
         self.rule: str | None = None
         self.exercise: str | None = None

@@ -88,7 +88,7 @@ def on_cluster(
             else:
                 killed.append(job)
         for job, result in cluster.graded(killed, 1):  # alone, so that none pays for what another does to a worker
-            yield job, result or Result(job.student, job.lesson, reason=KILLED, notes=job.notes)
+            yield job, result or Result(job.student, job.lesson, reason=KILLED, retryable=True, notes=job.notes)
 
 
 async def _knock(address: str, arguments: dict[str, Any]) -> None:
@@ -239,7 +239,7 @@ def _graded(job: Job, wanted: Versions, unprotected: bool) -> Result:
                 _discard(warm)
     except (Unfit, OSError) as error:
         raise Unfit(f"{get_worker().address}: {error}") from None
-    return Result(job.student, job.lesson, reason=ENDED, notes=job.notes)
+    return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
 
 
 def _ready(wanted: Versions, unprotected: bool) -> Warm:

@@ -23,8 +23,8 @@ from rich.table import Table
 
 from autograder.course.config import CourseError, load_config
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.jobs import AGAIN, Job, in_parallel, job, prepared
-from autograder.grading.results import Limits, Result
+from autograder.grading.jobs import Job, in_parallel, job, prepared
+from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox import box
 from autograder.grading.worker.warm import Warm, WarmError
 
@@ -179,7 +179,7 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
 
 def _holds(known: tuple[str, Result] | None, each: Job) -> bool:
     """Whether what is recorded is the result of this very submission; one that broke off is not."""
-    return known is not None and known[0] == each.digest and not known[1].reason.endswith(AGAIN)
+    return known is not None and known[0] == each.digest and not known[1].retryable
 
 
 def _record(recorder: Recorder, course: Class, each: Job, result: Result) -> Result:
@@ -195,7 +195,7 @@ def _record(recorder: Recorder, course: Class, each: Job, result: Result) -> Res
     return result
 
 
-def _time(told: str) -> tuple[datetime | None, tuple[str, ...]]:
+def _time(told: str) -> tuple[datetime | None, tuple[Note, ...]]:
     """When a submission was handed in, if that is known, and a note where it should be.
 
     The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
@@ -203,7 +203,7 @@ def _time(told: str) -> tuple[datetime | None, tuple[str, ...]]:
     try:
         return (parse_utc(told) if told else None), ()
     except (ValueError, OverflowError):
-        return None, (NO_TIME,)
+        return None, (Note(NoteKind.FILE, NO_TIME),)
 
 
 class _Runner:
@@ -271,7 +271,7 @@ def _summary(out: Console, done: Sequence[Result], kept: Sequence[Result], secon
     table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
     rows = done if len(done) <= SHOWN else strange[:SHOWN]
     for each in sorted(rows, key=lambda each: (each.lesson, each.student)):
-        notes = each.reason or " ".join(each.notes)
+        notes = each.reason or " ".join(map(str, each.notes))
         points = "–" if each.reason else f"{each.score:g} of {each.max_score:g}"
         table.add_row(escape(_plain(each.student)), each.lesson, points, escape(_plain(notes)))
     if rows:

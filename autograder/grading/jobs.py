@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course.config import read_notebook
-from autograder.grading.results import Limits, Result
+from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.worker.warm import Warm
 
-VERSION = "2"  # of what grading comes to: another one grades all submissions anew
-AGAIN = "try again."  # ends a reason that says nothing about the submission: the next run grades it again
+VERSION = "3"  # of what grading comes to: another one grades all submissions anew
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Job:
     submitted: bytes
     limits: Limits
     reason: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     handed_in: str = ""
 
     @property
@@ -72,7 +71,15 @@ def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, 
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
         path, notes = find(folder, lesson)
-        return Job(student, lesson, source, bytes_of(path), limits, notes=tuple(notes), handed_in=handed_in)
+        return Job(
+            student,
+            lesson,
+            source,
+            bytes_of(path),
+            limits,
+            notes=tuple(Note(NoteKind.FILE, text) for text in notes),
+            handed_in=handed_in,
+        )
     except NotGradable as error:
         return Job(student, lesson, source, b"", limits, reason=str(error), handed_in=handed_in)
 

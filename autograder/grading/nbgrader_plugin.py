@@ -32,7 +32,7 @@ class Repair(NbGraderPreprocessor):
         repaired = repair(read_notebook(_lesson(self, where)), cells_in(nb))
         for note in repaired.notes:
             self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
-        repaired.notebook.metadata["autograder"] = {"notes": list(repaired.notes)}
+        repaired.notebook.metadata["autograder"] = {"notes": [note.text for note in repaired.notes]}
         return repaired.notebook, resources
 
 
@@ -67,7 +67,7 @@ class Run(NbGraderPreprocessor):
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
             if cell.cell_type == "code":
                 cell.outputs = outputs.get(cell.id, [])
-        notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *result.notes]
+        notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *(note.text for note in result.notes)]
         nb.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
         return nb, resources
 

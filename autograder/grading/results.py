@@ -3,9 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
-Status = Literal["passed", "failed", "not attempted", "not gradable"]
+
+class Status(StrEnum):
+    """What a check came to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ATTEMPTED = "not attempted"
+    NOT_GRADABLE = "not gradable"
+
+
+class NoteKind(StrEnum):
+    """What a note is about."""
+
+    FILE = "file"  # its name, its place, its time
+    ANSWER = "answer"  # found elsewhere than where it belongs, or not at all
+    CHECK_DELETED = "check deleted"
+    CHECK_CHANGED = "check changed"
+    NOTEBOOK = "notebook"  # marks or order lost
+    RUN = "run"  # a cell that was interrupted or ended its process
+    FILES_LEFT_OUT = "files left out"
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was mended in a submission or odd about it: one honest line, and what it is about."""
+
+    kind: NoteKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -36,6 +67,7 @@ class Outcome:
         message: what the student reads; "" where it passed.
         verdict: its first sentence, without the mark.
         slip: the sentence that names the slip, or what to do; "" where nothing is known.
+        mistake: the known mistake that the value proves, a phrase; "" where none is.
         rule: what the check stands for, a line as its success prints it; "" where it passed.
         seconds: wall time of the check, the answer's part of it included.
     """
@@ -48,11 +80,12 @@ class Outcome:
     verdict: str = ""
     slip: str = ""
     rule: str = ""
+    mistake: str = ""
 
     @property
     def earned(self) -> float:
         """All points or none."""
-        return self.points if self.status == "passed" else 0.0
+        return self.points if self.status is Status.PASSED else 0.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +94,9 @@ class Result:
 
     Attributes:
         checks: one outcome for each check cell of the lesson, in order; empty where nothing could be graded.
-        notes: what was mended in the notebook or odd about it, one honest line each.
+        notes: what was mended in the notebook or odd about it.
         reason: why it could not be graded at all; "" where it could.
+        retryable: the reason says nothing about the submission: the next run grades it again.
         notebook: the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" for none.
         seconds: wall time of everything.
         peak_bytes: the most memory that the student's process held.
@@ -72,8 +106,9 @@ class Result:
     student: str
     lesson: str
     checks: tuple[Outcome, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     reason: str = ""
+    retryable: bool = False
     notebook: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
@@ -96,6 +131,6 @@ class Result:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Result:
         """Read what `to_json` wrote."""
-        checks = tuple(Outcome(**outcome) for outcome in data["checks"])
-        lists = {name: tuple(data[name]) for name in ("notes", "unenforced")}
-        return cls(**{**data, **lists, "checks": checks})
+        checks = tuple(Outcome(**{**each, "status": Status(each["status"])}) for each in data["checks"])
+        notes = tuple(Note(NoteKind(each["kind"]), each["text"]) for each in data["notes"])
+        return cls(**{**data, "checks": checks, "notes": notes, "unenforced": tuple(data["unenforced"])})

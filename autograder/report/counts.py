@@ -184,7 +184,7 @@ def count_lesson(
     notes: dict[str, list[str]] = {}
     for each in graded:
         for note in each.result.notes if each.result else ():
-            notes.setdefault(note, []).append(each.student)
+            notes.setdefault(note.text, []).append(each.student)
     told = {each.student: _told(each) for each in fine}
     return LessonCount(
         outline,

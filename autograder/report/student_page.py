@@ -68,7 +68,7 @@ class LessonShown:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was mended or odd."""
-        return self.graded.result.notes if self.graded and self.graded.result else ()
+        return tuple(note.text for note in self.graded.result.notes) if self.graded and self.graded.result else ()
 
 
 def student_page(

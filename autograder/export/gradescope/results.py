@@ -31,7 +31,7 @@ def of_result(result: Result, *, scores: Mapping[str, float] | None = None, pena
     extra = {"lesson": result.lesson, "peak_bytes": result.peak_bytes, "unenforced": list(result.unenforced)}
     tests = [_test(outcome, earned.get(outcome.check, 0.0)) for outcome in result.checks]
     tests += [_by_hand(check, score) for check, score in earned.items() if check not in _names(result.checks)]
-    return page("\n".join([*said, *result.notes]), max(0.0, raw - penalty), tests, result.seconds, extra)
+    return page("\n".join([*said, *map(str, result.notes)]), max(0.0, raw - penalty), tests, result.seconds, extra)
 
 
 def page(

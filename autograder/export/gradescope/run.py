@@ -22,7 +22,7 @@ from typing import Any
 from autograder.course.config import CourseError
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, job, prepared
-from autograder.grading.results import Limits, Result
+from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox import box
 from autograder.grading.worker.warm import MARGIN, Warm, WarmError
 
@@ -106,7 +106,12 @@ def _as_nobody(each: Job, home: Path) -> Result:
     for name in ("source", "submission", "results"):
         (home / name).chmod(0o700)
     blobs = {name: base64.b64encode(getattr(each, name)).decode() for name in ("source", "submitted")}
-    told = {"lesson": each.lesson, "notes": each.notes, "limits": asdict(each.limits), **blobs}
+    told = {
+        "lesson": each.lesson,
+        "notes": [asdict(note) for note in each.notes],
+        "limits": asdict(each.limits),
+        **blobs,
+    }
     done = subprocess.run(
         [sys.executable, "-I", "-m", "autograder.export.gradescope.run", "--job"],
         input=json.dumps(told).encode(),
@@ -129,7 +134,14 @@ def _as_child() -> int:
     told = json.loads(sys.stdin.buffer.read())
     source, submitted = (base64.b64decode(told[name]) for name in ("source", "submitted"))
     limits = Limits(**told["limits"])
-    each = Job("submission", told["lesson"], source, submitted, limits, notes=tuple(told["notes"]))
+    each = Job(
+        "submission",
+        told["lesson"],
+        source,
+        submitted,
+        limits,
+        notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in told["notes"]),
+    )
     with Warm(unprotected=True) as warm:
         result = each.run(warm)
     print(json.dumps(result.to_json() | {"notebook": ""}))

@@ -50,7 +50,7 @@ from traitlets import TraitError
 
 from autograder.course.config import CourseError, load_config, read_notebook
 from autograder.grading.gradebook.database import RELEASE, RESULTS, Gradebook, explained
-from autograder.grading.results import Result
+from autograder.grading.results import Note, NoteKind, Result
 
 MOST_FILES = 1000  # that are kept beside a graded notebook
 
@@ -146,7 +146,9 @@ class Recorder:
             submission = self._write_scores(session, book, result, notebook, timestamp)
             data = _to_bytes(book.marked(notebook))
             left_out = self._write_folder(result, data, submitted)
-            kept = replace(result, notebook="", notes=(*result.notes, *left_out))
+            kept = replace(
+                result, notebook="", notes=(*result.notes, *(Note(NoteKind.FILES_LEFT_OUT, text) for text in left_out))
+            )
             mine = (RESULTS.c.lesson == result.lesson) & (RESULTS.c.student == result.student)
             session.execute(delete(RESULTS).where(mine))
             row = {

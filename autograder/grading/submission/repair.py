@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.lesson import STUB, cell_id, definition, is_marked, parse_or_none, without_regions
+from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.reader import Cell
 
 
@@ -24,11 +25,11 @@ class Repaired:
 
     Attributes:
         notebook: the instructor's, hidden tests included, with the student's answers and extra cells.
-        notes: what was mended, one honest line each; empty for a submission in which nothing was.
+        notes: what was mended; empty for a submission in which nothing was.
     """
 
     notebook: NotebookNode
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 class _Known:
@@ -57,7 +58,7 @@ def repair(source: NotebookNode, submitted: Sequence[Cell]) -> Repaired:
     owner = [_owner(cell, by_id, known) for cell in submitted]  # the instructor's cell that each one is
     answers: dict[str, str] = {}
     spent: set[int] = set()
-    notes: list[str] = []
+    notes: list[Note] = []
     for each in known:
         if each.is_answer:
             place, said = _answer(each, submitted, owner, spent)
@@ -83,66 +84,70 @@ def _owner(cell: Cell, by_id: dict[str, _Known], known: Sequence[_Known]) -> _Kn
 
 def _answer(
     wanted: _Known, submitted: Sequence[Cell], owner: Sequence[_Known | None], spent: set[int]
-) -> tuple[int | None, list[str]]:
+) -> tuple[int | None, list[Note]]:
     """Where the answer `wanted` stands among the submitted cells, and what was odd about it."""
 
     def written(place: int) -> bool:
         return _plain(submitted[place].source) not in {"", _plain(wanted.released)}
 
-    name = wanted.id
+    name, about = wanted.id, NoteKind.ANSWER
     mine = [place for place, own in enumerate(owner) if own is wanted]
     marked = [place for place in mine if submitted[place].grade_id == name] or mine
     done = [place for place in marked if written(place)] or [place for place in mine if written(place)]
     if done:
-        place, said = done[-1], []
+        place, said = done[-1], list[Note]()
         texts = {_plain(submitted[each].source) for each in done}
         if len(texts) > 1:
-            said.append(f"The answer `{name}` was there {len(texts)} times; the last one counts.")
+            said.append(Note(about, f"The answer `{name}` was there {len(texts)} times; the last one counts."))
         if submitted[place].kind != "code":
-            said.append(f"The answer `{name}` stood in a {submitted[place].kind} cell; it counts as code.")
+            said.append(Note(about, f"The answer `{name}` stood in a {submitted[place].kind} cell; it counts as code."))
         return place, said
     for place in reversed(range(len(submitted))):
         cell = submitted[place]
         free = owner[place] is None and place not in spent and cell.kind == "code"
         if free and definition(parse_or_none(cell.source), name) is not None:
             where = "stood in a cell of its own" if mine else "was found by its name; its cell had lost its mark"
-            return place, [f"The answer `{name}` {where}."]
-    return (marked[-1], []) if marked else (None, [f"The answer `{name}` is not in the notebook."])
+            return place, [Note(about, f"The answer `{name}` {where}.")]
+    return (marked[-1], []) if marked else (None, [Note(about, f"The answer `{name}` is not in the notebook.")])
 
 
-def _about_checks(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[str]:
+def _about_checks(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[Note]:
     notes = []
     for each in known:
         if not each.is_check:
             continue
         found = [cell for cell, own in zip(submitted, owner, strict=True) if own is each]
         if not found:
-            notes.append(f"The check `{each.id}` had been deleted and was put back.")
+            text = f"The check `{each.id}` had been deleted and was put back."
+            notes.append(Note(NoteKind.CHECK_DELETED, text))
         elif all(_plain(cell.source) not in each.texts for cell in found):
-            notes.append(f"The check `{each.id}` had been changed; the original was run.")
+            text = f"The check `{each.id}` had been changed; the original was run."
+            notes.append(Note(NoteKind.CHECK_CHANGED, text))
     several = len(notes) > 3 and len(notes) == sum(each.is_check for each in known)
     return _all_checks(notes) if several else notes
 
 
-def _all_checks(notes: Sequence[str]) -> list[str]:
-    deleted = sum("deleted" in note for note in notes)
+def _all_checks(notes: Sequence[Note]) -> list[Note]:
+    deleted = sum(note.kind is NoteKind.CHECK_DELETED for note in notes)
     changed = len(notes) - deleted
-    return [f"No check was as given ({deleted} deleted, {changed} changed); the originals were run."]
+    text = f"No check was as given ({deleted} deleted, {changed} changed); the originals were run."
+    return [Note(NoteKind.CHECK_CHANGED, text)]
 
 
-def _about_the_whole(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[str]:
+def _about_the_whole(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[Note]:
     """What befell the notebook rather than a cell."""
     marked = [each for each in known if each.raw.metadata.get("nbgrader")]
     found = [own for own in owner if own is not None]
     notes = []
     if not any(own.is_answer or own.is_check for own in found):
-        return ["None of the lesson's exercises is in this notebook. Is it another lesson's?"]
+        text = "None of the lesson's exercises is in this notebook. Is it another lesson's?"
+        return [Note(NoteKind.NOTEBOOK, text)]
     if not any(cell.grade_id for cell in submitted):
-        notes.append("The cells had lost nbgrader's marks.")
+        notes.append(Note(NoteKind.NOTEBOOK, "The cells had lost nbgrader's marks."))
     order = {id(each): place for place, each in enumerate(known)}
     first_seen = list(dict.fromkeys(order[id(own)] for own in found if own in marked))
     if first_seen != sorted(first_seen):
-        notes.append("Cells stood in another order.")
+        notes.append(Note(NoteKind.NOTEBOOK, "Cells stood in another order."))
     return notes
 
 

@@ -29,7 +29,7 @@ from autograder.check import _backend, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._forbidden import finished_part
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
-from autograder.grading.results import Limits, Outcome, Result
+from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
@@ -189,7 +189,7 @@ class Judge:
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
         self._blamed: dict[str, str] = {}  # answers that must not run again, and what they did
         self._written: dict[str, CodeType] = {}
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self.peak_bytes = 0
 
     def grade(self, submitted: bytes, student: str, lesson: str) -> Result:
@@ -216,7 +216,7 @@ class Judge:
                 self._student_cell(cell)
         self._close()
         notes = (*repaired.notes, *dict.fromkeys(self._notes))
-        notebook.metadata["autograder"] = {"notes": list(notes)}
+        notebook.metadata["autograder"] = {"notes": [note.text for note in notes]}
         return Result(
             student,
             lesson,
@@ -240,6 +240,9 @@ class Judge:
         outcomes = [self._check(cell) for cell in cells]
         self._close()
         return outcomes
+
+    def _note(self, text: str) -> None:
+        self._notes.append(Note(NoteKind.RUN, text))
 
     # The student's process
 
@@ -305,7 +308,7 @@ class Judge:
             return f"did not finish within {self._seconds:.0f} seconds"
         if lost.why == "closed":
             return "ended Python, or used more memory or time than there is"
-        self._notes.append("The submission's process did not keep to the protocol of grading.")
+        self._note("The submission's process did not keep to the protocol of grading.")
         return "disturbed the grading"
 
     def _lose(self, blamed: str, lost: Lost) -> str:
@@ -327,10 +330,10 @@ class Judge:
         if self._run(cell) is None:
             happened = self._lose(name, self._lost)
             cell.outputs = [_error("Ended", f"This cell {happened}.")]
-            self._notes.append(f"The cell `{name}` {happened}.")
+            self._note(f"The cell `{name}` {happened}.")
             return
         if self._interrupted:
-            self._notes.append(f"The cell `{name}` was interrupted after {self._seconds:.0f} seconds.")
+            self._note(f"The cell `{name}` was interrupted after {self._seconds:.0f} seconds.")
         self._ran.append(cell)
         self._remember(cell.source)
 
@@ -376,12 +379,13 @@ class Judge:
         answer = self._answer_of(name)
         printed, error = _Bounded(self._limits.output_bytes), None
         if answer in self._blamed:
-            error, status = CheckFailed(f"`{answer}` {self._blamed[answer]}."), "failed"
+            error, status = CheckFailed(f"`{answer}` {self._blamed[answer]}."), Status.FAILED
         elif self._is_over():
-            error, status = CheckFailed(f"This check was not run: {OVER}"), "not gradable"
+            error, status = CheckFailed(f"This check was not run: {OVER}"), Status.NOT_GRADABLE
         else:
             error = self._judged(cell, answer, printed)
-            status = "passed" if error is None else "not attempted" if isinstance(error, NotWritten) else "failed"
+            unwritten = isinstance(error, NotWritten)
+            status = Status.PASSED if error is None else Status.NOT_ATTEMPTED if unwritten else Status.FAILED
         text = printed.getvalue()
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
         if error is not None:
@@ -394,7 +398,17 @@ class Judge:
         if error is None:
             return Outcome(name, points, status, seconds=seconds)
         told = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
-        return Outcome(name, points, status, str(error), seconds, told.verdict, told.slip or "", told.rule or "")
+        return Outcome(
+            name,
+            points,
+            status,
+            str(error),
+            seconds,
+            told.verdict,
+            told.slip or "",
+            told.rule or "",
+            told.mistake or "",
+        )
 
     def _answer_of(self, check_id: str) -> str:
         """The answer that a check is about, by its name."""

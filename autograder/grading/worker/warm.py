@@ -177,7 +177,7 @@ class Warm:
                     raise WarmError("The process that grades has ended.") from None
                 late = lost.why == "late"
                 reason = "Its grading did not end in time." if late else "Its grading broke off; try again."
-                return Result(student, lesson, reason=reason, seconds=time.monotonic() - begin)
+                return Result(student, lesson, reason=reason, retryable=not late, seconds=time.monotonic() - begin)
         told["result"]["notebook"] = notebook.decode()
         result = Result.from_json(told["result"])
         return result if not self.unenforced else _with_unenforced(result, self.unenforced)

@@ -61,7 +61,7 @@ def test_what_can_be_graded_is_repaired(fault: Fault) -> None:
             assert found[name].split() == RIGHT[name].split()
     order = [cell.id for cell in repaired.notebook.cells if cell.id in {each.id for each in SOURCE.cells}]
     assert order == [cell.id for cell in SOURCE.cells]
-    missing = [words for words in fault.notes if not any(words in note for note in repaired.notes)]
+    missing = [words for words in fault.notes if not any(words in note.text for note in repaired.notes)]
     assert not missing and len(repaired.notes) == len(fault.notes), repaired.notes
 
 
