@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from typing import NamedTuple, Protocol
 
 import torch
 
 
-class Here:
-    """The answers are names of this process, as in a student's own notebook."""
+class SharedState(NamedTuple):
+    """What the answers share with all of PyTorch."""
 
-    @contextmanager
-    def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
+    gradients_enabled: bool
+    default_dtype: torch.dtype
+    seed: int
+
+
+class Backend(Protocol):
+    """A process that holds the answers."""
+
+    def exercise(self, given: Mapping[str, object]) -> AbstractContextManager[None]:
         """While a check runs, the answers see the right neighbours in `given` and a random state of the check's."""
-        yield
 
-    def shared_state(self) -> tuple[bool, torch.dtype, int]:
-        """What the answers share with all of PyTorch: gradients on or off, the default dtype, the seed."""
-        return torch.is_grad_enabled(), torch.get_default_dtype(), torch.initial_seed()
+    def shared_state(self) -> SharedState:
+        """What the answers have made of the state that they share with all of PyTorch."""
 
-    @contextmanager
-    def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
-        """The answers call none of PyTorch's ready parts of these names; here the caller sees to that itself."""
-        yield
+    def without(self, names: Sequence[str], instead: str) -> AbstractContextManager[None]:
+        """The answers call none of PyTorch's ready parts of these names."""
 
-    def has(self, *things: object) -> bool:
+    def has(self, *values: object) -> bool:
         """One of these is an answer, or made by one, in another process."""
+
+    def ask(self, statement: Callable[..., None], *arguments: object) -> None:
+        """Let a statement be judged where the answers are."""
+
+
+class LocalBackend(Backend):
+    """This process: the answers are names of a student's own notebook, and checks see to all else themselves."""
+
+    def exercise(self, given: Mapping[str, object]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def shared_state(self) -> SharedState:
+        return SharedState(torch.is_grad_enabled(), torch.get_default_dtype(), torch.initial_seed())
+
+    def without(self, names: Sequence[str], instead: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def has(self, *values: object) -> bool:
         return False
 
-    def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
-        """Let a statement be judged where the answers are."""
+    def ask(self, statement: Callable[..., None], *arguments: object) -> None:
         statement(*arguments)
 
 
-home = Here()
+_current: ContextVar[Backend] = ContextVar("backend", default=LocalBackend())  # noqa: B039
+
+
+def current() -> Backend:
+    """The process that checks ask now."""
+    return _current.get()
+
+
+def use(backend: Backend) -> None:
+    """From now on, checks ask this process."""
+    _current.set(backend)

@@ -1,23 +1,24 @@
-"""How a value is compared with what was wanted, and how the difference is put into words.
+"""How a value is compared with what is expected, and how the difference is put into words.
 
 The statements of `autograder.check` are made of these; a check cell never calls them itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from textwrap import shorten
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed
 
-_auditing: list[bool] = []
-_measuring: list[list[float]] = []
+_is_audit: ContextVar[bool] = ContextVar("is_audit", default=False)
+_distances: ContextVar[list[float] | None] = ContextVar("distances", default=None)
 
 
 @contextmanager
@@ -27,36 +28,39 @@ def audit() -> Iterator[None]:
     Only here, because what a check expects may be made from the answer's own values, which a wrong answer can turn
     into anything.
     """
-    _auditing.append(True)
+    token = _is_audit.set(True)
     try:
         yield
     finally:
-        _auditing.pop()
+        _is_audit.reset(token)
 
 
 @contextmanager
 def margins() -> Iterator[list[float]]:
     """Collect, for each comparison inside, the greatest distance as a multiple of the distance that is allowed."""
-    _measuring.append([])
+    distances: list[float] = []
+    token = _distances.set(distances)
     try:
-        yield _measuring[-1]
+        yield distances
     finally:
-        _measuring.pop()
+        _distances.reset(token)
 
 
 def within(distance: Tensor, allowed: Tensor) -> bool:
     """No distance is greater than what is allowed there."""
-    if _measuring and distance.numel():
-        _measuring[-1].append((distance / allowed).max().item())
+    distances = _distances.get()
+    if distances is not None and distance.numel():
+        distances.append((distance / allowed).max().item())
     return not (distance > allowed).any()
 
 
-def require_tensor(name: str, value: object) -> None:
-    """A tensor came, not nothing and nothing else."""
+def require_tensor(name: str, value: object) -> Tensor:
+    """Hand back the value, having made sure that it is a tensor."""
     if value is None:
         raise CheckFailed(f"`{name}` is None.", slip="Is there a `return` at the end of your function?")
     if not isinstance(value, Tensor):
         raise CheckFailed(f"`{name}` should be a torch.Tensor.", [f"got  {kind(value)}"])
+    return value
 
 
 def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
@@ -83,7 +87,7 @@ def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
 
 def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
     """In an audit, no mistake has the values that are expected."""
-    if not _auditing:
+    if not _is_audit.get():
         return
     for slip, value in (mistakes or {}).items():
         if agrees(value, expected, rtol, atol):
@@ -92,8 +96,8 @@ def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | N
 
 def proved_mistake(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
     """The one mistake whose values these are; None when there is none, or two would give the same."""
-    found = [mistake for mistake, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
-    return found[0] if len(found) == 1 else None
+    proved = [mistake for mistake, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
+    return proved[0] if len(proved) == 1 else None
 
 
 def values_when(mistake: str | None) -> str | None:
@@ -110,7 +114,7 @@ def wrong_values(
     name: str,
     got: Tensor,
     expected: Tensor,
-    index: tuple,
+    index: tuple[int, ...],
     where: str,
     mistake: str | None,
     *,
@@ -118,20 +122,20 @@ def wrong_values(
     atol: float = 0.0,
 ) -> CheckFailed:
     """The verdict on a value at `index`, expected beside got."""
-    wanted, found = two_numbers(expected[index].item(), got[index].item())
+    expected_text, got_text = two_numbers(expected[index].item(), got[index].item())
     place = f"  at index {index}{where}" if index else ""
-    lines = versus(f"{wanted}{place}", found)
+    lines = versus(f"{expected_text}{place}", got_text)
     picture = _panel.values(expected, got, index, rtol=rtol, atol=atol)
     slip = values_when(mistake)
     return CheckFailed(f"`{name}` has the wrong values.", lines, slip, mistake=mistake, picture=picture)
 
 
-def two_numbers(wanted: float | bool, found: float | bool) -> tuple[str, str]:
+def two_numbers(expected: float | bool, got: float | bool) -> tuple[str, str]:
     """Both numbers with four decimals, or with as many as it takes to see that they differ."""
-    if isinstance(wanted, bool | int):
-        return str(wanted), str(found)
+    if isinstance(expected, bool | int):
+        return str(expected), str(got)
     for digits in (4, 6, 8):
-        texts = _decimal(wanted, digits), _decimal(found, digits)
+        texts = _decimal(expected, digits), _decimal(got, digits)
         if texts[0] != texts[1]:
             break
     return texts
@@ -168,31 +172,3 @@ def _line(value: object) -> str:
     """One line of text; two spaces between a shape and its names survive."""
     text = str(value)
     return text if len(text) <= 160 and "\n" not in text else shorten(text, 160, placeholder=" …")
-
-
-def unregistered(module: nn.Module, key: str) -> str | None:
-    """Why `module` does not have the parameter `key`, where that can be told."""
-    head, _, rest = key.partition(".")
-    children = dict(module._modules)
-    twins = [name for name, child in children.items() if child is children.get(head) and child and name != head]
-    if twins:
-        return f"`{head}` is the same module as `{twins[0]}`; each needs its own."
-    if key in dict(module.named_parameters()):
-        return f"`{key}` is frozen: its `requires_grad` is False."
-    if isinstance(getattr(module, head, None), nn.Parameter):
-        return f"`{head}` is a parameter itself; it should be a layer."
-    named = dict(module.named_parameters(remove_duplicate=False))
-    shared = [name for name, value in named.items() if name != key and value is named.get(key)]
-    if shared:
-        return f"`{key}` is the same parameter as `{shared[0]}`."
-    if head in children:
-        return f"`{head}` is there, but has no `{rest}`."
-    if getattr(module, head, None) is not None:
-        return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
-    return None
-
-
-def listing(found: Mapping[str, Sequence[int]]) -> list[str]:
-    """The names of the parameters that were found, at most eight."""
-    shown = ", ".join(list(found)[:8]) + (", …" if len(found) > 8 else "")
-    return [f"got  {shown or 'no parameters'}"]

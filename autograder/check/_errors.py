@@ -1,18 +1,39 @@
-"""Verdicts: what a failing check says, and how an exception in an answer becomes one."""
+"""Verdicts: what a failing check says."""
 
 from __future__ import annotations
 
-import linecache
-import re
-import textwrap
-from collections.abc import Iterable
-from types import CodeType, FunctionType, TracebackType
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
 
-from autograder.check import _panel
 
-STUB_MESSAGE = "Your code here."
-MAX_DETAIL_LINES = 3
-MAX_LINE_LENGTH = 160
+class Picture(Protocol):
+    """What a panel draws beside the words of a verdict; it holds numbers, never a tensor."""
+
+    def html(self) -> str:
+        """The picture as plain HTML."""
+
+
+@dataclass(frozen=True)
+class ExerciseName:
+    """An exercise as its heading names it: "1.2 scaled_dot_product_attention".
+
+    Attributes:
+        number: "1.2"; empty where the heading has none.
+        answer: the function or class that the learner writes.
+    """
+
+    number: str
+    answer: str
+
+    @classmethod
+    def parse(cls, heading: str) -> ExerciseName:
+        """Split a heading into its number and the answer's name."""
+        number, _, answer = heading.rpartition(" ")
+        return cls(number, answer)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.answer}".lstrip()
 
 
 class CheckFailed(AssertionError):
@@ -23,11 +44,12 @@ class CheckFailed(AssertionError):
         details: lines that stand indented below it, ready aligned.
         slip: a full sentence naming the likely cause or the next thing to do.
         mistake: the known mistake that the value proves, as the phrase that stands in `slip`; None where none is.
-        picture: what a panel draws beside these words; it holds numbers, never a tensor.
+        picture: what a panel draws beside these words.
 
     Attributes:
         rule: what the failing check stands for, the line it would have printed.
-        exercise: whose check it is, as the exercise's heading names it.
+        exercise: whose check it is.
+        display: shows the error in a notebook, and says whether it could; None where plain text has to do.
     """
 
     def __init__(
@@ -37,7 +59,7 @@ class CheckFailed(AssertionError):
         slip: str | None = None,
         *,
         mistake: str | None = None,
-        picture: _panel.Picture | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self.verdict = verdict
         self.details = tuple(details)
@@ -45,8 +67,9 @@ class CheckFailed(AssertionError):
         self.mistake = mistake
         self.picture = picture
         self.rule: str | None = None
-        self.exercise: str | None = None
-        self._shown = False
+        self.exercise: ExerciseName | None = None
+        self.display: Callable[[CheckFailed], bool] | None = None
+        self._is_displayed = False
         super().__init__(self.message)
 
     @property
@@ -71,79 +94,10 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of a stack trace: the message, or one line below the panel that holds it."""
-        self._shown = self._shown or _panel.show(self)  # once: IPython asks again to keep the error in its history
-        return [self.headline] if self._shown else self.message.splitlines()
+        if not self._is_displayed and self.display is not None:  # once: IPython asks again for its history
+            self._is_displayed = self.display(self)
+        return [self.headline] if self._is_displayed else self.message.splitlines()
 
 
 class NotWritten(CheckFailed, NotImplementedError):
     """The verdict on an answer that still is the stub it started as."""
-
-
-def from_exception(error: Exception, check: FunctionType) -> CheckFailed:
-    """Turn an exception that escaped from an answer into a verdict that names the learner's line.
-
-    Args:
-        error: what was raised while the check ran.
-        check: the check function; its own cell is not the learner's, its globals are those of the notebook.
-    """
-    notebook, own_cell = check.__globals__, check.__code__.co_filename
-    frames = list(frames_of(error.__traceback__))
-    own = getattr(error, "answer_frames", None)  # where the answers are in another process, it says so
-    if own is None:
-        own = [where(*frame[:2]) for frame in frames if frame[2] is notebook and frame[0].co_filename != own_cell]
-    if isinstance(error, NotImplementedError) and str(error) in ("", STUB_MESSAGE):
-        name = own[-1][0] if own else "this answer"
-        return NotWritten(
-            f"`{name}` is not written yet.",
-            slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
-            "then run this one again.",
-        )
-    if isinstance(error, NameError) and not own:
-        return CheckFailed(f"`{error.name}` is not defined.", slip="Run the cell that defines it, then this one again.")
-    if not own and (told := _misfit(error, notebook)):
-        return told
-    text = _shorten(str(error) or "It came without a message.")
-    kind = type(error).__name__
-    if not own:
-        line = next((line for code, line, _ in reversed(frames) if code is check.__code__), None)
-        return CheckFailed(f"Line {line} of this check raised {kind}.", text)
-    owner, line, source = own[-1]
-    place = f"in line {line} of its cell" + (f":  {source}" if source else "")
-    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place])
-
-
-def where(code: CodeType, line: int) -> tuple[str, int, str]:
-    """A place in a notebook: the function as a learner knows it, the line in its cell, and what stands there."""
-    return _owner(code), line, linecache.getline(code.co_filename, line).strip()
-
-
-def _misfit(error: Exception, notebook: dict) -> CheckFailed | None:
-    """The verdict on an answer that has not the form that the check calls: its arguments or its attributes."""
-    if isinstance(error, TypeError) and re.search(r"positional argument|keyword argument|multiple values", str(error)):
-        slip = "Keep the arguments, their order and their defaults as they were given."
-        return CheckFailed(
-            "Your answer does not take the arguments that it is called with.", _shorten(str(error)), slip
-        )
-    missing = re.search(r"'(\w+)' object has no attribute '(\w+)'", str(error))
-    if isinstance(error, AttributeError) and missing and missing[1] in notebook:
-        return CheckFailed(f"Your `{missing[1]}` has no attribute `{missing[2]}`.")
-    if isinstance(error, AttributeError) and missing:
-        slip = "Every part needs the name, and is of the kind, that the exercise gives."
-        return CheckFailed(f"A part of your answer, of the type {missing[1]}, has no `{missing[2]}`.", slip=slip)
-    return None
-
-
-def frames_of(trace: TracebackType | None) -> Iterable[tuple[CodeType, int, dict]]:
-    while trace is not None:
-        yield trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals
-        trace = trace.tb_next
-
-
-def _owner(code: CodeType) -> str:
-    """The name a learner knows: `MultiHeadAttention.forward`, never `split_heads.<locals>.<lambda>`."""
-    return code.co_qualname.split(".<locals>")[0].removeprefix("<lambda>") or "your lambda"
-
-
-def _shorten(text: str) -> list[str]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return [textwrap.shorten(line, MAX_LINE_LENGTH, placeholder=" …") for line in lines[:MAX_DETAIL_LINES]]

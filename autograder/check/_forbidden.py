@@ -5,8 +5,10 @@ from __future__ import annotations
 import dis
 import inspect
 import itertools
-from collections.abc import Iterator, Mapping
-from types import CodeType, ModuleType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
@@ -23,9 +25,9 @@ def require_written_by_hand(name: str, scope: Mapping[str, object]) -> None:
     if finished is None or answer is None:
         return
     functions = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
-    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions if callable(each)]
+    codes = [getattr(inspect.unwrap(function), "__code__", None) for function in functions if callable(function)]
     suspects = [code for code in filter(None, codes) if _may_call(code, name, finished, scope)]
-    calls = any(_is_finished(pair, name, finished, scope) for code in suspects for pair in _looked_up(code))
+    calls = any(_is_finished(*read, name, finished, scope) for code in suspects for read in _names_read(code))
     if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
         raise finished_part(name)
 
@@ -38,32 +40,36 @@ def finished_part(name: str) -> CheckFailed:
 
 def _may_call(code: CodeType, name: str, finished: object, scope: Mapping[str, object]) -> bool:
     """The function, or one inside it, has a name for the finished part: a look that is quicker than to read it."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
     return (
         name in code.co_names
-        or any(scope.get(each) is finished for each in code.co_names)
-        or any(_may_call(each, name, finished, scope) for each in inner)
+        or any(scope.get(used) is finished for used in code.co_names)
+        or any(_may_call(inner, name, finished, scope) for inner in _inner_codes(code))
     )
 
 
-def _is_finished(pair: tuple[object, object], name: str, finished: object, scope: Mapping[str, object]) -> bool:
+def _is_finished(
+    first: str | None, second: str | None, name: str, finished: object, scope: Mapping[str, object]
+) -> bool:
     """A name, and what is read next, lead to the finished part: `parts.x`, `alias.x`, an import of x from the parts."""
-    first, second = pair
-    known = scope.get(first)
+    value = scope.get(first) if first is not None else None
     return (
-        known is finished
-        or pair in (("parts", name), ("autograder.parts", name))
-        or (second == name and isinstance(known, ModuleType) and getattr(known, name, None) is finished)
+        value is finished
+        or (second == name and first in ("parts", "autograder.parts"))
+        or (second == name and isinstance(value, ModuleType) and getattr(value, name, None) is finished)
     )
 
 
-def _looked_up(code: CodeType) -> Iterator[tuple[object, object]]:
+def _names_read(code: CodeType) -> Iterator[tuple[str | None, str | None]]:
     """Each name that a function, or one inside it, reads, with what is read next: `parts.x` gives ("parts", "x")."""
-    names = [each.argval for each in dis.get_instructions(code)]
-    yield from itertools.pairwise([*(each if isinstance(each, str) else None for each in names), None])
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _looked_up(inner)
+    arguments = [instruction.argval for instruction in dis.get_instructions(code)]
+    yield from itertools.pairwise([*(name if isinstance(name, str) else None for name in arguments), None])
+    for inner in _inner_codes(code):
+        yield from _names_read(inner)
+
+
+def _inner_codes(code: CodeType) -> Iterator[CodeType]:
+    """The functions that stand inside a function."""
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 
 _READY = {
@@ -85,17 +91,26 @@ class without(TorchFunctionMode):
         super().__init__()
         self.names = {function: name for name in ready for function in _READY[name]}
         self.ready, self.instead = ready, instead
+        self._backend = ExitStack()
 
-    def __enter__(self) -> without:
-        self._elsewhere = _backend.home.without(self.ready, self.instead)
-        self._elsewhere.__enter__()
-        return super().__enter__()
+    def __enter__(self) -> Self:
+        self._backend.enter_context(_backend.current().without(self.ready, self.instead))
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
 
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        self._elsewhere.__exit__(*error)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
+        self._backend.__exit__(kind, error, trace)
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(
+        self,
+        function: Callable[..., object],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> object:
         if function in self.names:
             raise CheckFailed(
                 f"Your answer calls PyTorch's ready `{self.names[function]}`.",

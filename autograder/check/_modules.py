@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.check import _backend
-from autograder.check._compare import kind, listing, unregistered, versus
+from autograder.check._compare import kind, versus
 from autograder.check._errors import CheckFailed
 
 
@@ -18,23 +18,51 @@ def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int
     if not isinstance(module, nn.Module):
         raise CheckFailed(f"`{name}` should be an nn.Module.", [f"got  {kind(module)}"])
     # Under all their names: a part may stand in a container of the learner's own as well.
-    known = {key: value for key, value in module.named_parameters(remove_duplicate=False) if value.requires_grad}
-    found = {key: tuple(value.shape) for key, value in known.items()}
-    taken: set[int] = set()
-    for key, wanted in expected.items():
-        if key not in found or id(known[key]) in taken:
-            slip = unregistered(module, key)
-            own = {key: tuple(value.shape) for key, value in module.named_parameters() if value.requires_grad}
-            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", listing(own), slip)
-        if found[key] != tuple(wanted):
-            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", versus(tuple(wanted), found[key]))
-        taken.add(id(known[key]))
-    extra = [key for key, value in known.items() if id(value) not in taken]
+    trainable = {key: value for key, value in module.named_parameters(remove_duplicate=False) if value.requires_grad}
+    matched: set[int] = set()
+    for key, expected_shape in expected.items():
+        if key not in trainable or id(trainable[key]) in matched:
+            names = [name for name, value in module.named_parameters() if value.requires_grad]
+            slip = _unregistered(module, key)
+            raise CheckFailed(f"`{name}` has no trainable parameter `{key}`.", _listing(names), slip)
+        if tuple(trainable[key].shape) != tuple(expected_shape):
+            lines = versus(tuple(expected_shape), tuple(trainable[key].shape))
+            raise CheckFailed(f"The parameter `{key}` has the wrong shape.", lines)
+        matched.add(id(trainable[key]))
+    extra = [key for key, value in trainable.items() if id(value) not in matched]
     if extra:
         raise CheckFailed(f"`{name}` has a trainable parameter that it should not have: `{extra[0]}`.")
 
 
-def layers(name: str, stack: nn.ModuleList, of: type[nn.Module], count: int) -> None:
+def _unregistered(module: nn.Module, key: str) -> str | None:
+    """Why `module` does not have the parameter `key`, where that can be told."""
+    head, _, rest = key.partition(".")
+    children = dict(module._modules)
+    same = [name for name, child in children.items() if child is children.get(head) and child and name != head]
+    if same:
+        return f"`{head}` is the same module as `{same[0]}`; each needs its own."
+    if key in dict(module.named_parameters()):
+        return f"`{key}` is frozen: its `requires_grad` is False."
+    if isinstance(getattr(module, head, None), nn.Parameter):
+        return f"`{head}` is a parameter itself; it should be a layer."
+    named = dict(module.named_parameters(remove_duplicate=False))
+    shared = [name for name, value in named.items() if name != key and value is named.get(key)]
+    if shared:
+        return f"`{key}` is the same parameter as `{shared[0]}`."
+    if head in children:
+        return f"`{head}` is there, but has no `{rest}`."
+    if getattr(module, head, None) is not None:
+        return f"`{head}` is there, but not as a layer or parameter that PyTorch registers."
+    return None
+
+
+def _listing(names: Sequence[str]) -> list[str]:
+    """The names of a module's parameters, at most eight."""
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return [f"got  {shown or 'no parameters'}"]
+
+
+def layers(name: str, stack: object, of: type[nn.Module], count: int) -> None:
     """`stack` is a list of `count` layers that PyTorch knows of, each of the class `of`."""
     if not isinstance(stack, nn.ModuleList | nn.Sequential):
         slip = "PyTorch finds no layers in a plain list." if isinstance(stack, list | tuple) else None
@@ -66,8 +94,8 @@ def buffer(name: str, module: nn.Module, key: str) -> None:
 
 def separate(name: str, one: nn.Module, other: nn.Module) -> None:
     """Two modules that were made one after the other share no parameter; `name` is the call that makes one."""
-    known = {id(parameter): key for key, parameter in one.named_parameters()}
-    shared = next((key for key, parameter in other.named_parameters() if id(parameter) in known), None)
+    parameters_of_one = {id(parameter) for parameter in one.parameters()}
+    shared = next((key for key, parameter in other.named_parameters() if id(parameter) in parameters_of_one), None)
     if shared is not None:
         raise CheckFailed(f"Two modules made by `{name}` share their parameter `{shared}`.")
 
@@ -83,8 +111,9 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
         function: a function or a module.
         inputs: tensors, modules and whatever else it takes; parameters and buffers of modules live with the tensors.
     """
-    if _backend.home.has(function, *inputs):
-        return _backend.home.ask(device, name, function, *inputs)
+    backend = _backend.current()
+    if backend.has(function, *inputs):
+        return backend.ask(device, name, function, *inputs)
     for elsewhere in ("cuda", "meta"):  # a build without CUDA cannot make tensors there, only compute with them
         try:
             result = _on(elsewhere, function, inputs)
@@ -96,7 +125,8 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
                 ) from None
             continue
         results = result if isinstance(result, tuple | list) else [result]
-        strays = [each.device.type for each in results if isinstance(each, Tensor) and each.device.type != elsewhere]
+        devices = [value.device.type for value in results if isinstance(value, Tensor)]
+        strays = [device for device in devices if device != elsewhere]
         if strays:
             raise CheckFailed(f"`{name}` is on the device {strays[0]}, its inputs are elsewhere.")
 
@@ -107,7 +137,7 @@ class _Together(nn.Module):
     def __init__(self, function: Callable[..., object], inputs: Sequence[object]) -> None:
         super().__init__()
         self.function = function
-        self.models = nn.ModuleList([each for each in inputs if isinstance(each, nn.Module)])
+        self.models = nn.ModuleList([value for value in inputs if isinstance(value, nn.Module)])
 
     def forward(self, *inputs: object) -> object:
         """What the function returns."""
@@ -117,25 +147,24 @@ class _Together(nn.Module):
 def _on(elsewhere: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and hidden tests alone need it
 
-    def moved(value: object) -> object:
-        if not isinstance(value, Tensor):
-            return value
-        return torch.empty(value.shape, dtype=value.dtype, device=elsewhere)
+    def moved(tensor: Tensor) -> Tensor:
+        return torch.empty(tensor.shape, dtype=tensor.dtype, device=elsewhere)
 
     with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
         together = _Together(function, inputs)
-        held = [*together.named_parameters(), *together.named_buffers()]
-        return torch.func.functional_call(together, {key: moved(each) for key, each in held}, tuple(map(moved, inputs)))
+        state = {key: moved(tensor) for key, tensor in (*together.named_parameters(), *together.named_buffers())}
+        arguments = tuple(moved(value) if isinstance(value, Tensor) else value for value in inputs)
+        return torch.func.functional_call(together, state, arguments)
 
 
 def defaults(name: str, function: Callable[..., object], **expected: object) -> None:
     """Arguments of `function`, or of the class, that have defaults have these; `name` is what it is called."""
-    given = inspect.signature(function).parameters
-    for key, wanted in expected.items():
-        found = given[key].default if key in given else inspect.Parameter.empty
-        if found is not inspect.Parameter.empty and found != wanted:
+    arguments = inspect.signature(function).parameters
+    for key, value in expected.items():
+        default = arguments[key].default if key in arguments else inspect.Parameter.empty
+        if default is not inspect.Parameter.empty and default != value:
             slip = "Keep the arguments, their order and their defaults as they were given."
-            raise CheckFailed(f"`{name}` has another default for `{key}`.", versus(wanted, found), slip)
+            raise CheckFailed(f"`{name}` has another default for `{key}`.", versus(value, default), slip)
 
 
 def mode(name: str, module: nn.Module, training: bool) -> None:

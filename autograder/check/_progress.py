@@ -3,20 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum, auto
 from html import escape
+from typing import NamedTuple
 
 from autograder.check import _panel
 
-PASSED, FAILED, UNWRITTEN = "passed", "failed", "not written"
 SOLVED, WRONG, OPEN = "✓", "✗", "–"
 LEFT, NAME, TABLE = "text-align:left", "text-align:left;white-space:nowrap", "margin:0;width:auto;table-layout:auto"
 
-_runs: dict[str, dict[str, str]] = {}  # exercise → rule → how its check ended when it last ran
+
+class Ending(Enum):
+    """How a check ended."""
+
+    PASSED = auto()
+    FAILED = auto()
+    UNWRITTEN = auto()
 
 
-def record(exercise: str, rule: str, ended: str) -> None:
-    """Remember how a check ended; what it did before is forgotten."""
-    _runs.setdefault(exercise, {})[rule] = ended
+class State(NamedTuple):
+    """Where an exercise stands: a mark, and what it stands for."""
+
+    exercise: str
+    mark: str
+    words: str
+
+
+class Session:
+    """How the checks of one session ended when they last ran."""
+
+    def __init__(self) -> None:
+        self._endings: dict[str, dict[str, Ending]] = {}  # exercise → rule → ending
+
+    def record(self, exercise: str, rule: str, ending: Ending) -> None:
+        """Remember how a check ended; what it did before is forgotten."""
+        self._endings.setdefault(exercise, {})[rule] = ending
+
+    def state(self, exercise: str, count: int) -> State:
+        """Where an exercise with so many checks stands."""
+        endings = self._endings.get(exercise, {})
+        if failing := [rule for rule, ending in endings.items() if ending is Ending.FAILED]:
+            return State(exercise, WRONG, f"fails “{failing[0]}”")
+        if Ending.UNWRITTEN in endings.values():
+            return State(exercise, OPEN, "not written yet")
+        if not endings:
+            return State(exercise, OPEN, "not checked yet")
+        if len(endings) < count:
+            return State(exercise, OPEN, f"{len(endings)} of {count} checks run, and passed")
+        return State(exercise, SOLVED, "all checks pass")
+
+
+_session = Session()
+
+
+def record(exercise: str, rule: str, ending: Ending) -> None:
+    """Remember how a check of this session ended."""
+    _session.record(exercise, rule, ending)
 
 
 def progress(exercises: Mapping[str, int]) -> None:
@@ -26,7 +68,7 @@ def progress(exercises: Mapping[str, int]) -> None:
         exercises: each exercise as its heading names it, with the number of checks that it has.
     """
     try:
-        states = [(name, *_state(name, count)) for name, count in exercises.items()]
+        states = [_session.state(name, count) for name, count in exercises.items()]
         text = "\n".join([_summary(states), *(f"{mark} {name}: {words}" for name, mark, words in states)])
         shell = _panel.front_end()
         if shell is None:
@@ -37,26 +79,12 @@ def progress(exercises: Mapping[str, int]) -> None:
         print(f"The progress cannot be shown ({type(error).__name__}: {error}). Nothing else depends on it.")
 
 
-def _state(name: str, count: int) -> tuple[str, str]:
-    """A mark and what it stands for."""
-    ended = _runs.get(name, {})
-    if failing := [rule for rule, how in ended.items() if how == FAILED]:
-        return WRONG, f"fails “{failing[0]}”"
-    if UNWRITTEN in ended.values():
-        return OPEN, "not written yet"
-    if not ended:
-        return OPEN, "not checked yet"
-    if len(ended) < count:
-        return OPEN, f"{len(ended)} of {count} checks run, and passed"
-    return SOLVED, "all checks pass"
-
-
-def _summary(states: list[tuple[str, str, str]]) -> str:
-    solved = sum(mark == SOLVED for _, mark, _ in states)
+def _summary(states: list[State]) -> str:
+    solved = sum(state.mark == SOLVED for state in states)
     return f"{solved} of {len(states)} exercises solved."
 
 
-def _html(states: list[tuple[str, str, str]]) -> str:
+def _html(states: list[State]) -> str:
     rows = "".join(
         f'<tr><th scope="row" style="{NAME}">{escape(name)}</th><td style="{LEFT}">{mark} {escape(words)}</td></tr>'
         for name, mark, words in states

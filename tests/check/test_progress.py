@@ -15,7 +15,7 @@ LESSON = {"1.1 f": 2, "1.2 <g>": 1}
 
 @pytest.fixture(autouse=True)
 def _nothing_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_progress, "_runs", {})
+    monkeypatch.setattr(_progress, "_session", _progress.Session())
 
 
 def run(name: str, rule: str, statement: Callable[[], object] = lambda: None) -> None:

@@ -11,14 +11,12 @@ import os
 import re
 import sys
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autograder.check._panel.pictures import Picture, Sizes, Values, sizes, values
+from autograder.check._errors import CheckFailed, NotWritten, Picture
+from autograder.check._panel.pictures import Sizes, Values, sizes, values
 
-if TYPE_CHECKING:
-    from autograder.check._errors import CheckFailed
-
-__all__ = ["Picture", "Sizes", "Values", "bundle", "front_end", "html", "show", "sizes", "values"]
+__all__ = ["Sizes", "Values", "bundle", "front_end", "html", "show", "sizes", "values"]
 
 PLAIN = {"PYTEST_VERSION", "NBGRADER_VALIDATING"}  # nbgrader's button Validate shows the error alone
 MOST_BYTES = 20_000  # of a panel; a longer one stays plain text
@@ -31,7 +29,7 @@ NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def html(error: CheckFailed) -> str:
     """A failing check as HTML: verdict, details, slip and rule as in the plain message, and the picture."""
-    colour = UNWRITTEN if isinstance(error, NotImplementedError) else FAILED
+    colour = UNWRITTEN if isinstance(error, NotWritten) else FAILED
     parts = [f"<div><b>✗ {_prose(error.verdict)}</b></div>"]
     if error.details:
         lines = "\n".join(map(str, error.details))
@@ -43,7 +41,7 @@ def html(error: CheckFailed) -> str:
         parts.append(f"<div>{_prose(f'Rule: {error.rule}.')}</div>")
     if (hint := _where_hints_are(error)) is not None:
         parts.append(f"<div><i>{hint}</i></div>")
-    label = f"Failing check {error.exercise}" if error.exercise else "Failing check"
+    label = f"Failing check {error.exercise or ''}".rstrip()
     return f'<div role="group" aria-label="{_text(label)}" style="{BOX.format(colour)}">{"".join(parts)}</div>'
 
 
@@ -71,15 +69,17 @@ def show(error: CheckFailed) -> bool:
 def front_end() -> Any | None:
     """The IPython shell that runs this for a front end which shows HTML; None in a terminal and in plain Python."""
     ipython, publishing = sys.modules.get("IPython"), sys.modules.get("IPython.core.displaypub")
-    shell = ipython.get_ipython() if ipython and publishing else None
+    if ipython is None or publishing is None or (shell := ipython.get_ipython()) is None:
+        return None
     # The publisher of a terminal prints; a kernel's, and whatever captures, is another.
-    return None if shell is None or type(shell.display_pub) is publishing.DisplayPublisher else shell
+    return None if type(shell.display_pub) is publishing.DisplayPublisher else shell
 
 
 def _where_hints_are(error: CheckFailed) -> str | None:
     """One line, where no slip is proved and there is an answer that a hint could mend."""
-    number = re.match(r"\d+\.\d+", error.exercise or "")
-    return f"The hints under exercise {number[0]} may help." if number and not error.slip else None
+    if error.exercise is None or not error.exercise.number or error.slip:
+        return None
+    return f"The hints under exercise {error.exercise.number} may help."
 
 
 def _picture(picture: Picture | None) -> str:

@@ -69,14 +69,13 @@ class Values:
 
     def _map(self, caption: str, rows: Rows, framed: set[tuple[int, int]], scale: Scale) -> str:
         first_row, first_column = self.first
-        several = first_row is not None
         heads = "".join(f'<th scope="col">{ROOM}{first_column + j}{ROOM}</th>' for j in range(len(rows[0])))
         body = ""
         for i, row in enumerate(rows):
-            head = f'<th scope="row">{ROOM}{first_row + i}{ROOM}</th>' if several else ""
+            head = f'<th scope="row">{ROOM}{first_row + i}{ROOM}</th>' if first_row is not None else ""
             frames = (THICK if (i, j) == self.place else THIN if (i, j) in framed else "" for j in range(len(row)))
             body += f"<tr>{head}{''.join(map(scale.cell, row, frames))}</tr>"
-        head = f"<thead><tr>{'<td></td>' if several else ''}{heads}</tr></thead>"
+        head = f"<thead><tr>{'<td></td>' if first_row is not None else ''}{heads}</tr></thead>"
         return f'<table style="{MAP}"><caption style="{CAPTION}">{caption}</caption>{head}<tbody>{body}</tbody></table>'
 
 
@@ -101,7 +100,6 @@ class Sizes:
         return f'<table style="{SIZES}">{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
 
 
-Picture = Values | Sizes
 MOST_DIMENSIONS = 8  # of a shape that is drawn
 
 
@@ -135,7 +133,7 @@ def values(
         for axis, count in zip(wide, most, strict=True):
             start = max(0, min(place[axis] - count // 2, shape[axis] - count))
             window[axis] = slice(start, min(start + count, shape[axis]))
-        expected_rows, got_rows = (_numbers(each, window, wide) for each in (expected, got))
+        expected_rows, got_rows = (_numbers(tensor, window, wide) for tensor in (expected, got))
     except Exception:  # an answer's tensor may be of any class; that it cannot be drawn is no verdict
         return None
     index = ", ".join(_text(part, shape[axis]) if axis in wide else str(part.start) for axis, part in enumerate(window))

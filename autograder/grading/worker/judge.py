@@ -68,7 +68,7 @@ def rehearse() -> None:
     torch.autograd.gradcheck(lambda x: x * x, [x])
 
 
-class _There(_backend.Here):
+class _There(_backend.Backend):
     """The answers are in a student's process."""
 
     def __init__(self, peer: _JudgePeer) -> None:
@@ -82,9 +82,9 @@ class _There(_backend.Here):
         finally:
             self._peer.end()
 
-    def shared_state(self) -> tuple[bool, torch.dtype, int]:
+    def shared_state(self) -> _backend.SharedState:
         self._peer.let_go()  # nothing of the exercise comes after this
-        return torch.is_grad_enabled(), *self._peer.defaults
+        return _backend.SharedState(torch.is_grad_enabled(), *self._peer.defaults)
 
     @contextmanager
     def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
@@ -254,7 +254,7 @@ class Judge:
             started = self._start()
             self._pid = started.pid
             self._peer = _JudgePeer(started.channel)
-            _backend.home = _There(self._peer)
+            _backend.use(_There(self._peer))
             started.channel.late = self._late
             again = [cell for cell in self._ran if cell_id(cell) not in self._blamed]
             broken = next((cell for cell in again if self._run(cell) is None), None)
@@ -269,7 +269,8 @@ class Judge:
             self._peer.channel.close()
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
-        self._peer, _backend.home = None, _backend.Here()
+        self._peer = None
+        _backend.use(_backend.LocalBackend())
 
     def _measure(self) -> None:
         with suppress(OSError, ValueError, IndexError):

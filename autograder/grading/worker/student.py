@@ -6,7 +6,6 @@ import builtins
 import gc
 import io
 import json
-import random
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -22,11 +21,12 @@ from traitlets import Type
 from traitlets.config import Config
 
 from autograder.check import _modules, seed_all
-from autograder.check._errors import frames_of, where
 from autograder.check._forbidden import without
+from autograder.check._translate import frames_of, where
 from autograder.grading.rpc import registry
 from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.rpc.peer import Peer
+from autograder.random_state import RandomState
 
 STATEMENTS = {"device": _modules.device}
 SHOWN = ("text/plain", "text/latex", "image/png", "image/jpeg")  # what cannot act when an instructor opens it
@@ -228,7 +228,8 @@ class Student(Peer):
         self._shell, self._output_bytes = shell, output_bytes
         self._names = shell.user_ns
         self._exercise = ExitStack()
-        self._random: tuple | None = None  # the cells' own random state and default dtype while checks have theirs
+        # the cells' own random state and default dtype while checks have theirs
+        self._random: tuple[RandomState, torch.dtype] | None = None
         self._page = shell.page = _Page(output_bytes)
         self.operations |= {
             "cell": self._cell,
@@ -300,8 +301,7 @@ class Student(Peer):
         self._exercise.callback(self._put_back, list(given), before)
         self._names.update(given)
         if self._random is None:
-            states = torch.random.get_rng_state(), random.getstate(), np.random.get_state()
-            self._random = *states, torch.get_default_dtype()
+            self._random = RandomState.capture(), torch.get_default_dtype()
         seed_all()
         torch.set_default_dtype(torch.float32)
         self._exercise.enter_context(warnings.catch_warnings())
@@ -317,8 +317,8 @@ class Student(Peer):
         """After a check: all is as it was."""
         self._exercise.close()
         if self._random is not None:
-            torch_state, python, numpy, dtype = self._random
-            torch.random.set_rng_state(torch_state), random.setstate(python), np.random.set_state(numpy)
+            state, dtype = self._random
+            state.restore()
             torch.set_default_dtype(dtype)
             self._random = None
 

@@ -239,8 +239,9 @@ class _Server:
             return False
         if message == HEAVY and not self._is_ready_for_all:
             from autograder.grading.worker import student
+            from autograder.random_state import preserved
 
-            with _random_state_kept():
+            with preserved():
                 student.rehearse(self._shell, student.HEAVY)
             _freeze()
             self._is_ready_for_all = True
@@ -383,8 +384,9 @@ def warm_up() -> Any:
     torch.set_num_threads(1)
     with quick_imports():
         from autograder.grading.worker import judge, student
+        from autograder.random_state import preserved
 
-    with _random_state_kept():
+    with preserved():
         shell = student.make_shell()
         student.rehearse(shell)
         judge.rehearse()
@@ -395,18 +397,6 @@ def _freeze() -> None:
     """Let nobody who is forked look for garbage among what is here: to look at it is to copy it."""
     gc.collect()
     gc.freeze()
-
-
-@contextlib.contextmanager
-def _random_state_kept() -> Iterator[None]:
-    import random
-
-    import numpy as np
-    import torch
-
-    states = torch.random.get_rng_state(), random.getstate(), np.random.get_state()
-    yield
-    torch.random.set_rng_state(states[0]), random.setstate(states[1]), np.random.set_state(states[2])
 
 
 def main() -> None:

@@ -1,0 +1,127 @@
+"""What every check goes through: its own random state, right neighbours, and one line or one verdict at its end."""
+
+from __future__ import annotations
+
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder import random_state
+from autograder.check import _backend, _panel, _progress
+from autograder.check._errors import CheckFailed, ExerciseName, NotWritten
+from autograder.check._forbidden import require_written_by_hand
+from autograder.check._progress import Ending
+from autograder.check._translate import from_exception
+
+SEED = 20170612
+_SETUP_NAMES = ("F", "data", "math", "mistakes", "nn", "parts", "torch")
+
+
+def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
+    """Run the decorated check at once, and print one line when it passes.
+
+    The function's name is the rule it proves, `each_row_sums_to_one`. The check runs with its own random state, and
+    what the answer writes to stderr goes to stdout, so that a warning costs nothing.
+
+    Args:
+        name: the exercise, as its heading names it.
+        given: right neighbours that stand in for the learner's own functions while the check runs, so that one
+            mistake is not paid for twice.
+
+    Raises:
+        CheckFailed: what is wrong, in the learner's words.
+        NotWritten: the answer is still its stub.
+    """
+    exercise_name, neighbours = ExerciseName.parse(name), given or {}
+
+    def run(check: Callable[[], None]) -> None:
+        rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
+        try:
+            _require_setup_names(notebook)
+            require_written_by_hand(exercise_name.answer, notebook)
+            with _isolated(), _replaced(notebook, neighbours), _backend.current().exercise(neighbours):
+                check()
+                _require_shared_state_unchanged()
+        except Exception as error:
+            failed = error if isinstance(error, CheckFailed) else from_exception(error, check.__code__, notebook)
+        if failed is None:
+            _progress.record(name, rule, Ending.PASSED)
+            print(f"✓ {name}: {rule}.")
+            return
+        is_unwritten = isinstance(failed, NotWritten)
+        _progress.record(name, rule, Ending.UNWRITTEN if is_unwritten else Ending.FAILED)
+        failed.exercise, failed.rule, failed.display = exercise_name, None if is_unwritten else rule, _panel.show
+        # Neither the frames of the check nor the error that a verdict was made of: both hold tensors.
+        failed.__context__, failed.__traceback__ = None, None
+        try:
+            raise failed from None
+        finally:
+            del failed
+
+    return run
+
+
+@contextmanager
+def _isolated() -> Iterator[None]:
+    """The random state, the default dtype, gradients and warnings are a check's own, and the caller's come back."""
+    dtype = torch.get_default_dtype()
+    with random_state.preserved(), torch.enable_grad(), redirect_stderr(sys.stdout), warnings.catch_warnings():
+        seed_all()
+        torch.set_default_dtype(torch.float32)
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
+
+
+def seed_all() -> None:
+    """Seed PyTorch, Python and NumPy as every check does."""
+    random.seed(SEED)
+    np.random.seed(SEED)
+    if torch.cuda.is_initialized() or torch.backends.mps.is_available():  # type: ignore[no-untyped-call]
+        torch.manual_seed(SEED)
+    else:  # a tenth of the time: no seed has to be kept for devices that nobody uses
+        torch.default_generator.manual_seed(SEED)
+
+
+def _require_shared_state_unchanged() -> None:
+    """The answer has changed nothing that all of PyTorch shares."""
+    state = _backend.current().shared_state()
+    if not state.gradients_enabled:
+        raise CheckFailed("Your code switches gradients off for everybody.", slip="Use `with torch.no_grad():`.")
+    if state.default_dtype != torch.float32:
+        raise CheckFailed("Your code changes PyTorch's default dtype for everybody.")
+    if state.seed != SEED:
+        slip = "Who calls your code decides about that, once."
+        raise CheckFailed("Your code seeds PyTorch's random numbers.", slip=slip)
+
+
+def _require_setup_names(notebook: Mapping[str, object]) -> None:
+    """The names of the setup cell still mean what the checks use."""
+    for name in _SETUP_NAMES:
+        if name in notebook and not isinstance(notebook[name], ModuleType):
+            raise CheckFailed(
+                f"`{name}` is no longer the module that the checks use.",
+                slip="Give your own variable another name, run the setup cell, then this one again.",
+            )
+
+
+@contextmanager
+def _replaced(notebook: dict[str, Any], given: Mapping[str, object]) -> Iterator[None]:
+    """Names of the notebook mean what is given, and afterwards what they did."""
+    before = {name: notebook[name] for name in given if name in notebook}
+    notebook.update(given)
+    try:
+        yield
+    finally:
+        for name in given:
+            notebook.pop(name, None)
+        notebook.update(before)

@@ -1,0 +1,109 @@
+"""How an exception that escapes from an answer becomes a verdict."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, NamedTuple
+
+from autograder.check._errors import CheckFailed, NotWritten
+
+STUB_MESSAGE = "Your code here."
+MAX_DETAIL_LINES = 3
+MAX_LINE_LENGTH = 160
+# Python gives no data about a call that did not fit, only its words.
+MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values")
+
+
+class Frame(NamedTuple):
+    """One frame of a stack trace."""
+
+    code: CodeType
+    line: int
+    scope: dict[str, Any]
+
+
+class Place(NamedTuple):
+    """A place in a notebook: the function as a learner knows it, the line in its cell, and what stands there."""
+
+    owner: str
+    line: int
+    source: str
+
+
+def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, object]) -> CheckFailed:
+    """Turn an exception that escaped from an answer into a verdict that names the learner's line.
+
+    Args:
+        error: what was raised while the check ran.
+        check: the code of the check; its own cell is not the learner's.
+        notebook: the names of the notebook.
+    """
+    frames = list(frames_of(error.__traceback__))
+    own: list[Place] | None = getattr(error, "answer_frames", None)  # where the answers are in another process
+    if own is None:
+        own = [
+            where(frame.code, frame.line)
+            for frame in frames
+            if frame.scope is notebook and frame.code.co_filename != check.co_filename
+        ]
+    if isinstance(error, NotImplementedError) and str(error) in ("", STUB_MESSAGE):
+        name = own[-1][0] if own else "this answer"
+        return NotWritten(
+            f"`{name}` is not written yet.",
+            slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
+            "then run this one again.",
+        )
+    if isinstance(error, NameError) and not own:
+        return CheckFailed(f"`{error.name}` is not defined.", slip="Run the cell that defines it, then this one again.")
+    if not own and (misfit := _misfit(error, notebook)):
+        return misfit
+    text = _shorten(str(error) or "It came without a message.")
+    kind = type(error).__name__
+    if not own:
+        line = next((frame.line for frame in reversed(frames) if frame.code is check), None)
+        return CheckFailed(f"Line {line} of this check raised {kind}.", text)
+    owner, line, source = own[-1]
+    place = f"in line {line} of its cell" + (f":  {source}" if source else "")
+    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place])
+
+
+def where(code: CodeType, line: int) -> Place:
+    """The place of a line of code in its notebook."""
+    return Place(_owner(code), line, linecache.getline(code.co_filename, line).strip())
+
+
+def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
+    """The frames of a stack trace, the outermost first."""
+    while trace is not None:
+        yield Frame(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals)
+        trace = trace.tb_next
+
+
+def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | None:
+    """The verdict on an answer that has not the form that the check calls: its arguments or its attributes."""
+    if isinstance(error, TypeError) and MISFIT_CALL.search(str(error)):
+        slip = "Keep the arguments, their order and their defaults as they were given."
+        return CheckFailed(
+            "Your answer does not take the arguments that it is called with.", _shorten(str(error)), slip
+        )
+    if not isinstance(error, AttributeError) or error.name is None or isinstance(error.obj, type | ModuleType):
+        return None
+    kind = type(error.obj).__name__
+    if kind in notebook:
+        return CheckFailed(f"Your `{kind}` has no attribute `{error.name}`.")
+    slip = "Every part needs the name, and is of the kind, that the exercise gives."
+    return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)
+
+
+def _owner(code: CodeType) -> str:
+    """The name a learner knows: `MultiHeadAttention.forward`, never `split_heads.<locals>.<lambda>`."""
+    return code.co_qualname.split(".<locals>")[0].removeprefix("<lambda>") or "your lambda"
+
+
+def _shorten(text: str) -> list[str]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return [textwrap.shorten(line, MAX_LINE_LENGTH, placeholder=" …") for line in lines[:MAX_DETAIL_LINES]]

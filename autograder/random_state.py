@@ -1,0 +1,43 @@
+"""Keep the random state of PyTorch, Python and NumPy, and put it back."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class RandomState:
+    """Where the generators of PyTorch (on the CPU), Python and NumPy stand."""
+
+    torch: Tensor
+    python: tuple[Any, ...]
+    numpy: Any
+
+    @classmethod
+    def capture(cls) -> RandomState:
+        """Read the state of all three."""
+        return cls(torch.get_rng_state(), random.getstate(), np.random.get_state())
+
+    def restore(self) -> None:
+        """Make it the state of all three again."""
+        torch.set_rng_state(self.torch)
+        random.setstate(self.python)
+        np.random.set_state(self.numpy)
+
+
+@contextmanager
+def preserved() -> Iterator[None]:
+    """Leave the random state as it was before what runs inside."""
+    state = RandomState.capture()
+    try:
+        yield
+    finally:
+        state.restore()
