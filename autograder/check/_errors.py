@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType, TracebackType
 
 from autograder.check import _panel
+from autograder.stub import STUB_MESSAGE
 
-STUB_MESSAGE = "Your code here."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 
