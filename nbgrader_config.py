@@ -19,6 +19,7 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.grading.nbgrader_plugin import Repair, Run
+from autograder.stub import STUB
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -34,7 +35,7 @@ if scripts not in path.split(os.pathsep):
     os.environ["PATH"] = os.pathsep.join([scripts, path])
 
 # What students find in place of a solution, and what their checks recognise as not implemented yet.
-c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Your code here.")'}
+c.ClearSolutions.code_stub = {"python": STUB}
 
 # Training cells take longer than nbgrader's 30 seconds on a slow machine.
 c.Execute.timeout = 120

@@ -10,8 +10,8 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed, NotWritten
+from autograder.stub import STUB_MESSAGE
 
-STUB_MESSAGE = "Your code here."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 # Python gives no data about a call that did not fit, only its words.

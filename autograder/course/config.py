@@ -103,11 +103,12 @@ def read_lessons(root: Path) -> dict[str, NotebookNode]:
     """Read every lesson in solutions/, and refuse all of them when one breaks the grammar."""
     found: list[lint.Breach] = []
     lessons: dict[str, NotebookNode] = {}
-    folders = sorted(p for p in (root / "solutions").glob("*/") if p.is_dir() and not _is_hidden(p))
+    folders = sorted(path for path in (root / "solutions").glob("*/") if path.is_dir() and not _is_hidden(path))
     for folder in folders:
         name = folder.name
-        for other in sorted(p for p in folder.iterdir() if p.name != f"{name}.ipynb" and not _is_hidden(p)):
-            text = f"`{other.name}` lies beside it, but students get the notebook alone. Move it out of solutions/."
+        others = (path for path in folder.iterdir() if path.name != f"{name}.ipynb" and not _is_hidden(path))
+        for path in sorted(others):
+            text = f"`{path.name}` lies beside it, but students get the notebook alone. Move it out of solutions/."
             found.append(lint.Breach(name, "", text))
         try:
             lessons[name] = read_notebook(folder / f"{name}.ipynb")
@@ -148,7 +149,8 @@ def read_notebook(path: Path) -> NotebookNode:
         raise CourseError(f"it is not valid JSON ({error}). Restore an earlier version.") from None
     except (KeyError, TypeError, AttributeError):
         raise CourseError("it is JSON, but not a notebook. Restore an earlier version.") from None
-    return nbformat.v4.to_notebook(raw)
+    notebook: NotebookNode = nbformat.v4.to_notebook(raw)
+    return notebook
 
 
 def readme(root: Path, lessons: dict[str, NotebookNode], address: Address) -> bytes | None:
@@ -177,9 +179,10 @@ def _table(lessons: list[Lesson], address: Address) -> list[str]:
         link = f"[{lesson.number} · {title}](notebooks/{lesson.name}/{lesson.name}.ipynb)"
         built = ", ".join(f"`{exercise.name}`" for exercise in lesson.exercises)
         facts = lesson.facts
-        minutes += int(facts["minutes"])
+        assert facts is not None, "the grammar asks for them"
+        minutes += int(facts.minutes)
         badge = address.badge(lesson.name)
-        stated = " | ".join([facts["paper"], facts["points"], facts["minutes"], f"{facts['seconds']} s"])
+        stated = " | ".join([facts.paper, facts.points, facts.minutes, f"{facts.seconds} s"])
         rows.append(f"| {link} | {built} | {stated} | {badge} |")
     points = sum(lesson.points for lesson in lessons)
     return [*rows, f"| **Total** | | | **{points:g}** | **{minutes}** | | |"]

@@ -5,26 +5,51 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-STUB = 'raise NotImplementedError("Your code here.")'
+from autograder.stub import STUB
 
 FACTS = re.compile(
     r"\*\*Paper:\*\* (?P<paper>.+?) · \*\*Exercises:\*\* (?P<exercises>\d+)"
     r" · \*\*Points:\*\* (?P<points>\d+(?:\.\d+)?) · \*\*Time:\*\* about (?P<minutes>\d+) minutes"
     r" · \*\*Runs in:\*\* (?P<seconds>\d+) seconds"
 )
+HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
+HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
+
+
+class Facts(NamedTuple):
+    """What the title cell states, as it is written there.
+
+    Attributes:
+        line: the whole line.
+    """
+
+    line: str
+    paper: str
+    exercises: str
+    points: str
+    minutes: str
+    seconds: str
+
+
+class Hint(NamedTuple):
+    """What a student sees going wrong, and the help against it, in Markdown."""
+
+    title: str
+    text: str
 
 
 class Cell:
-    """A cell as the grammar sees it; its id is the nbgrader id where it has one."""
+    """A cell of the instructor's notebook; its id is the nbgrader id where it has one."""
 
-    def __init__(self, raw: dict[str, Any], position: int):
+    def __init__(self, raw: dict[str, Any], position: int) -> None:
         self.raw = raw
         self.kind: str = raw["cell_type"]
         self.source: str = raw["source"]
@@ -38,15 +63,31 @@ class Cell:
         """The lines that are not blank, without the space around them."""
         return [line.strip() for line in self.source.splitlines() if line.strip()]
 
-    def flags(self) -> dict[str, bool]:
-        """What nbgrader is told to do with this cell."""
-        return {key: bool(self.nbgrader.get(key)) for key in ("grade", "solution", "locked")}
+    @property
+    def is_graded(self) -> bool:
+        """Whether nbgrader gives points for it."""
+        return bool(self.nbgrader.get("grade"))
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether students answer in it."""
+        return bool(self.nbgrader.get("solution"))
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether nbgrader restores it."""
+        return bool(self.nbgrader.get("locked"))
 
     @property
     def points(self) -> float:
         """The points of a check cell, 0 when they are missing or not a number."""
         points = self.nbgrader.get("points")
         return points if isinstance(points, int | float) else 0
+
+    @cached_property
+    def released(self) -> str:
+        """Its source as students get it."""
+        return without_regions(without_regions(self.source, "SOLUTION", STUB), "HIDDEN TESTS")
 
 
 @dataclass
@@ -58,22 +99,44 @@ class Exercise:
 
     @property
     def name(self) -> str:
+        """The name of its answer, "causal_mask"."""
         return self.task.id.removeprefix("exercise_")
+
+    @property
+    def number(self) -> str:
+        """As its heading has it, "1.4"; "" where that reads differently."""
+        return self._heading["number"] if self._heading else ""
+
+    @property
+    def title(self) -> str:
+        """The words of its heading, "Causal mask"; its name where that reads differently."""
+        return self._heading["title"] if self._heading else self.name
+
+    @cached_property
+    def _heading(self) -> re.Match[str] | None:
+        return HEADING.fullmatch(self.task.lines[0]) if self.task.lines else None
 
     @property
     def answer(self) -> Cell | None:
         """The cell directly after the task, if it is meant as the answer."""
         first = self.body[0] if self.body else None
-        is_answer = first and first.kind == "code" and (first.id == self.name or first.flags()["solution"])
+        is_answer = first and first.kind == "code" and (first.id == self.name or first.is_answer)
         return first if is_answer else None
 
     @property
     def checks(self) -> list[Cell]:
         """The cells that are graded, or named as if they were."""
-        return [c for c in self.body if c is not self.answer and (c.flags()["grade"] or c.id.startswith("check_"))]
+        rest = (cell for cell in self.body if cell is not self.answer)
+        return [cell for cell in rest if cell.is_graded or cell.id.startswith("check_")]
+
+    @property
+    def hints(self) -> list[Hint]:
+        """The hints that stand under the task."""
+        return [Hint(found["title"].strip(), found["text"]) for found in HINT.finditer(self.task.source)]
 
     @property
     def points(self) -> float:
+        """The points of its checks."""
         return sum(check.points for check in self.checks)
 
     @property
@@ -83,16 +146,17 @@ class Exercise:
 
     @property
     def minutes(self) -> int:
+        """The minutes that the task states."""
         return int(self.effort["minutes"]) if self.effort else 0
 
 
 class Lesson:
     """A lesson read from its parsed notebook."""
 
-    def __init__(self, name: str, notebook: dict[str, Any]):
+    def __init__(self, name: str, notebook: dict[str, Any]) -> None:
         self.name = name
         self.number = int(name[:2]) if name[:2].isdigit() else 0
-        self.cells = [Cell(raw, position) for position, raw in enumerate(notebook["cells"], start=1)]
+        self.cells = cells_of(notebook)
         self.exercises: list[Exercise] = []
         open_exercise = False
         for cell in self.cells:
@@ -110,31 +174,44 @@ class Lesson:
         return self.cells[0].lines[0].partition(" · ")[2]
 
     @cached_property
-    def facts(self) -> re.Match[str] | None:
+    def facts(self) -> Facts | None:
         """Paper, exercises, points, minutes and seconds as the title cell states them."""
         lines = self.cells[0].lines if self.cells else []
-        return next(filter(None, map(FACTS.fullmatch, lines)), None)
+        found = next(filter(None, map(FACTS.fullmatch, lines)), None)
+        return Facts(line=found[0], **found.groupdict()) if found else None
 
     @property
     def points(self) -> float:
+        """The points of its exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
 
-def cell_id(raw: dict[str, Any]) -> str:
+def cells_of(notebook: dict[str, Any]) -> list[Cell]:
+    """Return the cells of a parsed notebook."""
+    return [Cell(raw, position) for position, raw in enumerate(notebook["cells"], start=1)]
+
+
+def cell_id(raw: Mapping[str, Any]) -> str:
     """Return nbgrader's id of a cell, else its own, else nothing."""
     grade_id = (raw["metadata"].get("nbgrader") or {}).get("grade_id")
     found = grade_id or raw.get("id")
     return found if isinstance(found, str) else ""
 
 
-def is_marked(raw: dict[str, Any], flag: str) -> bool:
+def is_marked(raw: Mapping[str, Any], flag: str) -> bool:
     """nbgrader marks a cell as "grade", "solution" or whatever `flag` says."""
     return bool((raw["metadata"].get("nbgrader") or {}).get(flag))
 
 
-def is_check(raw: dict[str, Any]) -> bool:
+def is_check(raw: Mapping[str, Any]) -> bool:
     """A cell is an autograder test."""
     return is_marked(raw, "grade") and not is_marked(raw, "solution")
+
+
+def answer_of(check: str, answers: Iterable[str], default: str = "") -> str:
+    """Return the answer that a check is about, by their names; of several the one that says most."""
+    fitting = [answer for answer in answers if f"{check}_".startswith(f"check_{answer}_")]
+    return max(fitting, key=len, default=default)
 
 
 def without_regions(source: str, kind: str, stub: str | None = None) -> str:
@@ -194,4 +271,5 @@ def parse_or_none(source: str) -> ast.Module | None:
 def definition(module: ast.Module | None, name: str) -> ast.FunctionDef | ast.ClassDef | None:
     """Return the top-level function or class of that name."""
     body = module.body if module else []
-    return next((n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == name), None)
+    definitions = (node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return next((node for node in definitions if node.name == name), None)

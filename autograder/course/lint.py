@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.lesson import (
-    STUB,
     Exercise,
     Lesson,
     code_lines,
@@ -24,6 +23,7 @@ from autograder.course.lesson import (
     regions,
     without_regions,
 )
+from autograder.stub import STUB
 
 MAX_ANSWER_LINES = 15
 
@@ -31,7 +31,6 @@ PROGRESS = "progress"  # the id of the cell that shows how the checks ended
 LESSON_NAME = re.compile(r"\d\d_[a-z0-9]+(_[a-z0-9]+)*")
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 BADGE = "colab.research.google.com"
-HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]+\]\([^)\s]+\)")
 NBGRADER_MARK = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
@@ -89,14 +88,14 @@ def facts_are_true(lesson: Lesson) -> Found:
     """The title states paper, exercises, points and minutes as the cells have them, and how long the lesson runs."""
     found = lesson.facts
     minutes = sum(exercise.minutes for exercise in lesson.exercises)
-    paper, stated, seconds = (found["paper"], int(found["minutes"]), found["seconds"]) if found else ("§…", 0, "…")
+    paper, stated, seconds = (found.paper, int(found.minutes), found.seconds) if found else ("§…", 0, "…")
     wanted = (
         f"**Paper:** {paper} · **Exercises:** {len(lesson.exercises)} · **Points:** {lesson.points:g}"
         f" · **Time:** about {max(minutes, stated)} minutes · **Runs in:** {seconds} seconds"
     )
     if not found:
         yield "title", f"the line of facts is missing or reads differently. It should read `{wanted}`."
-    elif found[0] != wanted:
+    elif found.line != wanted:
         yield "title", f"the line of facts does not agree with the exercises. It should read `{wanted}`."
 
 
@@ -160,7 +159,7 @@ def ending_is_complete(lesson: Lesson) -> Found:
     """The lesson ends in what was learned, with a table, and what comes next, with a link."""
     tasks = [position for position, cell in enumerate(lesson.cells) if cell.id.startswith("exercise_")]
     rest = lesson.cells[max(tasks, default=0) :]
-    learned = [c for c in rest if c.kind == "markdown" and c.source.startswith("## What you learned")]
+    learned = [cell for cell in rest if cell.kind == "markdown" and cell.source.startswith("## What you learned")]
     if not learned:
         yield "", "after the last exercise there is no cell `## What you learned`. Add it, with a table."
     elif not TABLE_RULE.search(learned[0].source):
@@ -182,7 +181,7 @@ def progress_precedes_the_ending(lesson: Lesson) -> Found:
     cell, following = lesson.cells[at], lesson.cells[at + 1 : at + 2]
     if cell.kind != "code" or cell.nbgrader:
         yield PROGRESS, "it is no plain code cell. Make it code, without nbgrader's marks; release fills it in."
-    if not any(each.source.startswith("## What you learned") for each in following):
+    if not any(after.source.startswith("## What you learned") for after in following):
         yield PROGRESS, "`## What you learned` does not follow it. Move it there: it shows what all checks said."
 
 
@@ -212,10 +211,10 @@ def hints_are_given(exercise: Exercise) -> Found:
     """A task has two or three hints, each with a summary."""
     task = exercise.task
     opened = task.source.count("<details>")
-    hints = HINT.findall(task.source)
+    hints = exercise.hints
     if not 2 <= opened <= 3:
         yield task.label, f"it has {opened} of two or three hints. Write each as a `<details>` block."
-    elif len(hints) != opened or not all(summary.strip() and text.strip() for summary, text in hints):
+    elif len(hints) != opened or not all(hint.title and hint.text.strip() for hint in hints):
         yield task.label, "a hint is not whole. Write `<details><summary>symptom</summary>`, text, `</details>`."
 
 
@@ -227,7 +226,7 @@ def answer_follows(exercise: Exercise) -> Found:
         return
     if answer.id != name:
         yield answer.label, f"the exercise is called `{name}`, its answer `{answer.id}`. Give them the same name."
-    if answer.flags() != {"grade": False, "solution": True, "locked": False}:
+    if not answer.is_answer or answer.is_graded or answer.is_locked:
         yield answer.label, "nbgrader does not take it as an answer. Set solution true, grade and locked false."
 
 
@@ -265,7 +264,7 @@ def checks_are_named_and_locked(exercise: Exercise) -> Found:
         wanted = f"check_{exercise.name}"
         if check.id != wanted and not check.id.startswith(f"{wanted}_"):
             yield check.label, f"it checks `{exercise.name}`. Call it `{wanted}` or `{wanted}_` and a behaviour."
-        if check.kind != "code" or check.flags() != {"grade": True, "solution": False, "locked": True}:
+        if check.kind != "code" or not (check.is_graded and check.is_locked) or check.is_answer:
             yield check.label, "nbgrader does not take it as a check. Make it code, graded, locked, no solution."
         elif check.points <= 0:
             yield check.label, "it is worth nothing. Give it points."

@@ -10,7 +10,6 @@ import copy
 import hashlib
 import json
 import logging
-import os
 import re
 import shutil
 import tempfile
@@ -18,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
@@ -28,8 +26,11 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum, is_grade
 from traitlets.config import Config
 
-from autograder.course.config import Address, CourseError, lint, load_config, read_lessons, read_notebook, readme
+from autograder import files
+from autograder.course import lint
+from autograder.course.config import Address, CourseError, read_lessons, read_notebook, readme
 from autograder.course.lesson import Lesson, cell_id, parse, without_regions
+from autograder.course.paths import Course
 
 MANIFEST = "release.json"
 GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
@@ -37,7 +38,7 @@ JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
-DEFAULTS = ([], {}, True, {"slide_type": ""})
+DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
 
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
 
@@ -76,16 +77,16 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
         CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
     """
     address = Address.read(root)
-    config = load_config(root)
+    course = Course.at(root)
     lessons = read_lessons(root)
     for name, notebook in lessons.items():
         fill_in(notebook, name, address)
         normalise(notebook)
     sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
-    plan = make_plan(root, sources, generate(sources, config), readme(root, lessons, address))
+    plan = make_plan(root, sources, generate(sources, course.config), readme(root, lessons, address))
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
-    lines = [f"{c.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{c.verb}" for c in plan.changes]
+    lines = [f"{change.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{change.verb}" for change in plan.changes]
     lines += [
         f"{path.relative_to(root).as_posix()}: left alone, though its lesson is gone: somebody worked in it. "
         "Move it away when nobody needs it."
@@ -94,7 +95,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     if check:
         return lines
     if register:
-        generate(sources, config, database=_database(root, config))
+        generate(sources, course.config, database=course.db_url)
     for path in plan.edited:
         lines.append(f"{_keep_copy(path).relative_to(root).as_posix()}: a copy of what somebody worked in")
     for change in plan.changes:
@@ -126,7 +127,9 @@ def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
 
 def progress(lesson: Lesson) -> str:
     """The source of the cell that shows what is solved: each exercise with the number of checks that students see."""
-    checks = [without_regions(check.source, "HIDDEN TESTS") for each in lesson.exercises for check in each.checks]
+    checks = [
+        without_regions(check.source, "HIDDEN TESTS") for exercise in lesson.exercises for check in exercise.checks
+    ]
     counts = Counter(name for source in checks for name in _checked(source))
     lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
     call = "\n".join(["check.progress(", "    {", *lines, "    }", ")"]) if lines else "check.progress({})"
@@ -137,7 +140,9 @@ def _checked(source: str) -> Iterator[str]:
     """The names that a cell's `check.exercise` decorators give."""
     for node in ast.walk(parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "check.exercise":
-            yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
+            yield from (
+                name.value for name in node.args[:1] if isinstance(name, ast.Constant) and isinstance(name.value, str)
+            )
 
 
 def normalise(notebook: NotebookNode) -> None:
@@ -176,7 +181,8 @@ def close_gaps(notebook: NotebookNode) -> None:
 
 def to_bytes(notebook: NotebookNode) -> bytes:
     """Return a notebook's file as nbformat writes it."""
-    return (nbformat.v4.writes(notebook) + "\n").encode()
+    text: str = nbformat.v4.writes(notebook)
+    return f"{text}\n".encode()
 
 
 class _Messages(logging.Handler):
@@ -228,19 +234,15 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         raise CourseError(f"{place}: nbgrader could not {task}. {advice} It says:\n{said}") from error
 
 
-def _database(root: Path, config: Config) -> str:
-    return config.CourseDirectory.get("db_url") or f"sqlite:///{root.resolve() / 'gradebook.db'}"
-
-
 def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None) -> Plan:
     """Compare what should be with what is, and tell generated files from those somebody worked in."""
     known = read_manifest(root)
     folder = root / "notebooks"
-    files = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
+    notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     plan = Plan([], [], [])
     wanted = {root / "solutions" / name / f"{name}.ipynb": data for name, data in sources.items()}
-    wanted |= {folder / name: data for name, data in files.items()}
-    for name, data in files.items():
+    wanted |= {folder / name: data for name, data in notebooks.items()}
+    for name, data in notebooks.items():
         path = folder / name
         if (
             path.exists()
@@ -248,13 +250,13 @@ def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes]
             and _sources(path.read_bytes()) != _sources(data)
         ):
             plan.edited.append(path)
-    for name in sorted(known.keys() - files.keys()):
+    for name in sorted(known.keys() - notebooks.keys()):
         path = folder / name
         if path.exists() and _digest(path.read_bytes()) == known[name]:
             plan.changes.append(Change(path, None))
         elif path.exists():
             plan.left.append(path)
-    listed = {name: _digest(data) for name, data in sorted(files.items())}
+    listed = {name: _digest(data) for name, data in sorted(notebooks.items())}
     manifest = json.dumps({"generated by": GENERATED_BY, "files": listed}, indent=2) + "\n"
     wanted[folder / MANIFEST] = manifest.encode()
     if table is not None:
@@ -269,9 +271,9 @@ def read_manifest(root: Path) -> dict[str, str]:
     """Return which files release wrote, with their digests; nothing when it never ran."""
     path = root / "notebooks" / MANIFEST
     try:
-        files: Any = json.loads(path.read_text(encoding="utf-8"))["files"]
-        if all(re.fullmatch(r"(\w+)/\1\.ipynb", name) and isinstance(digest, str) for name, digest in files.items()):
-            return files
+        digests: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["files"]
+        if all(re.fullmatch(r"(\w+)/\1\.ipynb", name) and isinstance(digest, str) for name, digest in digests.items()):
+            return digests
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -311,6 +313,4 @@ def _apply(change: Change) -> None:
             change.path.parent.rmdir()
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = change.path.with_name(f".{change.path.name}.unfinished")
-    unfinished.write_bytes(change.data)
-    os.replace(unfinished, change.path)
+    files.write(change.path, change.data)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -30,10 +31,15 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """What was mended in a submission or odd about it: one honest line, and what it is about."""
+    """What was mended in a submission or odd about it: one honest line, and what it is about.
+
+    Attributes:
+        cell: the id of the cell in question; "" where it is the file or the whole notebook.
+    """
 
     kind: NoteKind
     text: str
+    cell: str = ""
 
     def __str__(self) -> str:
         return self.text
@@ -124,13 +130,38 @@ class Result:
         """The points that there were to earn."""
         return sum(outcome.points for outcome in self.checks)
 
+    @property
+    def earned(self) -> dict[str, float]:
+        """Check → points earned; none where it could not be graded."""
+        return {} if self.reason else {outcome.check: outcome.earned for outcome in self.checks}
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON's own types."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Result:
-        """Read what `to_json` wrote."""
-        checks = tuple(Outcome(**{**each, "status": Status(each["status"])}) for each in data["checks"])
-        notes = tuple(Note(NoteKind(each["kind"]), each["text"]) for each in data["notes"])
-        return cls(**{**data, "checks": checks, "notes": notes, "unenforced": tuple(data["unenforced"])})
+    def from_json(cls, data: object) -> Result:
+        """Read what `to_json` of this very version wrote.
+
+        Raises:
+            ValueError: it was written by another one.
+        """
+        values = _values(cls, data)
+        try:
+            checks = [_values(Outcome, outcome) for outcome in values["checks"]]
+            notes = [_values(Note, note) for note in values["notes"]]
+            values |= {
+                "checks": tuple(Outcome(**{**outcome, "status": Status(outcome["status"])}) for outcome in checks),
+                "notes": tuple(Note(**{**note, "kind": NoteKind(note["kind"])}) for note in notes),
+                "unenforced": tuple(values["unenforced"]),
+            }
+        except TypeError:
+            raise ValueError("no result of this version") from None
+        return cls(**values)
+
+
+def _values(cls: type[Result | Outcome | Note], data: object) -> dict[str, Any]:
+    """Return the fields of a dataclass as JSON has them, all of them and no more."""
+    if not isinstance(data, Mapping) or data.keys() != {field.name for field in fields(cls)}:
+        raise ValueError(f"no {cls.__name__} of this version")
+    return dict(data)

@@ -65,7 +65,8 @@ class Gradebook:
     def __init__(self, db_url: str, root: Path) -> None:
         self._url = _address(db_url, root)
         self._is_file = self._url.get_backend_name() == "sqlite"
-        self.where = self._url.database if self._is_file else self._url.render_as_string(hide_password=True)
+        file = self._url.database if self._is_file else None
+        self.where = file or self._url.render_as_string(hide_password=True)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -171,19 +172,19 @@ def _prepare_postgresql(connection: Any, where: str) -> None:
         raise CourseError(IN_USE.format("", where))
 
 
-def _check_schema(connection: Any, where: str) -> None:
+def _check_schema(connection: Connection, where: str) -> None:
     """Refuse a database that this version of nbgrader did not make."""
     tables = inspect(connection).get_table_names()
     if "assignment" not in tables:
         raise CourseError(f"The database at {where} is no gradebook yet. {RELEASE}")
-    found = None
+    version = None
     if "alembic_version" in tables:
-        found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    wanted = ScriptDirectory(ALEMBIC_DIR).get_current_head()
-    if found != wanted:
+        version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    newest = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    if version != newest:
         raise CourseError(
-            f"The gradebook at {where} has the tables of another nbgrader (version {found} of them; nbgrader "
-            f"{nbgrader.__version__} has {wanted}). Copy it to a safe place and run `nbgrader db upgrade`; "
+            f"The gradebook at {where} has the tables of another nbgrader (version {version} of them; nbgrader "
+            f"{nbgrader.__version__} has {newest}). Copy it to a safe place and run `nbgrader db upgrade`; "
             "if it comes from a newer nbgrader, install that one."
         )
 
@@ -195,18 +196,18 @@ def explained(where: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         original = error.orig if isinstance(error, DBAPIError) else error
-        said = " ".join(str(original).split())
-        if "database is locked" in said or getattr(original, "sqlstate", None) == "55P03":
+        message = " ".join(str(original).split())
+        if "database is locked" in message or getattr(original, "sqlstate", None) == "55P03":
             raise CourseError(
                 f"Another program keeps the gradebook at {where} locked, for more than {LOCK_SECONDS:g} seconds. "
                 "Close it, then grade again; what is recorded stays."
             ) from error
-        if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in said):
+        if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in message):
             raise CourseError(
-                f"The gradebook at {where} cannot be reached ({said}). Start its server, or mend "
+                f"The gradebook at {where} cannot be reached ({message}). Start its server, or mend "
                 "CourseDirectory.db_url in nbgrader_config.py, then grade again; what is recorded stays."
             ) from error
         raise CourseError(
-            f"The gradebook at {where} could not be used ({said}). Mend that, or restore a copy, then grade again; "
+            f"The gradebook at {where} could not be used ({message}). Mend that, or restore a copy, then grade again; "
             "what is recorded stays."
         ) from error

@@ -20,9 +20,9 @@ from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import STUDENTS, class_work
 from autograder.grading import grade
-from autograder.grading.gradebook.reader import Book, read_book
+from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 
@@ -56,15 +56,15 @@ def record(course: Path, *students: str, timestamp: datetime | None = None) -> R
     """Record for each student that the first check passed and the second failed."""
     source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
     notebook = json.dumps(repair(source, cells_in(source)).notebook)
-    checks = (Outcome("check_double", 3, "passed"), Outcome("check_double_text", 1, "failed", "✗ No."))
-    result = Result("", LESSON, checks, ("A note.",), notebook=notebook)
+    checks = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.FAILED, "✗ No."))
+    result = Result("", LESSON, checks, (Note(NoteKind.NOTEBOOK, "A note."),), notebook=notebook)
     with Recorder(course) as recorder:
         for student in students:
             recorder.record(replace(result, student=student), "d", submitted=None, timestamp=timestamp)
     return replace(result, notebook="")
 
 
-def agrees(book: Book, course: Path) -> int:
+def agrees(book: GradebookSnapshot, course: Path) -> int:
     """Compare every submission with what nbgrader's own Gradebook says, and return how many there are."""
     count = 0
     with Gradebook(db_url(course), "transformer") as gradebook:
@@ -78,7 +78,7 @@ def agrees(book: Book, course: Path) -> int:
                 assert ours.raw_score == theirs.score
                 assert ours.penalty == (theirs.late_submission_penalty or 0)
                 assert ours.scores == {grade.name: grade.score for grade in notebook.grades}
-                assert ours.to_be_looked_at == theirs.needs_manual_grade
+                assert ours.needs_review == theirs.needs_manual_grade
                 assert ours.submitted == theirs.timestamp
                 count += 1
         assert len(book.graded) == count
@@ -91,14 +91,14 @@ def test_a_graded_class_has_nbgraders_scores(tmp_path: Path) -> None:
     for student, notebook in class_work(lesson, sample_class.released_notebook(tmp_path / "demo", REAL)).items():
         sample_class.hand_in(tmp_path / "demo", student, REAL, notebook)
     assert grade.grade(tmp_path / "demo", grade.Wanted(), Console(quiet=True)) == 0
-    book = read_book(tmp_path / "demo")
+    book = read_gradebook(tmp_path / "demo")
     assert agrees(book, tmp_path / "demo") == len(STUDENTS)
     assert len({each.score for each in book.graded.values()}) > 3
     for each in book.graded.values():
         assert each.result.score == each.score
         assert len(each.result.checks) == len(book.lessons[REAL].points)
-        assert book.notebook(each.student, REAL).is_file() and len(each.notebook_sha256) == 64
-    assert book.lessons[REAL].answers == {"split_heads", "merge_heads", "MultiHeadAttention"}
+        assert book.course.graded_notebook(each.student, REAL).is_file() and len(each.notebook_sha256) == 64
+    assert set(book.lessons[REAL].answers) == {"split_heads", "merge_heads", "MultiHeadAttention"}
 
 
 def test_points_and_comments_by_hand_count(course: Path) -> None:
@@ -111,16 +111,16 @@ def test_points_and_comments_by_hand_count(course: Path) -> None:
         gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Nearly."
         gradebook.find_comment("double", LESSON, LESSON, "bob").manual_comment = " "
         gradebook.db.commit()
-    book = read_book(course)
+    book = read_gradebook(course)
     assert agrees(book, course) == 2
     ada, bob = (book.graded[student, LESSON] for student in ("ada", "bob"))
     assert (ada.score, ada.by_hand, ada.extra) == (1.75, {"check_double"}, {"check_double_text": 0.25})
     assert (bob.score, bob.by_hand, bob.extra) == (3.0, frozenset(), {})
     assert ada.comments == {"double": "Nearly."} and bob.comments == {}
-    assert not ada.to_be_looked_at
+    assert not ada.needs_review
     record(course, "ada")
-    assert read_book(course).graded["ada", LESSON].to_be_looked_at
-    assert agrees(read_book(course), course) == 2
+    assert read_gradebook(course).graded["ada", LESSON].needs_review
+    assert agrees(read_gradebook(course), course) == 2
 
 
 def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
@@ -131,7 +131,7 @@ def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
     record(course, "ada", timestamp=DUE + timedelta(hours=5))
     record(course, "bob", timestamp=DUE)
-    book = read_book(course)
+    book = read_gradebook(course)
     assert agrees(book, course) == 2
     ada, bob = (book.graded[student, LESSON] for student in ("ada", "bob"))
     assert (ada.raw_score, ada.penalty, ada.score) == (3, 3, 0)
@@ -142,7 +142,7 @@ def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
 def test_results_come_along(course: Path) -> None:
     """What our engine recorded is there with the time and the digest of its notebook."""
     result = record(course, "ada")
-    ada = read_book(course).graded["ada", LESSON]
+    ada = read_gradebook(course).graded["ada", LESSON]
     assert ada.result == replace(result, student="ada")
     assert ada.recorded is not None and ada.notebook_sha256
 
@@ -157,7 +157,7 @@ def test_another_programs_points_are_there_without_a_result(course: Path) -> Non
         for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades:
             grade.auto_score, grade.needs_manual_grade = 0.5, False
         gradebook.db.commit()
-    book = read_book(course)
+    book = read_gradebook(course)
     assert agrees(book, course) == 1
     ada = book.graded["ada", LESSON]
     assert (ada.score, ada.result, ada.recorded, ada.notebook_sha256) == (1.0, None, None, "")
@@ -172,7 +172,7 @@ def test_a_result_that_another_program_has_overtaken_is_none(course: Path) -> No
         for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades:
             grade.auto_score = 1.0
         gradebook.db.commit()
-    book = read_book(course)
+    book = read_gradebook(course)
     assert book.graded["ada", LESSON].result is None and book.graded["ada", LESSON].score == 2
     assert book.graded["bob", LESSON].result is not None
 
@@ -184,7 +184,7 @@ def test_a_result_of_another_version_is_none(course: Path) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE autograder_result SET result = '[1]' WHERE student = 'ada'"))
     engine.dispose()
-    book = read_book(course)
+    book = read_gradebook(course)
     assert book.graded["ada", LESSON].result is None and book.graded["ada", LESSON].score == 3
     assert book.graded["bob", LESSON].result is not None
 
@@ -199,7 +199,7 @@ def test_tasks_that_are_graded_by_hand_count(course: Path) -> None:
         grade = next(g for g in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades if g.name == "essay")
         grade.manual_score, grade.needs_manual_grade = 4.0, False
         gradebook.db.commit()
-    book = read_book(course)
+    book = read_gradebook(course)
     assert agrees(book, course) == 1
     assert book.lessons[LESSON].max_score == 9 and book.graded["ada", LESSON].score == 4
 
@@ -211,11 +211,11 @@ def test_a_writer_neither_waits_nor_is_seen_too_early(course: Path) -> None:
         writer = sqlite3.connect(course / "gradebook.db", isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("INSERT INTO student (id) VALUES ('eve')")
-        assert set(read_book(course).students) == {"ada"}
+        assert set(read_gradebook(course).students) == {"ada"}
         writer.execute("COMMIT")
         writer.close()
         before = (course / "gradebook.db").read_bytes()
-        assert set(read_book(course).students) == {"ada", "eve"}
+        assert set(read_gradebook(course).students) == {"ada", "eve"}
         assert (course / "gradebook.db").read_bytes() == before
 
 
@@ -223,16 +223,16 @@ def test_no_gradebook_is_said(course: Path) -> None:
     """Without a gradebook the error says where it was looked for and what to do, and none is made."""
     (course / "gradebook.db").unlink()
     with pytest.raises(CourseError, match=r"There is no gradebook at .*gradebook.db. Run `autograder release`"):
-        read_book(course)
+        read_gradebook(course)
     assert not (course / "gradebook.db").exists()
     (course / "gradebook.db").write_text("This is no database, and long enough to show it." * 10)
     with pytest.raises(CourseError, match=r"could not be used"):
-        read_book(course)
+        read_gradebook(course)
 
 
 def test_where_things_are(course: Path) -> None:
     """The book knows its gradebook and its folders."""
-    book = read_book(course)
-    assert Path(book.where) == course / "gradebook.db" and book.root == course.resolve()
-    assert book.source(LESSON) == course.resolve() / "solutions" / LESSON / f"{LESSON}.ipynb"
-    assert book.notebook("ada", LESSON) == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    book = read_gradebook(course)
+    assert Path(book.where) == course / "gradebook.db" and book.course.root == course.resolve()
+    assert book.course.source(LESSON) == course.resolve() / "solutions" / LESSON / f"{LESSON}.ipynb"
+    assert book.course.graded_notebook("ada", LESSON) == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"

@@ -40,9 +40,9 @@ from autograder.demo import sample_class
 from autograder.demo.students import class_work
 from autograder.grading.gradebook import database
 from autograder.grading.gradebook.database import RESULTS
-from autograder.grading.gradebook.reader import read_book
+from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 
@@ -107,7 +107,7 @@ def engine_result(stock: Path, student: str) -> Result:
             cell.outputs = found[marks.grade_id].outputs
         if marks.get("grade"):
             score, points = determine_grade(found[marks.grade_id])
-            status = "passed" if score == points else "failed"
+            status = Status.PASSED if score == points else Status.FAILED
             checks.append(Outcome(marks.grade_id, points, status, "" if score else "It is wrong.", 0.25))
     return Result(student, LESSON, tuple(checks), repaired.notes, notebook=json.dumps(repaired.notebook), seconds=1.5)
 
@@ -276,7 +276,7 @@ def small_notebook(course: Path) -> NotebookNode:
 
 def small_result(course: Path, student: str = "ada", **changes: Any) -> Result:
     """Return a result for the small lesson: the first check passed, the second failed."""
-    checks = (Outcome("check_double", 3, "passed"), Outcome("check_double_text", 1, "failed", "✗ wrong"))
+    checks = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.FAILED, "✗ wrong"))
     result = Result(student, SMALL, checks, notebook=json.dumps(small_notebook(course)))
     return replace(result, **changes)
 
@@ -318,7 +318,7 @@ def test_graded_again_replaces_everything(course: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "first.txt").mkdir()
     (tmp_path / "second" / "first.txt" / "timestamp.txt").write_text("2")
-    better = tuple(replace(outcome, status="passed", message="") for outcome in small_result(course).checks)
+    better = tuple(replace(outcome, status=Status.PASSED, message="") for outcome in small_result(course).checks)
     with Recorder(course) as recorder:
         keep(recorder, small_result(course), submitted=tmp_path / "first")
         keep(recorder, small_result(course, checks=better), "e", submitted=tmp_path / "second")
@@ -343,7 +343,8 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
         keep(recorder, small_result(course), submitted=submitted)
         (note,) = recorder.graded(SMALL)["ada"][1].notes
     assert files_in(notebook_path(course).parent) == {"data/small.csv": b"1"}
-    assert note == (
+    assert note.kind is NoteKind.FILES_LEFT_OUT
+    assert note.text == (
         "Not kept beside the graded notebook (links, too large or unreadable): away, hu?ge.bin, pipe and 1 more."
     )
 
@@ -352,7 +353,7 @@ def test_anything_a_student_prints_can_be_kept(course: Path) -> None:
     """Half characters, NUL and NaN in outputs and messages stop nothing."""
     notebook = small_notebook(course)
     notebook.cells[-1].source = "\ud800 \x00 é 🙂"
-    odd = Outcome("check_double_text", 1, "failed", "\ud800\x00é", float("inf"))
+    odd = Outcome("check_double_text", 1, Status.FAILED, "\ud800\x00é", float("inf"))
     result = small_result(course, notebook=json.dumps(notebook))
     result = replace(result, checks=(result.checks[0], odd))
     with Recorder(course) as recorder:
@@ -367,6 +368,19 @@ def test_names_that_nbgrader_cannot_keep_are_refused(course: Path, name: str) ->
     with Recorder(course) as recorder, pytest.raises(CourseError, match="Give the folder in submitted/ a name"):
         keep(recorder, small_result(course, name))
     assert not (course / "autograded").exists()
+
+
+OLD_RESULTS = {
+    "a list": lambda result: [1],
+    "notes that are texts": lambda result: result | {"notes": ["A note."]},
+    "a note of another kind": lambda result: result | {"notes": [{"kind": "?", "text": "A note.", "cell": ""}]},
+    "no word on whether to try again": lambda result: {key: result[key] for key in result if key != "retryable"},
+    "a field that is gone": lambda result: result | {"colour": "red"},
+    "a status that is gone": lambda result: result | {"checks": [result["checks"][0] | {"status": "?"}]},
+    "outcomes without the proved mistake": lambda result: result
+    | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]},
+    "nothing where checks should be": lambda result: result | {"checks": None},
+}
 
 
 def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
@@ -386,6 +400,22 @@ def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
         for name in names:
             keep(recorder, small_result(course, name))
         assert recorder.graded(SMALL).keys() == set(names)
+
+
+@pytest.mark.parametrize("age", OLD_RESULTS.values(), ids=OLD_RESULTS)
+def test_what_another_version_recorded_is_graded_again(course: Path, age: Callable[[dict[str, Any]], Any]) -> None:
+    """A result that lacks what results have today, or has more, is no result; that of another student stays one."""
+    with Recorder(course) as recorder:
+        for student in ("ada", "bob"):
+            keep(recorder, small_result(course, student, notes=(Note(NoteKind.FILE, "A note."),)))
+        written = recorder.graded(SMALL)["ada"].result.to_json()
+    older = json.dumps(age(written))
+    execute(course / "gradebook.db", "UPDATE autograder_result SET result = ? WHERE student = 'ada'", older)
+    with Recorder(course) as recorder:
+        assert set(recorder.graded(SMALL)) == {"bob"}
+    graded = read_gradebook(course).graded
+    assert graded["ada", SMALL].result is None and graded["ada", SMALL].score == 3
+    assert graded["bob", SMALL].result is not None
 
 
 def test_extension_takes_the_penalty_away(course: Path) -> None:
@@ -481,10 +511,10 @@ def test_unusable_gradebooks_are_refused(course: Path, spoil: Callable[[Path], o
         pass
 
 
-def execute(path: Path, statement: str) -> None:
+def execute(path: Path, statement: str, *values: str) -> None:
     """Change a gradebook behind everybody's back."""
     connection = sqlite3.connect(path)
-    connection.execute(statement)
+    connection.execute(statement, values)
     connection.commit()
     connection.close()
 
@@ -826,7 +856,7 @@ def test_postgresql_has_the_same_rows(both: Both, postgresql: Callable[[str], st
     assert rows(db_url) == both.first[0]
     with Recorder(folder) as recorder:
         assert recorder.graded(LESSON).keys() == set(CLASS)
-        book = read_book(folder)
+        book = read_gradebook(folder)
     assert {student: each.result.checks for (student, _), each in book.graded.items()} == {
         student: result.checks for student, result in both.results.items()
     }
@@ -849,7 +879,7 @@ def test_postgresql_has_one_writer_and_names_locks(
     move_to(course, db_url)
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
     engine = create_engine(db_url)
-    odd = small_result(course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, "failed", "\0")))
+    odd = small_result(course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0")))
     with Recorder(course) as recorder:
         with pytest.raises(CourseError, match=r"Another `autograder grade` is writing to the gradebook at postgresql"):
             Recorder(course).__enter__()

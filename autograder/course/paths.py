@@ -1,0 +1,129 @@
+"""A course's folders and files: the one place that knows where nbgrader keeps what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Self
+
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from autograder.course.config import CourseError, load_config
+
+
+class Course:
+    """A course as its nbgrader_config.py has it.
+
+    Attributes:
+        config: nbgrader's configuration.
+        directory: nbgrader's own view of the course.
+        root: the course folder.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.directory = CourseDirectory(config=config)
+        self.root = Path(self.directory.root)
+
+    @classmethod
+    def at(cls, root: Path) -> Self:
+        """Read the configuration of the course in a folder.
+
+        Raises:
+            CourseError: it does not run.
+        """
+        config = load_config(root)
+        config.CourseDirectory.setdefault("root", str(root.resolve()))
+        return cls(config)
+
+    @property
+    def name(self) -> str:
+        """What nbgrader calls the course, or the name of its folder."""
+        return self.directory.course_id or self.root.name
+
+    @property
+    def db_url(self) -> str:
+        """The address of the gradebook."""
+        return str(self.directory.db_url)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a group shares its files."""
+        return bool(self.directory.groupshared)
+
+    def source(self, lesson: str) -> Path:
+        """The notebook of a lesson, hidden tests included."""
+        return self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
+
+    def submitted(self, student: str, lesson: str) -> Path:
+        """The folder of a submission."""
+        return self._folder(self.directory.submitted_directory, student, lesson)
+
+    def autograded(self, student: str, lesson: str) -> Path:
+        """The folder of a graded submission."""
+        return self._folder(self.directory.autograded_directory, student, lesson)
+
+    def graded_notebook(self, student: str, lesson: str) -> Path:
+        """The graded notebook of a submission."""
+        return self.autograded(student, lesson) / f"{lesson}.ipynb"
+
+    def feedback(self, student: str, lesson: str) -> Path:
+        """The folder of the feedback on a submission."""
+        return self._folder(self.directory.feedback_directory, student, lesson)
+
+    def _folder(self, step: str, student: str, lesson: str) -> Path:
+        return Path(self.directory.format_path(step, student, lesson))
+
+    def secrets(self) -> list[Path]:
+        """What no submission may read."""
+        steps = (
+            self.directory.source_directory,
+            self.directory.submitted_directory,
+            self.directory.autograded_directory,
+        )
+        return [*(self.root / step for step in steps), self.root / "gradebook.db"]
+
+    def lessons(self) -> list[str]:
+        """The names of the lessons."""
+        return sorted(path.stem for path in self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"))
+
+    def choose_lessons(self, names: Sequence[str]) -> list[str]:
+        """The lessons of these names; where there are none, those that somebody handed in.
+
+        Raises:
+            CourseError: one of the names is none of the course's.
+        """
+        lessons = self.lessons()
+        if unknown := [name for name in names if name not in lessons]:
+            raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(lessons)}.")
+        return list(names) or [lesson for lesson in lessons if self.students(lesson)]
+
+    def students(self, lesson: str, pattern: str = "*") -> list[str]:
+        """Who handed in a lesson, of those whose names fit the pattern."""
+        whole = self.submitted("*", lesson)
+        depth = self.submitted("@", lesson).parts.index("@")
+        start = self.root if whole.is_relative_to(self.root) else Path(whole.anchor)
+        folders = (path for path in start.glob(str(whole.relative_to(start))) if path.is_dir())
+        names = {path.parts[depth] for path in folders}
+        return sorted(name for name in names if fnmatch(name, pattern) and not name.startswith("."))
+
+    def strays(self) -> list[str]:
+        """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
+        start = self.root / self.directory.submitted_directory
+        folders = {self.submitted(student, lesson) for lesson in self.lessons() for student in self.students(lesson)}
+        notebooks = (path for path in start.rglob("*.ipynb") if not any(part[0] == "." for part in path.parts[1:]))
+        strays = (path for path in notebooks if not folders.intersection(path.parents))
+        return sorted(str(path.relative_to(self.root)) for path in strays)
+
+
+def handed_in(folder: Path) -> str:
+    """What a submission's timestamp.txt says; "?" where it cannot be read, "" where there is none."""
+    path = folder / "timestamp.txt"
+    try:
+        if not path.exists():
+            return ""
+        return path.read_text(encoding="utf-8").strip() if path.is_file() and path.stat().st_size < 1000 else "?"
+    except (OSError, ValueError):
+        return "?"

@@ -1,0 +1,192 @@
+"""A lesson as the gradebook has it: which checks and answers, worth what, with which texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from nbformat import NotebookNode, from_dict
+from nbgrader.api import Assignment, BaseCell, GradeCell, Notebook, SolutionCell, SourceCell, TaskCell
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from sqlalchemy import Connection, func, select
+
+from autograder.course.config import CourseError
+from autograder.course.lesson import cell_id
+from autograder.grading.gradebook.database import RELEASE
+from autograder.grading.results import Result
+
+
+@dataclass(frozen=True)
+class ReleasedCell:
+    """A cell as it was released."""
+
+    checksum: str
+    is_locked: bool
+
+
+@dataclass(frozen=True)
+class GradebookLesson:
+    """A lesson as the gradebook has it.
+
+    Attributes:
+        points: check → points; what is graded by hand alone is among them.
+        answers: the cells in which students answer → their ids in the database.
+        checks: the cells that are graded by tests → their ids in the database.
+        cells: all cells that nbgrader knows, as they were released.
+        notebooks: its notebooks → their ids in the database; one of its own name is all that there should be.
+    """
+
+    name: str
+    points: Mapping[str, float]
+    duedate: datetime | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, ReleasedCell] = field(default_factory=dict)
+    notebooks: Mapping[str, str] = field(default_factory=dict)
+    assignment_id: str = ""
+    kernelspec: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def max_score(self) -> float:
+        """The points that there are to earn."""
+        return sum(self.points.values())
+
+    @property
+    def notebook_id(self) -> str:
+        """The id of its notebook in the database."""
+        return self.notebooks[self.name]
+
+    def require_tests_alone(self) -> None:
+        """Raise CourseError where the gradebook has something in it that our lessons never have."""
+        if set(self.notebooks) != {self.name}:
+            raise CourseError(
+                f"The gradebook has other notebooks in {self.name} than {self.name}.ipynb. "
+                "Move the gradebook away to begin a new one, or remove them with nbgrader."
+            )
+        if tasks := sorted(self.points.keys() - self.checks.keys()):
+            raise CourseError(
+                f"The gradebook has the manual task `{tasks[0]}` in {self.name}, the course none. {RELEASE}"
+            )
+
+    def require_fit(self, result: Result, notebook: NotebookNode) -> None:
+        """Raise CourseError where a result is about another lesson than the gradebook's."""
+        if result.reason:
+            return
+        self._require_points({outcome.check: outcome.points for outcome in result.checks})
+        self.require_same(notebook)
+
+    def require_same(self, notebook: NotebookNode) -> None:
+        """Raise CourseError where the checks, the answers or a locked text differ from the gradebook's."""
+        cells = _nbgrader_cells(notebook)
+        self._require_points(
+            {name: float(cell.metadata.nbgrader["points"]) for name, cell in cells.items() if is_grade(cell)}
+        )
+        self._require_names(self.answers.keys(), {name for name, cell in cells.items() if is_solution(cell)}, "answer")
+        self._require_names(self.cells.keys(), cells.keys(), "cell")
+        for name, cell in cells.items():
+            if is_locked(cell) and not self._is_as_released(name, cell):
+                self._refuse(f"its `{name}` has another text")
+
+    def _require_points(self, points: Mapping[str, float]) -> None:
+        self._require_names(self.checks.keys(), points.keys(), "check")
+        for name, worth in points.items():
+            if worth != self.points[name]:
+                self._refuse(f"its `{name}` is worth {self.points[name]:g} points and not {worth:g}")
+
+    def _require_names(self, ours: Collection[str], theirs: Collection[str], kind: str) -> None:
+        for name in sorted(set(ours) ^ set(theirs)):
+            self._refuse(f"it {'has' if name in ours else 'lacks'} the {kind} `{name}`")
+
+    def _refuse(self, difference: str) -> None:
+        raise CourseError(f"The gradebook has another {self.name} than the one graded: {difference}. {RELEASE}")
+
+    def _is_as_released(self, name: str, cell: NotebookNode) -> bool:
+        return bool(compute_checksum(cell) == self.cells[name].checksum)
+
+    def unanswered(self, notebook: NotebookNode) -> set[str]:
+        """Return the answers that are still as released."""
+        answers = {name: cell for name, cell in _nbgrader_cells(notebook).items() if is_solution(cell)}
+        return {name for name, cell in answers.items() if self._is_as_released(name, cell)}
+
+    def mark(self, notebook: NotebookNode) -> None:
+        """Give the notebook's cells the metadata that nbgrader's own autograde leaves in them."""
+        for name, cell in _nbgrader_cells(notebook).items():
+            released = self.cells[name]
+            cell.metadata.nbgrader.update({"checksum": released.checksum, "locked": released.is_locked})
+            if is_grade(cell):
+                cell.metadata.nbgrader["points"] = self.points[name]
+        if self.kernelspec:
+            notebook.metadata["kernelspec"] = from_dict(self.kernelspec)
+
+
+def read_lesson(connection: Connection, name: str) -> GradebookLesson:
+    """Read a lesson that is to be graded.
+
+    Raises:
+        CourseError: the gradebook does not have it, or not as one that tests alone grade.
+    """
+    lesson = read_lessons(connection, name).get(name)
+    if lesson is None:
+        raise CourseError(f"The gradebook does not know the lesson {name}. {RELEASE}")
+    lesson.require_tests_alone()
+    return lesson
+
+
+def read_lessons(connection: Connection, name: str | None = None) -> dict[str, GradebookLesson]:
+    """Read one lesson, or all in the course's order, in three queries, however many students there are."""
+    notebooks = connection.execute(
+        select(
+            Assignment.name.label("lesson"),
+            Assignment.id.label("assignment_id"),
+            Assignment.duedate,
+            Notebook.id,
+            Notebook.name,
+            Notebook.kernelspec,
+        )
+        .join(Notebook, Notebook.assignment_id == Assignment.id)
+        .where(*([Assignment.name == name] if name is not None else []))
+        .order_by(Assignment.name)
+    ).all()
+    lesson_of = {notebook.id: notebook.lesson for notebook in notebooks}
+    base, graded, task = BaseCell.__table__, GradeCell.__table__, TaskCell.__table__
+    points = func.coalesce(graded.c.max_score, task.c.max_score).label("points")
+    cells = connection.execute(
+        select(base.c.notebook_id, base.c.id, base.c.name, base.c.type, points)
+        .outerjoin(graded, graded.c.id == base.c.id)
+        .outerjoin(task, task.c.id == base.c.id)
+        .where(base.c.notebook_id.in_(lesson_of))
+    ).all()
+    released = connection.execute(
+        select(SourceCell.notebook_id, SourceCell.name, SourceCell.checksum, SourceCell.locked).where(
+            SourceCell.notebook_id.in_(lesson_of)
+        )
+    ).all()
+    lessons = {}
+    for lesson in dict.fromkeys(lesson_of.values()):
+        own_notebooks = [notebook for notebook in notebooks if notebook.lesson == lesson]
+        own_cells = [cell for cell in cells if lesson_of[cell.notebook_id] == lesson]
+        main = next((notebook for notebook in own_notebooks if notebook.name == lesson), own_notebooks[0])
+        lessons[lesson] = GradebookLesson(
+            name=lesson,
+            points={cell.name: cell.points for cell in own_cells if cell.points is not None},
+            duedate=main.duedate,
+            answers={cell.name: cell.id for cell in own_cells if cell.type == SolutionCell.__name__},
+            checks={cell.name: cell.id for cell in own_cells if cell.type == GradeCell.__name__},
+            cells={
+                cell.name: ReleasedCell(checksum=cell.checksum, is_locked=cell.locked)
+                for cell in released
+                if lesson_of[cell.notebook_id] == lesson
+            },
+            notebooks={notebook.name: notebook.id for notebook in own_notebooks},
+            assignment_id=main.assignment_id,
+            kernelspec=json.loads(main.kernelspec or "{}"),
+        )
+    return lessons
+
+
+def _nbgrader_cells(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    """The cells that nbgrader knows, by their names."""
+    return {cell_id(cell): cell for cell in notebook.cells if cell.metadata.get("nbgrader")}

@@ -1,0 +1,4 @@
+"""What stands in place of an answer until a student writes one; a check knows it by its message."""
+
+STUB_MESSAGE = "Your code here."
+STUB = f'raise NotImplementedError("{STUB_MESSAGE}")'

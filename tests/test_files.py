@@ -1,0 +1,90 @@
+"""A file that is written is there whole or not at all, with the permissions it was given, and on the disk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from autograder import files
+
+
+def permissions(path: Path) -> int:
+    """Return who may read and write a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
+    """A new file and one in place of an earlier one hold what was written, and nothing else is left behind."""
+    path = tmp_path / "a"
+    files.write(path, b"one")
+    assert path.read_bytes() == b"one"
+    files.write(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_permissions_are_as_given(tmp_path: Path, umask: int) -> None:
+    """A mode holds whatever the umask; without one the umask decides."""
+    before = os.umask(umask)
+    try:
+        files.write(tmp_path / "a", b"", mode=0o640)
+        files.write(tmp_path / "b", b"")
+    finally:
+        os.umask(before)
+    assert permissions(tmp_path / "a") == 0o640
+    assert permissions(tmp_path / "b") == 0o666 & ~umask
+
+
+def test_a_failure_leaves_the_earlier_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk is full, the earlier file stays as it was and the unfinished one is gone."""
+    path = tmp_path / "a"
+    files.write(path, b"one")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        files.write(path, b"two")
+    assert path.read_bytes() == b"one" and list(tmp_path.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_the_name_and_the_name_on_return(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The content is synced before the file takes its place, and the folder after."""
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def replaced(source: Path, target: Path) -> None:
+        done.append("replace")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    files.write(tmp_path / "a", b"one")
+    assert done == ["file", "replace", "folder"]
+
+
+def test_only_a_new_file_is_created(tmp_path: Path) -> None:
+    """A file that is there already is left alone, and a link is not followed."""
+    (tmp_path / "a").write_bytes(b"one")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    for name in ("a", "link"):
+        with pytest.raises(FileExistsError), files.create(tmp_path / name) as file:
+            file.write(b"two")
+    assert (tmp_path / "a").read_bytes() == b"one" and not (tmp_path / "elsewhere").exists()
+
+
+def test_names_as_long_as_names_can_be(tmp_path: Path) -> None:
+    """A name of 255 bytes leaves no room for more, and needs none."""
+    files.write(tmp_path / ("n" * 255), b"one")
+    assert (tmp_path / ("n" * 255)).read_bytes() == b"one"
