@@ -180,12 +180,12 @@ def run_report(arguments: argparse.Namespace) -> int:
 
         with quick_imports():
             from autograder.course.config import CourseError, course_root
-            from autograder.report import report
+            from autograder.report.write import ReportOptions, write_report
     except ModuleNotFoundError as error:
         return needs_grading(error)
-    wanted = report.Wanted(arguments.lessons, arguments.student, arguments.output)
+    options = ReportOptions(arguments.lessons, arguments.student, arguments.output)
     try:
-        print(report.report(course_root(Path.cwd()), wanted))
+        print(write_report(course_root(Path.cwd()), options))
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -287,13 +287,13 @@ def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
     try:
         from autograder.course.config import CourseError, course_root
-        from autograder.export.export import Wanted, export
+        from autograder.export.write import ExportOptions, write_export
     except ModuleNotFoundError as error:
         return needs_grading(error)
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
     given["students"] = given.pop("student", "*")
     try:
-        return export(course_root(Path.cwd()), Wanted(**given))
+        return write_export(course_root(Path.cwd()), ExportOptions(**given))
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -30,7 +30,7 @@ from sqlalchemy import create_engine, insert, select
 from autograder.course.lesson import Exercise, Lesson
 from autograder.demo import sample_class
 from autograder.grading.gradebook.database import RESULTS
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 8  # wrong answers to an exercise
@@ -53,7 +53,9 @@ FIRST = (
 )
 LAST = ("Abe", "Bauer", "Costa", "Diallo", "Eriksen", "Fischer", "García", "Haddad", "Ito", "Jansen", "Kaya", "O'Neill")
 UNREADABLE = ("The file is empty.", "The notebook is not JSON: line 1 column 1.", "There is no notebook in the folder.")
-NOTES = ("Cells stood in another order.", "The cells had lost nbgrader's marks.")
+NOTES = tuple(
+    Note(NoteKind.NOTEBOOK, text) for text in ("Cells stood in another order.", "The cells had lost nbgrader's marks.")
+)
 SORT = "document.querySelector('table.sortable thead th:last-child button').click()"
 FILTER = "const i = document.querySelector('input'); i.value = 'fischer'; i.dispatchEvent(new Event('input'))"
 HEAD = """\
@@ -85,8 +87,8 @@ def told_by(lesson: str, exercise: str) -> list[list[Outcome]]:
         failed = []
         for each in matrix.failing(matrix.graded(lesson, answer)):
             error, text = each.error, matrix.message(each)
-            told = (text, 0.02, error.verdict, error.slip or "", error.rule or "")
-            failed.append(Outcome(each.check, each.points, "failed", *told))
+            why = (error.verdict, error.slip or "", error.rule or "", error.mistake or "")
+            failed.append(Outcome(each.check, each.points, Status.FAILED, text, 0.02, *why))
         found += [failed] if failed else []
     return found
 
@@ -115,10 +117,14 @@ def a_class(
 def _answer(
     chance: random.Random, exercise: Exercise, told: Mapping[str, Sequence[Sequence[Outcome]]], strength: float
 ) -> Iterable[Outcome]:
-    passed = [Outcome(cell.id, cell.points, "passed", seconds=chance.uniform(0.01, 0.2)) for cell in exercise.checks]
+    passed = [
+        Outcome(cell.id, cell.points, Status.PASSED, seconds=chance.uniform(0.01, 0.2)) for cell in exercise.checks
+    ]
     if chance.random() > strength + 0.35:
         verdict = f"`{exercise.name}` is not written yet."
-        return [Outcome(each.check, each.points, "not attempted", f"✗ {verdict}", 0.01, verdict) for each in passed]
+        return [
+            Outcome(each.check, each.points, Status.NOT_ATTEMPTED, f"✗ {verdict}", 0.01, verdict) for each in passed
+        ]
     wrong = told.get(exercise.name) or []
     if not wrong or chance.random() < strength:
         return passed

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import matplotlib
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, STYLE, WIDTH, Picture, crossings, cycle, times
+from autograder.draw.picture import PALETTE, WIDTH, Picture, crossings, cycle, styled, times
 
 
 def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1) -> Picture:
     """Small bar charts with a shared vertical axis, one for each title in `groups`: (n,) values."""
     groups = {title: values.detach().cpu() for title, values in groups.items()}
-    with matplotlib.rc_context(STYLE):
+    with styled():
         columns = math.ceil(len(groups) / rows)
         figure = Figure(figsize=(WIDTH, 1.9 * rows + 0.4), layout="constrained")
         all_axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
@@ -43,8 +42,8 @@ def norms(groups: Mapping[str, Tensor]) -> Picture:
         groups: title → (seq_len, d_model) values, statistics over the columns.
     """
     groups = {title: values.detach().cpu().float() for title, values in groups.items()}
-    told = []
-    with matplotlib.rc_context(STYLE):
+    descriptions = []
+    with styled():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         all_axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
         for axes, (title, values) in zip(all_axes, groups.items(), strict=True):
@@ -62,19 +61,19 @@ def norms(groups: Mapping[str, Tensor]) -> Picture:
             axes.set_title(title)
             axes.set_xticks(positions)
             axes.margins(x=0.08, y=0.12)
-            told.append(
+            descriptions.append(
                 f"{title}: means from {means.min():z.2f} to {means.max():z.2f}, "
                 f"deviations {', '.join(f'{deviation:.2f}' for deviation in deviations)}"
             )
         figure.supxlabel("position", fontsize=9)
         figure.supylabel("mean ± standard deviation", fontsize=9)
-    return Picture(figure, f"mean and standard deviation of the columns, for each position; {'; '.join(told)}")
+    return Picture(figure, f"mean and standard deviation of the columns, for each position; {'; '.join(descriptions)}")
 
 
 def waves(table: Tensor, columns: Sequence[int]) -> Picture:
     """Chosen columns of a positional encoding (max_len, d_model) as curves over the position."""
     table = table.detach().cpu().float()
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 1.0 * len(columns) + 0.7), layout="constrained")
         all_axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
         for axes, column, colour in zip(all_axes, columns, cycle(len(columns)), strict=True):
@@ -82,8 +81,10 @@ def waves(table: Tensor, columns: Sequence[int]) -> Picture:
             axes.set_ylim(-1.2, 1.2)
             axes.set_ylabel(f"column {column}", rotation=0, ha="right", va="center")
         all_axes[-1].set_xlabel("position")
-    told = ", ".join(f"column {column} {times(crossings(table[:, column], 0.0))}" for column in columns)
-    return Picture(figure, f"columns of the encoding as waves over {len(table)} positions; through 0 goes {told}")
+    description = ", ".join(f"column {column} {times(crossings(table[:, column], 0.0))}" for column in columns)
+    return Picture(
+        figure, f"columns of the encoding as waves over {len(table)} positions; through 0 goes {description}"
+    )
 
 
 def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> Picture:
@@ -96,7 +97,7 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
         offset: how many positions further it ends.
     """
     angles = {pair: 10000.0 ** (-2 * pair / d_model) for pair in pairs}  # radians a position
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, WIDTH / len(pairs) + 0.7), layout="constrained")
         all_axes = figure.subplots(1, len(pairs), squeeze=False)[0]
         for axes, (pair, angle) in zip(all_axes, angles.items(), strict=True):
@@ -118,8 +119,8 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
         all_axes[0].set_ylabel("cosine")
         figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     turns = ", ".join(f"pair {pair} by {math.degrees(offset * angle):.0f}°" for pair, angle in angles.items())
-    told = f"from position {start} to {start + offset}, {offset} further, turn {turns}, each on its own dial"
-    return Picture(figure, told)
+    description = f"from position {start} to {start + offset}, {offset} further, turn {turns}, each on its own dial"
+    return Picture(figure, description)
 
 
 def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str, log_x: bool = False) -> Picture:
@@ -131,7 +132,7 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
     """
     dashes = ["-", "--", "-.", ":"]
     curves = {name: (x.detach().cpu(), y.detach().cpu()) for name, (x, y) in curves.items()}
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for i, ((name, (x, y)), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):

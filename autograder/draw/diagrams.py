@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from autograder.draw.picture import ARROW, PALETTE, STYLE, WIDTH, Picture
+from autograder.draw.picture import ARROW, PALETTE, WIDTH, Picture, styled
 
 
 def flow(layers: Mapping[str, Mapping[str, str]], *, ends: Mapping[str, tuple[str, str]]) -> Picture:
@@ -20,7 +19,7 @@ def flow(layers: Mapping[str, Mapping[str, str]], *, ends: Mapping[str, tuple[st
         ends: name of the layer → what goes in at the bottom and what comes out at the top.
     """
     most = max(map(len, layers.values()))
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 1.5 * most + 0.7), layout="constrained")
         for axes, (name, sublayers) in zip(
             figure.subplots(1, len(layers), squeeze=False)[0], layers.items(), strict=True
@@ -33,8 +32,8 @@ def flow(layers: Mapping[str, Mapping[str, str]], *, ends: Mapping[str, tuple[st
             axes.text(0, top + 0.4, ends[name][1], ha="center", va="bottom")
             axes.set(xlim=(-2.1, 2.3), ylim=(-0.9, 2.0 * most + 0.8), title=name)
             axes.set_axis_off()
-    told = "; ".join(f"{name}: {', then '.join(sublayers)}" for name, sublayers in layers.items())
-    return Picture(figure, f"{told}; each followed by add & norm, into which its own input passes as well")
+    description = "; ".join(f"{name}: {', then '.join(sublayers)}" for name, sublayers in layers.items())
+    return Picture(figure, f"{description}; each followed by add & norm, into which its own input passes as well")
 
 
 def _sublayer(axes: Axes, bottom: float, number: int, name: str, beside: str) -> None:
@@ -75,7 +74,7 @@ def architecture(num_layers: int = 6) -> Picture:
         ("add & norm", "4"),
         ("output projection", "5"),
     ]
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 6.2), layout="constrained")
         axes = figure.subplots()
         right = 5.2
@@ -92,8 +91,8 @@ def architecture(num_layers: int = 6) -> Picture:
         axes.set(xlim=(-2.6, right + 2.6), ylim=(-1.0, 9.4))
         axes.set_axis_off()
     read, written = (", ".join(f"{name} ({lesson})" for name, lesson in boxes) for boxes in (encoder, decoder))
-    told = f"encoder: {read}; its output, the memory, goes to the cross-attention of the decoder: {written}"
-    return Picture(figure, f"the Transformer, each part with its lesson; {told}")
+    description = f"encoder: {read}; its output, the memory, goes to the cross-attention of the decoder: {written}"
+    return Picture(figure, f"the Transformer, each part with its lesson; {description}")
 
 
 def _column(axes: Axes, x: float, boxes: Sequence[tuple[str, str]], source: str, result: str) -> None:

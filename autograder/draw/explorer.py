@@ -20,10 +20,10 @@ class Explorer:
         start: the arguments at first.
     """
 
-    def __init__(self, make: Callable[..., Picture], choices: dict[str, list]) -> None:
+    def __init__(self, make: Callable[..., Picture], choices: dict[str, list[Any]]) -> None:
         self._make = make
         self._choices = choices
-        self._drawn: dict[tuple, Picture] = {}
+        self._drawn: dict[tuple[Any, ...], Picture] = {}
         self.start = _start(make, choices)
 
     def at(self, **chosen: Any) -> Picture:
@@ -52,8 +52,9 @@ class Explorer:
         }
         view = ipywidgets.VBox(list(controls.values()))._repr_mimebundle_()
         names = ", ".join(controls)
-        display({WIDGET: view[WIDGET], "text/plain": f"[controls, once this cell has run: {names}]"}, raw=True)
-        shown = display(self.still, display_id=True)
+        controls_view = {WIDGET: view[WIDGET], "text/plain": f"[controls, once this cell has run: {names}]"}
+        display(controls_view, raw=True)  # type: ignore[no-untyped-call]
+        shown = display(self.still, display_id=True)  # type: ignore[no-untyped-call]
 
         def moved(_: object) -> None:
             try:
@@ -73,7 +74,7 @@ class Explorer:
         return repr(self.still)
 
 
-def explore(make: Callable[..., Picture], /, **choices: Sequence) -> Explorer:
+def explore(make: Callable[..., Picture], /, **choices: Sequence[Any]) -> Explorer:
     """A figure that a reader can move: `make` draws it, and each of its arguments named here gets a control.
 
     Where somebody watches and ipywidgets is installed, controls stand above the figure. Everywhere else there is the
@@ -89,7 +90,7 @@ def explore(make: Callable[..., Picture], /, **choices: Sequence) -> Explorer:
     return Explorer(make, {name: list(values) for name, values in choices.items()})
 
 
-def _start(make: Callable[..., Picture], choices: dict[str, list]) -> dict[str, Any]:
+def _start(make: Callable[..., Picture], choices: dict[str, list[Any]]) -> dict[str, Any]:
     parameters = inspect.signature(make).parameters
     start = {}
     for name, values in choices.items():
@@ -104,7 +105,7 @@ def _start(make: Callable[..., Picture], choices: dict[str, list]) -> dict[str, 
     return start
 
 
-def _control(ipywidgets: Any, name: str, values: list, start: Any) -> Any:
+def _control(ipywidgets: Any, name: str, values: list[Any], start: Any) -> Any:
     """Buttons or a slider, with a name in words."""
     wide = {"description_width": "initial"}
     options = {"options": values, "value": start, "description": name.replace("_", " "), "style": wide}

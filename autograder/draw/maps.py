@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from autograder.draw.picture import BLOCKED_ALLOWED, PALETTE, SIGNED, STYLE, WEIGHTS, WIDTH, Picture, crossings, times
+from autograder.draw.picture import BLOCKED_ALLOWED, PALETTE, SIGNED, WEIGHTS, WIDTH, Picture, crossings, styled, times
 
 
 def attention(
@@ -36,7 +36,7 @@ def attention(
     keys = keys if keys is not None or panels.size(1) != panels.size(2) else queries
     if titles is None:
         titles = [f"head {i}" for i in range(len(panels))] if weights.dim() == 3 else [""]
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure, all_axes = _panels(len(panels), panels.size(1) / panels.size(2), keys)
         for axes, panel, title in zip(all_axes, panels, titles, strict=True):
             image = _heat_map(axes, panel, WEIGHTS, 0.0, 1.0, figure.get_figwidth() / min(len(panels), 4))
@@ -44,10 +44,10 @@ def attention(
             axes.set_title(title)
         figure.colorbar(image, ax=all_axes, label="weight", shrink=0.8)
     alt = f"attention weights, {panels.size(1)} queries (rows) by {panels.size(2)} keys (columns)"
-    names = keys if keys is not None else [str(key) for key in range(panels.size(2))]
+    names = _names(keys, panels.size(2))
     shown = list(zip(titles, panels, strict=True))[:4]
-    told = "; ".join(f"in {title or 'it'} {_looks(panel, names)}" for title, panel in shown)
-    return Picture(figure, f"{alt}; {told}")
+    description = "; ".join(f"in {title or 'it'} {_looks(panel, names)}" for title, panel in shown)
+    return Picture(figure, f"{alt}; {description}")
 
 
 def _looks(weights: Tensor, keys: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def masks(
                 f"the mask {name!r} should have 2 dimensions, not {grid.dim()}; choose one sentence first."
             )
     keys = keys if keys is not None else queries
-    with matplotlib.rc_context(STYLE):
+    with styled():
         sizes = [grid.shape for grid in grids.values()]
         alike = len(set(sizes)) == 1
         figure, all_axes = _panels(len(grids), sizes[0][0] / sizes[0][1], keys) if alike else _to_scale(sizes)
@@ -99,7 +99,7 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
     num_heads, seq_len, d_k = next(iter(layouts.values())).shape
     d_model = num_heads * d_k
     many = num_heads > 3  # then a panel is too narrow for its title in one line
-    with matplotlib.rc_context(STYLE):
+    with styled():
         height = (0.36 * seq_len + 0.55 + 0.15 * many) * len(layouts) + 0.3
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         all_axes = figure.subplots(len(layouts), num_heads, squeeze=False)
@@ -123,11 +123,11 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
                 named = head == 0 or not many
                 axes.set_yticks(range(seq_len), [f"row {t}" if named else "" for t in range(seq_len)])
                 axes.set_title(f"{title}:{gap}head {head}")
-    told = "; ".join(
+    description = "; ".join(
         f"{title}: row by row, head 0 holds {', '.join(_origins(layout[0], tokens, d_model))}"
         for title, layout in layouts.items()
     )
-    return Picture(figure, f"which token and column each entry of {num_heads} heads comes from; {told}")
+    return Picture(figure, f"which token and column each entry of {num_heads} heads comes from; {description}")
 
 
 def _origins(head: Tensor, tokens: Sequence[str], d_model: int) -> list[str]:
@@ -142,7 +142,7 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
         table: values between `low` and 1.
     """
     table = table.detach().cpu().float()
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
         axes = figure.subplots()
         image = axes.imshow(table.numpy(), cmap=SIGNED, vmin=low, vmax=1, aspect="auto", interpolation="nearest")
@@ -171,7 +171,7 @@ def _panels(count: int, height_to_width: float, keys: Sequence[str] | None) -> t
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for spare in axes[count:]:
         spare.set_axis_off()
-    return figure, axes[:count]
+    return figure, list(axes[:count])
 
 
 def _to_scale(sizes: Sequence[Sequence[int]]) -> tuple[Figure, Sequence[Axes]]:
@@ -182,7 +182,7 @@ def _to_scale(sizes: Sequence[Sequence[int]]) -> tuple[Figure, Sequence[Axes]]:
     return figure, figure.subplots(1, len(sizes), width_ratios=columns)
 
 
-def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float, width: float):
+def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float, width: float) -> AxesImage:
     """Draw `values`, with their numbers where a panel `width` inches wide leaves room for them."""
     image = axes.imshow(values.numpy(), cmap=colours, vmin=low, vmax=high)
     room = 0.7 * width / values.size(1)
@@ -194,7 +194,7 @@ def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float,
     return image
 
 
-def _cells(grid: Tensor):
+def _cells(grid: Tensor) -> Iterator[tuple[tuple[int, int], Tensor]]:
     return (((row, column), grid[row, column]) for row in range(grid.size(0)) for column in range(grid.size(1)))
 
 
@@ -214,12 +214,18 @@ def _name_axes(
     queries_too: bool = False,
 ) -> None:
     """Name rows and columns; the queries only once, at the left, unless they are wanted everywhere."""
-    leftmost = queries_too or axes.get_subplotspec().is_first_col()
-    names = queries if queries is not None else range(size[0])
-    axes.set_yticks(range(size[0]), names if leftmost else [""] * size[0])
-    axes.set_xticks(range(size[1]), keys if keys is not None else range(size[1]))
+    place = axes.get_subplotspec()
+    leftmost = queries_too or place is None or place.is_first_col()
+    rows, columns = (_names(tokens, length) for tokens, length in zip((queries, keys), size, strict=True))
+    axes.set_yticks(range(size[0]), rows if leftmost else [""] * size[0])
+    axes.set_xticks(range(size[1]), columns)
     if keys is not None and max(map(len, keys)) > 2:
         axes.tick_params(axis="x", rotation=90 if size[1] > 4 else 45)
     if leftmost:
         axes.set_ylabel("query")
     axes.set_xlabel("key")
+
+
+def _names(tokens: Sequence[str] | None, length: int) -> Sequence[str]:
+    """The tokens on an axis, or their positions."""
+    return tokens if tokens is not None else [str(position) for position in range(length)]

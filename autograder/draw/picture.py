@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Container
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +22,6 @@ SIGNED = "PuOr"
 BLOCKED_ALLOWED = ListedColormap(["#ECECEC", "#0072B2"])
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
-STYLE = {"font.size": 9, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False}
 ARROW = {"arrowstyle": "-|>", "color": "#555555"}
 WIDTH = 8.0  # inches, a notebook's text column
 
@@ -44,7 +44,7 @@ class Picture:
     def png(self) -> bytes:
         """The image at a notebook's width, a few tens of kilobytes."""
         buffer = io.BytesIO()
-        with matplotlib.rc_context(STYLE):
+        with styled():
             self.figure.savefig(buffer, format="png", dpi=96, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
 
@@ -66,6 +66,13 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"[figure: {self.alt}]"
+
+
+def styled() -> AbstractContextManager[None]:
+    """Draw in the course's look."""
+    return matplotlib.rc_context(
+        {"font.size": 9, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False}
+    )
 
 
 def somebody_watches() -> bool:

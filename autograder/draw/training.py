@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import matplotlib
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import STYLE, WIDTH, Picture, cycle
+from autograder.draw.picture import WIDTH, Picture, cycle, styled
 
 DASHES = ("-", "--", "-.", ":")
 
@@ -26,10 +25,10 @@ def schedule(rates: Mapping[str, Sequence[float] | Tensor]) -> Picture:
         ValueError: there are no rates.
     """
     curves = _by_step("rates", rates)
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
-        told = []
+        descriptions = []
         for i, ((name, values), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
             axes.plot(_steps(values), values.numpy(), color=colour, linestyle=DASHES[i % 4], label=name)
             at, peak = int(values.argmax()) + 1, float(values.max())
@@ -37,9 +36,9 @@ def schedule(rates: Mapping[str, Sequence[float] | Tensor]) -> Picture:
             axes.annotate(
                 f"{peak:.3g} at step {at}", (at, peak), (6, 2), textcoords="offset points", color="#333333", fontsize=8
             )
-            told.append(f"{name} from {values[0]:.3g} up to {peak:.3g} at step {at}, then to {values[-1]:.3g}")
+            descriptions.append(f"{name} from {values[0]:.3g} up to {peak:.3g} at step {at}, then to {values[-1]:.3g}")
         _finish(axes, curves, "learning rate")
-    return Picture(figure, f"learning rate by step: {'; '.join(told)}")
+    return Picture(figure, f"learning rate by step: {'; '.join(descriptions)}")
 
 
 def loss(losses: Mapping[str, Sequence[float] | Tensor], *, tokens: int, ylabel: str = "loss") -> Picture:
@@ -57,7 +56,7 @@ def loss(losses: Mapping[str, Sequence[float] | Tensor], *, tokens: int, ylabel:
     if tokens < 2:
         raise ValueError(f"tokens={tokens} leaves nothing to guess; give the number of tokens to choose from.")
     curves, guess = _by_step("losses", losses), math.log(tokens)
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for i, ((name, values), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
@@ -66,8 +65,10 @@ def loss(losses: Mapping[str, Sequence[float] | Tensor], *, tokens: int, ylabel:
         beside = axes.get_yaxis_transform()
         axes.text(1.01, guess, f"a guess:\nlog {tokens} ≈ {guess:.2f}", transform=beside, va="center")
         _finish(axes, curves, ylabel)
-    told = "; ".join(f"{name} {_against(values, guess)}" for name, values in curves.items())
-    return Picture(figure, f"{ylabel} by step, with a line at log {tokens} ≈ {guess:.2f}, the loss of a guess: {told}")
+    description = "; ".join(f"{name} {_against(values, guess)}" for name, values in curves.items())
+    return Picture(
+        figure, f"{ylabel} by step, with a line at log {tokens} ≈ {guess:.2f}, the loss of a guess: {description}"
+    )
 
 
 def _against(values: Tensor, guess: float) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-import matplotlib
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, STYLE, WEIGHTS, WIDTH, Picture
+from autograder.draw.picture import PALETTE, WEIGHTS, WIDTH, Picture, styled
 
 LEFT, MIDDLE, RIGHT = "written so far", "probability of coming next", "cross-attention"
 
@@ -42,8 +41,8 @@ def decoding(
     probabilities, attention = probabilities.detach().cpu().float(), attention.detach().cpu().float()
     _require("probabilities", probabilities, (len(chosen), len(vocabulary)), "steps, vocab_size")
     _require("attention", attention, (len(chosen), len(source)), "steps, src_len")
-    told = []
-    with matplotlib.rc_context(STYLE):
+    descriptions = []
+    with styled():
         figure = Figure(figsize=(WIDTH, 0.72 * len(chosen) + 0.9), layout="constrained")
         rows = figure.subplots(len(chosen), 3, width_ratios=[1.6, 3.2, 2.4], squeeze=False)
         for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
@@ -54,7 +53,9 @@ def decoding(
             row[2].imshow(attention[i : i + 1].numpy(), cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
             row[2].set_yticks([])
             look = int(attention[i].argmax())
-            told.append(f"after {so_far} comes {name} ({probabilities[i, token]:.2f}), looking at {source[look]}")
+            descriptions.append(
+                f"after {so_far} comes {name} ({probabilities[i, token]:.2f}), looking at {source[look]}"
+            )
         for axes, title in zip(rows[0], (LEFT, MIDDLE, RIGHT), strict=True):
             axes.set_title(title, loc="left")
         for axes, names, label in ((rows[-1, 1], vocabulary, "token"), (rows[-1, 2], source, "source")):
@@ -63,7 +64,7 @@ def decoding(
         for row in rows[:-1]:
             row[1].set_xticks([])
             row[2].set_xticks([])
-    return Picture(figure, f"greedy decoding of {' '.join(source)}, step by step: {'; '.join(told)}")
+    return Picture(figure, f"greedy decoding of {' '.join(source)}, step by step: {'; '.join(descriptions)}")
 
 
 def _distribution(axes: Axes, probabilities: Tensor, chosen: int, label: str) -> None:

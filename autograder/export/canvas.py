@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping
 
 from autograder.course.config import CourseError
-from autograder.export.grades import Chosen, Report, maximum_for, scaled
-from autograder.export.people import match
-from autograder.export.sheet import Row, Sheet, harmless, number, table
+from autograder.export.csv_file import Row, Sheet, harmless, number, table
+from autograder.export.matching import match
+from autograder.export.scale import maximum_for, scaled
+from autograder.export.selection import Messages, Selection
 from autograder.grading.gradebook.reader import Person, Released
 
 WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
@@ -26,7 +27,7 @@ TEST_STUDENT = "Student, Test"
 
 
 def fill(
-    chosen: Chosen, sheet: Sheet, columns: Mapping[str, str], report: Report, *, scale: bool, zeros: bool
+    selection: Selection, sheet: Sheet, columns: Mapping[str, str], messages: Messages, *, scale: bool, zeros: bool
 ) -> bytes:
     """Put the points into a gradebook that Canvas exported; all else keeps its bytes.
 
@@ -40,10 +41,10 @@ def fill(
     """
     students, points = _parts(sheet)
     keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
-    matches = match(chosen.book.students.values(), sheet, students, keys)
-    report.notes += sheet.notes
+    matches = match(selection.book.students.values(), sheet, students, keys)
+    messages.notes += sheet.notes
     taken: dict[int, str] = {}
-    for lesson in chosen.lessons:
+    for lesson in selection.lessons:
         column = _place(sheet, lesson, columns.get(lesson.name), points)
         if column in taken:
             raise CourseError(f"{taken[column]} and {lesson.name} would share the column “{sheet.headings[column]}”.")
@@ -51,19 +52,19 @@ def fill(
         if "read only" in sheet.get(points, column).casefold():
             raise CourseError(f"The column “{sheet.headings[column]}” of {sheet.path} is read only in Canvas.")
         maximum = maximum_for(sheet.get(points, column), lesson, f"{sheet.path.name}", scale=scale)
-        for student in chosen.students:
-            graded, row = chosen.graded(student, lesson), matches.rows.get(student.id)
+        for student in selection.students:
+            graded, row = selection.graded(student, lesson), matches.rows.get(student.id)
             if row is None or not (graded or zeros):
                 continue
             points_now = scaled(graded, lesson, maximum) if graded else "0"
-            _enter(sheet, row, column, points_now, f"{student.id}, {lesson.name}", report)
-    for student in chosen.students:
-        if student.id in matches.why_not and (zeros or chosen.has_any(student)):
-            report.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+            _enter(sheet, row, column, points_now, f"{student.id}, {lesson.name}", messages)
+    for student in selection.students:
+        if student.id in matches.why_not and (zeros or selection.has_any(student)):
+            messages.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
     for row in matches.strangers:
         name = _name(sheet, row)
         if name != TEST_STUDENT:
-            report.missing.append(
+            messages.missing.append(
                 f"{sheet.path.name}, line {row.line}: {name} is not in the gradebook; left as it was."
             )
     return sheet.to_bytes()
@@ -93,21 +94,21 @@ def _name(sheet: Sheet, row: Row) -> str:
 
 def _place(sheet: Sheet, lesson: Released, heading: str | None, points: Row) -> int:
     """Return the column of a lesson, made where there is none."""
-    wanted = (heading or lesson.name).casefold()
+    title = (heading or lesson.name).casefold()
     first = sheet.require("Section") + 1
-    there = [
+    columns = [
         column
-        for column, each in enumerate(sheet.headings)
-        if column >= first and wanted in (each.casefold(), _title(each).casefold())
+        for column, name in enumerate(sheet.headings)
+        if column >= first and title in (name.casefold(), _title(name).casefold())
     ]
-    if len(there) > 1:
-        names = " and ".join(f"“{sheet.headings[column]}”" for column in there)
+    if len(columns) > 1:
+        names = " and ".join(f"“{sheet.headings[column]}”" for column in columns)
         raise CourseError(
             f"{sheet.path} has several columns for {lesson.name}: {names}. "
-            f"Say which with --column '{lesson.name}={sheet.headings[there[0]]}'."
+            f"Say which with --column '{lesson.name}={sheet.headings[columns[0]]}'."
         )
-    if there:
-        return there[0]
+    if columns:
+        return columns[0]
     if heading:
         raise CourseError(
             f"{sheet.path} has no column “{heading}” for {lesson.name}. It has {_listed(sheet, first) or 'none'}."
@@ -120,53 +121,55 @@ def _place(sheet: Sheet, lesson: Released, heading: str | None, points: Row) -> 
 
 
 def _listed(sheet: Sheet, first: int) -> str:
-    return ", ".join(f"“{each}”" for each in sheet.headings[first:] if not TOTALS.search(each))
+    return ", ".join(f"“{heading}”" for heading in sheet.headings[first:] if not TOTALS.search(heading))
 
 
 def _title(heading: str) -> str:
-    found = WITH_ID.fullmatch(heading)
-    return found[1] if found else heading
+    parts = WITH_ID.fullmatch(heading)
+    return parts[1] if parts else heading
 
 
-def _enter(sheet: Sheet, row: Row, column: int, points: str, what: str, report: Report) -> None:
+def _enter(sheet: Sheet, row: Row, column: int, points: str, what: str, messages: Messages) -> None:
     now = sheet.get(row, column).strip()
     if now.upper() == EXCUSED:
-        report.notes.append(f"{what}: excused in Canvas, and left so; here they have {points}.")
+        messages.notes.append(f"{what}: excused in Canvas, and left so; here they have {points}.")
     elif now == NOT_ASSIGNED:
-        report.missing.append(
+        messages.missing.append(
             f"{what}: not assigned to them in Canvas, which takes no points; here they have {points}."
         )
     else:
         sheet.put(row, column, points)
 
 
-def fresh(chosen: Chosen, report: Report, *, zeros: bool) -> bytes:
+def fresh(selection: Selection, messages: Messages, *, zeros: bool) -> bytes:
     """Write a gradebook for Canvas without a template, for the students whose `lms_id` is Canvas' number for them.
 
     Canvas takes a column for the assignment of that name where there is one, and else makes a new assignment.
     """
     rows = [
-        ["Student", "ID", "SIS Login ID", "Section", *(lesson.name for lesson in chosen.lessons)],
-        [f"    {POINTS}", "", "", "", *(number(lesson.max_score) for lesson in chosen.lessons)],
+        ["Student", "ID", "SIS Login ID", "Section", *(lesson.name for lesson in selection.lessons)],
+        [f"    {POINTS}", "", "", "", *(number(lesson.max_score) for lesson in selection.lessons)],
     ]
     without = False
-    numbers = [student.lms_id.strip() for student in chosen.book.students.values()]
-    for student in chosen.students:
-        if not (zeros or chosen.has_any(student)):
+    numbers = [student.lms_id.strip() for student in selection.book.students.values()]
+    for student in selection.students:
+        if not (zeros or selection.has_any(student)):
             continue
         canvas_id = student.lms_id.strip()
         if not re.fullmatch(r"[0-9]+", canvas_id):
-            told = f"has “{canvas_id}”, which is no number, as" if canvas_id else "does not know"
-            report.missing.append(f"{student.id}: the gradebook {told} their id in Canvas, `lms_user_id`.")
+            what = f"has “{canvas_id}”, which is no number, as" if canvas_id else "does not know"
+            messages.missing.append(f"{student.id}: the gradebook {what} their id in Canvas, `lms_user_id`.")
             without = True
         elif numbers.count(canvas_id) > 1:
-            report.missing.append(f"{student.id}: another student has the same id in Canvas, {canvas_id}.")
+            messages.missing.append(f"{student.id}: another student has the same id in Canvas, {canvas_id}.")
         else:
-            graded = [chosen.graded(student, lesson) for lesson in chosen.lessons]
-            points = [number(each.score) if each else "0" if zeros else "" for each in graded]
+            graded = [selection.graded(student, lesson) for lesson in selection.lessons]
+            points = [number(result.score) if result else "0" if zeros else "" for result in graded]
             rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])
     if without:
-        report.notes.append("Export the gradebook from Canvas and name that file: students are then found by more ids.")
+        messages.notes.append(
+            "Export the gradebook from Canvas and name that file: students are then found by more ids."
+        )
     return table(rows, bom=False)
 
 

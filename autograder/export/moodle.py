@@ -5,20 +5,23 @@ Both take points with a decimal point whatever Moodle's language is; so there is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
 from autograder.course.config import CourseError
-from autograder.export.grades import Chosen, Report, maximum_for, scaled
-from autograder.export.people import match
-from autograder.export.sheet import Row, Sheet, number, table
+from autograder.export.csv_file import Row, Sheet, number, table
+from autograder.export.matching import match
+from autograder.export.scale import maximum_for, scaled
+from autograder.export.selection import Messages, Selection
 from autograder.grading.gradebook.reader import Graded, Released
+from autograder.grading.results import Status
 
 KEYS = {"Email address": ("email", "id"), "ID number": ("id", "lms_id"), "Username": ("id", "lms_id")}
 IDENTIFIERS = {"email": ("Email address", "email"), "username": ("Username", "id"), "idnumber": ("ID number", "lms_id")}
 ENGLISH = "Set Moodle to English while you download and upload it."
 
 
-def fill(chosen: Chosen, sheet: Sheet, report: Report, *, scale: bool, zeros: bool, feedback: bool) -> bytes:
+def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool, zeros: bool, feedback: bool) -> bytes:
     """Put one lesson's points into an offline grading worksheet; all else keeps its bytes, dates above all.
 
     Moodle leaves out rows whose grade somebody has changed since the download, which it tells by these dates.
@@ -31,13 +34,8 @@ def fill(chosen: Chosen, sheet: Sheet, report: Report, *, scale: bool, zeros: bo
     Raises:
         CourseError: the file is no worksheet, or has no place for the points.
     """
-    (lesson,) = chosen.lessons
-    grade, comments = _columns(sheet), sheet.column("Feedback comments")
-    if feedback and comments is None:
-        raise CourseError(
-            f"{sheet.path} has no column “Feedback comments”. Turn on this feedback type in the assignment's settings, "
-            "or leave out --feedback."
-        )
+    (lesson,) = selection.lessons
+    grade, comments = _grade_column(sheet), _comments_column(sheet) if feedback else None
     keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
     if not keys:
         raise CourseError(
@@ -45,25 +43,25 @@ def fill(chosen: Chosen, sheet: Sheet, report: Report, *, scale: bool, zeros: bo
             "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
         )
     rows = [row for row in sheet.rows[1:] if not row.is_blank]
-    matches = match(chosen.book.students.values(), sheet, rows, keys)
-    report.notes += sheet.notes
-    for student in chosen.students:
-        graded, row = chosen.graded(student, lesson), matches.rows.get(student.id)
+    matches = match(selection.book.students.values(), sheet, rows, keys)
+    messages.notes += sheet.notes
+    for student in selection.students:
+        graded, row = selection.graded(student, lesson), matches.rows.get(student.id)
         if not (graded or zeros):
             continue
         if row is None:
-            report.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+            messages.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
             continue
-        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.id, report)
-        if feedback and graded:
-            _comment(sheet, row, comments, _page(lesson, graded), student.id, report)
+        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.id, messages)
+        if comments is not None and graded:
+            _comment(sheet, row, comments, _page(lesson, graded), student.id, messages)
     for row in matches.strangers:
         who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, sheet.column("Identifier"))
-        report.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
+        messages.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
     return sheet.to_bytes()
 
 
-def _columns(sheet: Sheet) -> int:
+def _grade_column(sheet: Sheet) -> int:
     """Return the column of grades, if all are there that Moodle asks for."""
     try:
         sheet.require("Identifier"), sheet.require("Last modified (grade)")
@@ -77,64 +75,80 @@ def _columns(sheet: Sheet) -> int:
     return grade
 
 
-def _points(sheet: Sheet, row: Row, lesson: Released, graded: Graded | None, scale: bool) -> tuple[str, bool]:
-    """Return the points, and whether Moodle takes so many."""
-    told = sheet.get(row, sheet.require("Maximum grade"))
-    maximum = maximum_for(told, lesson, sheet.path.name, scale=scale)
+def _comments_column(sheet: Sheet) -> int:
+    """Return the column of comments, if there is one."""
+    column = sheet.column("Feedback comments")
+    if column is None:
+        raise CourseError(
+            f"{sheet.path} has no column “Feedback comments”. Turn on this feedback type in the assignment's settings, "
+            "or leave out --feedback."
+        )
+    return column
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Points as Moodle reads them, and whether it takes so many."""
+
+    text: str
+    fits: bool
+
+
+def _points(sheet: Sheet, row: Row, lesson: Released, graded: Graded | None, scale: bool) -> _Points:
+    maximum = maximum_for(sheet.get(row, sheet.require("Maximum grade")), lesson, sheet.path.name, scale=scale)
     if graded is None:
-        return "0", True
-    return scaled(graded, lesson, maximum), graded.score <= lesson.max_score
+        return _Points("0", fits=True)
+    return _Points(scaled(graded, lesson, maximum), fits=graded.score <= lesson.max_score)
 
 
-def _enter(sheet: Sheet, row: Row, column: int, points: tuple[str, bool], student: str, report: Report) -> None:
-    text, fits = points
+def _enter(sheet: Sheet, row: Row, column: int, points: _Points, student: str, messages: Messages) -> None:
     if sheet.get(row, sheet.column("Grade can be changed")).strip().casefold() == "no":
-        report.missing.append(f"{student}: their grade is locked in Moodle; the gradebook has {text}.")
-    elif not fits:
-        report.missing.append(f"{student}: {text} is more than the maximum, which Moodle does not take.")
+        messages.missing.append(f"{student}: their grade is locked in Moodle; the gradebook has {points.text}.")
+    elif not points.fits:
+        messages.missing.append(f"{student}: {points.text} is more than the maximum, which Moodle does not take.")
     else:
-        sheet.put(row, column, text)
+        sheet.put(row, column, points.text)
 
 
-def _comment(sheet: Sheet, row: Row, column: int, page: str, student: str, report: Report) -> None:
+def _comment(sheet: Sheet, row: Row, column: int, page: str, student: str, messages: Messages) -> None:
     now, ours = sheet.get(row, column).strip(), page.split(":")[0]
     if now and not now.startswith(ours):
-        report.notes.append(f"{student}: somebody wrote a comment in Moodle, which stays in place of ours.")
+        messages.notes.append(f"{student}: somebody wrote a comment in Moodle, which stays in place of ours.")
     else:
         sheet.put(row, column, page)
 
 
-def fresh(chosen: Chosen, report: Report, identifier: str, *, zeros: bool, feedback: bool) -> bytes:
+def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: bool, feedback: bool) -> bytes:
     """Write a file for Moodle's grade import: who it is, a column for each lesson, and one more for feedback.
 
     Args:
         identifier: "email", "username" or "idnumber", by which Moodle finds students.
     """
     heading, attribute = IDENTIFIERS[identifier]
-    titles = [each for lesson in chosen.lessons for each in (lesson.name, f"{lesson.name} feedback")]
+    titles = [title for lesson in selection.lessons for title in (lesson.name, f"{lesson.name} feedback")]
     rows = [[heading, *(titles if feedback else titles[::2])]]
-    known = [getattr(person, attribute).strip().casefold() for person in chosen.book.students.values()]
+    keys = [getattr(person, attribute).strip().casefold() for person in selection.book.students.values()]
     empty = 0
-    for student in chosen.students:
-        if not (zeros or chosen.has_any(student)):
+    for student in selection.students:
+        if not (zeros or selection.has_any(student)):
             continue
         key = getattr(student, attribute).strip()
         if not key:
-            report.missing.append(
+            messages.missing.append(
                 f"{student.id}: the gradebook has no {heading.lower()} of theirs; --by takes another."
             )
-        elif known.count(key.casefold()) > 1:
-            report.missing.append(f"{student.id}: another student has the same {heading.lower()}, {key}.")
+        elif keys.count(key.casefold()) > 1:
+            messages.missing.append(f"{student.id}: another student has the same {heading.lower()}, {key}.")
         else:
             cells = []
-            for lesson in chosen.lessons:
-                graded = chosen.graded(student, lesson)
+            for lesson in selection.lessons:
+                graded = selection.graded(student, lesson)
                 empty += not (graded or zeros)
                 cells.append(number(graded.score) if graded else "0" if zeros else "")
                 cells += [_page(lesson, graded) if graded else ""] if feedback else []
             rows.append([key, *cells])
     if empty:
-        report.notes.append(
+        messages.notes.append(
             f"{empty} cells are empty, where nothing was handed in; Moodle takes them for “no grade”. "
             "Export one lesson at a time to leave such students out, or give --zeros."
         )
@@ -148,13 +162,11 @@ def _page(lesson: Released, graded: Graded) -> str:
         parts.append(f"<p>{number(graded.penalty)} points are taken off for being late.</p>")
     if graded.result and graded.result.reason:
         parts.append(f"<p>It could not be graded. {escape(graded.result.reason)}</p>")
-    for outcome in graded.result.checks if graded.result else ():
-        if outcome.message and outcome.status != "not attempted":
+    outcomes = graded.result.checks if graded.result else ()
+    for outcome in outcomes:
+        if outcome.message and outcome.status is not Status.NOT_ATTEMPTED:
             parts.append(f"<pre>{escape(outcome.message)}</pre>")
-    untouched = [
-        each.check for each in (graded.result.checks if graded.result else ()) if each.status == "not attempted"
-    ]
-    if untouched:
+    if untouched := [outcome.check for outcome in outcomes if outcome.status is Status.NOT_ATTEMPTED]:
         parts.append(f"<p>Not attempted: {escape(', '.join(untouched))}.</p>")
     parts += [f"<p>{escape(answer)}: {escape(comment)}</p>" for answer, comment in graded.comments.items()]
     return "".join(parts)

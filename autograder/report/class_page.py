@@ -6,28 +6,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import Book, Graded, Person
-from autograder.report.counts import (
-    FAILED,
-    NOT_GRADABLE,
-    NOT_TRIED,
-    PASSED,
-    UNKNOWN,
-    CheckCount,
-    ExerciseCount,
-    LessonCount,
-    Mistake,
-    Spread,
-    count_lesson,
-)
-from autograder.report.outline import Exercise, Outline
-from autograder.report.page import code, mean, number, plain, render
+from autograder.grading.results import Status
+from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
+from autograder.report.outline import ExerciseOutline, LessonOutline
+from autograder.report.page import code, mean, number, render, shortened
 
 TOP = 10
-MOST = 12  # kinds of mistake shown for an exercise
+MOST_MISTAKES = 12  # shown for an exercise
 MOST_NOTES = 30
 MOST_RULES = 3
 LEGEND = {
@@ -60,7 +50,49 @@ class Row:
     share: str
 
 
-def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple[str, str]] = ()) -> bytes:
+class Link(NamedTuple):
+    """An entry of the contents."""
+
+    anchor: str
+    label: str
+
+
+class Fact(NamedTuple):
+    """A number at the head of the page, and what it counts."""
+
+    number: str
+    label: str
+
+
+class BarPart(NamedTuple):
+    """A part of a bar: its style and how many students it stands for."""
+
+    style: str
+    students: int
+
+
+class TopMistake(NamedTuple):
+    """A mistake among the most frequent, and where it was made."""
+
+    mistake: MistakeCount
+    exercise: ExerciseCount
+
+
+class HardCheck(NamedTuple):
+    """A check among the hardest, and its exercise."""
+
+    check: CheckCount
+    exercise: ExerciseCount
+
+
+class TitledSpread(NamedTuple):
+    """A histogram of scores and what it shows."""
+
+    spread: Spread
+    title: str
+
+
+def class_page(book: Book, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]] = ()) -> bytes:
     """Make the page.
 
     Args:
@@ -69,23 +101,25 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
     waiting = {pair for pair in waiting if pair not in book.graded}
     students = {**{student: Person(student) for student, _ in waiting}, **book.students}
     by_lesson: dict[str, list[Graded]] = {outline.name: [] for outline in lessons}
-    for each in book.graded.values():
-        if each.lesson in by_lesson:
-            by_lesson[each.lesson].append(each)
+    for submission in book.graded.values():
+        if submission.lesson in by_lesson:
+            by_lesson[submission.lesson].append(submission)
     counts = [
-        count_lesson(outline, students, by_lesson[outline.name], {who for who, name in waiting if name == outline.name})
+        count_lesson(
+            outline, students, by_lesson[outline.name], {student for student, name in waiting if name == outline.name}
+        )
         for outline in lessons
     ]
     labels = labels_of(students.values())
-    rows = [_row(book, each, labels[each.id], lessons, waiting) for each in students.values()]
-    graded = [each for listed in by_lesson.values() for each in listed]
-    present = {each.student for each in graded}
+    rows = [_row(book, student, labels[student.id], lessons, waiting) for student in students.values()]
+    graded = [submission for submissions in by_lesson.values() for submission in submissions]
+    present = {submission.student for submission in graded}
     maximum = sum(outline.points for outline in lessons)
     totals = [row.total for row in rows if row.id in present]
     marks = {mark for row in rows for cell in row.cells for mark in cell.marks}
-    spreads = [(each.spread, each.outline.label) for each in counts if each.spread]
+    spreads = [TitledSpread(count.spread, count.outline.label) for count in counts if count.spread]
     if len(spreads) > 1 and (whole := Spread.of(totals, maximum)):
-        spreads.insert(0, (whole, "All lessons together"))
+        spreads.insert(0, TitledSpread(whole, "All lessons together"))
     top, hardest = _top(counts), _hardest(counts)
     absent = set(students) - present - {student for student, name in waiting if name in by_lesson}
     return render(
@@ -93,7 +127,7 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
         script="class.js",
         course=book.course.course_id or book.root.name,
         where=book.where,
-        last_graded=max((each.recorded for each in graded if each.recorded), default=None),
+        last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
         contents=_contents(counts, bool(top), bool(hardest), bool(spreads)),
         facts=_facts(students, counts, totals, maximum),
         graded=graded,
@@ -111,9 +145,9 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
         labels=labels,
         label_all=partial(_label_all, labels),
         parts=_parts,
-        unjudged=any(dict(_parts(each))["gradable"] for lesson in counts for each in lesson.exercises),
+        any_without_verdict=any(exercise.without_verdict for lesson in counts for exercise in lesson.exercises),
         rules=_rules,
-        most=MOST,
+        most_mistakes=MOST_MISTAKES,
         most_notes=MOST_NOTES,
     )
 
@@ -121,90 +155,116 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
 def labels_of(students: Iterable[Person]) -> dict[str, str]:
     """What to call each student; two of the same name have their ids with it."""
     students = list(students)
-    often = Counter(each.name for each in students)
-    return {each.id: each.name if often[each.name] == 1 else f"{each.name} ({each.id})" for each in students}
+    bearers = Counter(student.name for student in students)
+    return {
+        student.id: student.name if bearers[student.name] == 1 else f"{student.name} ({student.id})"
+        for student in students
+    }
 
 
 def _label_all(labels: Mapping[str, str], students: Iterable[str]) -> list[str]:
     return sorted((labels[student] for student in students), key=str.casefold)
 
 
-def _row(book: Book, student: Person, label: str, lessons: Sequence[Outline], waiting: Collection) -> Row:
+def _row(
+    book: Book, student: Person, label: str, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]]
+) -> Row:
     graded = [book.graded.get((student.id, outline.name)) for outline in lessons]
     cells = (
-        _cell(each, outline.points, (student.id, outline.name) in waiting)
-        for each, outline in zip(graded, lessons, strict=True)
+        _cell(submission, outline.points, (student.id, outline.name) in waiting)
+        for submission, outline in zip(graded, lessons, strict=True)
     )
-    total, maximum = sum(each.score for each in graded if each), sum(outline.points for outline in lessons)
+    total = sum(submission.score for submission in graded if submission)
+    maximum = sum(outline.points for outline in lessons)
     share = str(round(100 * total / maximum)) if maximum else ""
     name = student.name if student.name != student.id else label
     return Row(student.id, name, tuple(cells), total, share)
 
 
-def _cell(each: Graded | None, maximum: float, waits: bool) -> Cell:
-    if each is None:
+def _cell(submission: Graded | None, maximum: float, waits: bool) -> Cell:
+    if submission is None:
         return Cell("–", "w" if waits else "")
     marks = {
-        "h": bool(each.by_hand),
-        "e": bool(each.extra),
-        "l": each.penalty > 0,
-        "n": bool(each.result and each.result.reason),
-        "?": each.to_be_looked_at,
+        "h": bool(submission.by_hand),
+        "e": bool(submission.extra),
+        "l": submission.penalty > 0,
+        "n": bool(submission.result and submission.result.reason),
+        "?": submission.to_be_looked_at,
     }
-    shade = max(0, min(10, int(10 * each.score / maximum + 1e-9))) if maximum else None
-    return Cell(number(each.score), "".join(mark for mark, holds in marks.items() if holds), shade)
+    shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
+    return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade)
 
 
-def _anchors(lessons: Sequence[Outline]) -> dict[Exercise, str]:
-    return {each: f"{outline.name}-{each.name}" for outline in lessons for each in outline.exercises}
+def _anchors(lessons: Sequence[LessonOutline]) -> dict[ExerciseOutline, str]:
+    return {exercise: f"{outline.name}-{exercise.name}" for outline in lessons for exercise in outline.exercises}
 
 
-def _parts(count: ExerciseCount) -> list[tuple[str, int]]:
-    """The parts of an exercise's bar: style and number."""
-    no_verdict = count.count(NOT_GRADABLE) + count.count(UNKNOWN)
+def _parts(count: ExerciseCount) -> list[BarPart]:
+    """The bar of an exercise."""
     return [
-        ("passed", count.count(PASSED)),
-        ("failed", count.count(FAILED)),
-        ("attempted", count.count(NOT_TRIED)),
-        ("gradable", no_verdict),
+        BarPart("passed", count.count(Status.PASSED)),
+        BarPart("failed", count.count(Status.FAILED)),
+        BarPart("attempted", count.count(Status.NOT_ATTEMPTED)),
+        BarPart("gradable", count.without_verdict),
     ]
 
 
 def _rules(check: CheckCount) -> Markup:
-    shown = [Markup("{} <small>({})</small>").format(code(plain(rule, 200)), n) for rule, n in check.rules[:MOST_RULES]]
+    shown = (
+        Markup("{} <small>({})</small>").format(code(shortened(rule, 200)), count)
+        for rule, count in check.rules[:MOST_RULES]
+    )
     return Markup("; ").join(shown)
 
 
-def _top(lessons: Sequence[LessonCount]) -> list[tuple[Mistake, ExerciseCount]]:
-    """The mistakes with a name that most students made."""
-    found = [(each, count) for lesson in lessons for count in lesson.exercises for each in count.mistakes if each.named]
-    return sorted(found, key=lambda pair: (-pair[0].count, -pair[0].count / max(1, pair[1].tried)))[:TOP]
+def _top(lessons: Sequence[LessonCount]) -> list[TopMistake]:
+    """The named mistakes that most students made."""
+    named = [
+        TopMistake(mistake, exercise)
+        for lesson in lessons
+        for exercise in lesson.exercises
+        for mistake in exercise.mistakes
+        if mistake.named
+    ]
+    return sorted(named, key=lambda top: (-top.mistake.count, -top.mistake.count / max(1, top.exercise.tried)))[:TOP]
 
 
-def _hardest(lessons: Sequence[LessonCount]) -> list[tuple[CheckCount, ExerciseCount]]:
+def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
     """The checks that the largest part of those who tried failed."""
-    found = [(each, count) for lesson in lessons for count in lesson.exercises for each in count.checks if each.failed]
-    return sorted(found, key=lambda pair: (-pair[0].share_failed, -pair[0].failed))[:TOP]
+    failed = [
+        HardCheck(check, exercise)
+        for lesson in lessons
+        for exercise in lesson.exercises
+        for check in exercise.checks
+        if check.failed
+    ]
+    return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
 
 
-def _contents(lessons: Sequence[LessonCount], top: bool, hardest: bool, spreads: bool) -> list[tuple[str, str]]:
-    graded = any(lesson.graded for lesson in lessons)
-    parts = [(top, "mistakes", "Mistakes"), (graded, "exercises", "Exercises"), (hardest, "checks", "Hardest checks")]
-    parts += [(spreads, "scores", "Scores"), (True, "students", "Students")]
-    there = [(anchor, label) for shown, anchor, label in parts if shown]
-    return there + [(lesson.outline.name, lesson.outline.label) for lesson in lessons]
+def _contents(lessons: Sequence[LessonCount], top: bool, hardest: bool, spreads: bool) -> list[Link]:
+    shown = {
+        Link("mistakes", "Mistakes"): top,
+        Link("exercises", "Exercises"): any(lesson.graded for lesson in lessons),
+        Link("checks", "Hardest checks"): hardest,
+        Link("scores", "Scores"): spreads,
+        Link("students", "Students"): True,
+    }
+    parts = [link for link, is_shown in shown.items() if is_shown]
+    return parts + [Link(lesson.outline.name, lesson.outline.label) for lesson in lessons]
 
 
 def _facts(
     students: Collection[str], lessons: Sequence[LessonCount], totals: Sequence[float], maximum: float
-) -> list[tuple[str, str]]:
+) -> list[Fact]:
     """The numbers at the head of the page."""
-    graded, bad = sum(len(each.graded) for each in lessons), sum(len(each.ungradable) for each in lessons)
-    waiting, nothing = sum(len(each.waiting) for each in lessons), sum(len(each.nothing) for each in lessons)
-    facts = [(str(len(students)), "students"), (str(graded), "notebooks graded")]
-    facts += [(str(bad), "could not be graded")] if bad else []
-    facts += [(str(waiting), "not graded yet")] if waiting else []
-    facts += [(str(nothing), "not handed in")] if nothing else []
+    rare = {
+        "could not be graded": sum(len(lesson.ungradable) for lesson in lessons),
+        "not graded yet": sum(len(lesson.waiting) for lesson in lessons),
+        "not handed in": sum(len(lesson.nothing) for lesson in lessons),
+    }
+    graded = sum(len(lesson.graded) for lesson in lessons)
+    facts = [Fact(str(len(students)), "students"), Fact(str(graded), "notebooks graded")]
+    facts += [Fact(str(count), label) for label, count in rare.items() if count]
     if totals:
-        facts.append((f"{mean(sum(totals) / len(totals))} of {number(maximum)}", "points on average"))
+        facts.append(Fact(f"{mean(sum(totals) / len(totals))} of {number(maximum)}", "points on average"))
     return facts

@@ -4,42 +4,66 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from statistics import median
+from typing import NamedTuple
 
 from autograder.grading.gradebook.reader import Graded
-from autograder.grading.results import Outcome
-from autograder.report.outline import Check, Exercise, Outline
+from autograder.grading.results import Outcome, Status
+from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
 
-PASSED, FAILED, NOT_TRIED, NOT_GRADABLE = "passed", "failed", "not attempted", "not gradable"
-UNKNOWN = "unknown"  # points are missing, and the program that took them kept no reason
-STATES = (PASSED, FAILED, NOT_TRIED, NOT_GRADABLE, UNKNOWN)
-PROVED = re.compile(r"(?:These are the values|This is the shape) you get when (?P<slip>.+?)\.?", re.DOTALL)
-NAMELESS = re.compile(r"has the wrong (values|shape|dtype)|raised |raises the wrong error|gave no reason")
+State = Status | None  # None: points are missing, and the program that took them kept no reason
+STATES: tuple[State, ...] = (*Status, None)
 NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 BINS = 10
-Group = list[tuple[str, Outcome]]  # who, and what they were told
+NO_REASON = "It gave no reason."  # of a check whose verdict an earlier version did not record
+
+
+class Failure(NamedTuple):
+    """A check that a student's answer failed."""
+
+    student: str
+    outcome: Outcome
+
+
+class Ungradable(NamedTuple):
+    """A submission that could not be graded."""
+
+    student: str
+    reason: str
+
+
+class RuleCount(NamedTuple):
+    """How many answers broke a rule."""
+
+    rule: str
+    times: int
+
+
+class NoteCount(NamedTuple):
+    """A note, and in whose notebooks it stands."""
+
+    text: str
+    students: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Mistake:
+class MistakeCount:
     """Several students' same mistake in one exercise.
 
     Attributes:
-        text: the slip, or the verdict with `…` where the numbers differ.
-        named: it says what was done wrong, and not only that something is.
+        text: the mistake as a phrase where it is proved, else the verdict, with `…` where the numbers differ.
+        named: it is proved, or the message says what to do; otherwise it says only what is wrong.
         students: who made it, sorted.
-        example: a whole message, one that most of them were told.
-        checks: those that said so.
+        example: a whole message, the one that most of them read.
     """
 
     text: str
     named: bool
     students: tuple[str, ...]
     example: str
-    checks: tuple[str, ...]
 
     @property
     def count(self) -> int:
@@ -53,13 +77,13 @@ class CheckCount:
 
     Attributes:
         passed, failed: how many of those who tried.
-        rules: the rules that were broken, the one most often broken first, with how often.
+        rules: the rules that were broken, the one most often broken first.
     """
 
-    check: Check
+    check: CheckOutline
     passed: int
     failed: int
-    rules: tuple[tuple[str, int], ...]
+    rules: tuple[RuleCount, ...]
 
     @property
     def tried(self) -> int:
@@ -84,27 +108,27 @@ class ExerciseCount:
         mistakes: the most frequent first.
     """
 
-    exercise: Exercise
-    students: dict[str, tuple[str, ...]]
+    exercise: ExerciseOutline
+    students: Mapping[State, tuple[str, ...]]
     mean: float | None
     seconds: float | None
     longest: float | None
     checks: tuple[CheckCount, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[MistakeCount, ...]
 
-    def count(self, state: str) -> int:
+    def count(self, state: State) -> int:
         """How many are in a state."""
         return len(self.students[state])
 
     @property
     def tried(self) -> int:
         """How many wrote an answer that was judged."""
-        return self.count(PASSED) + self.count(FAILED)
+        return self.count(Status.PASSED) + self.count(Status.FAILED)
 
     @property
-    def all(self) -> int:
-        """How many handed in the lesson."""
-        return sum(map(len, self.students.values()))
+    def without_verdict(self) -> int:
+        """How many answers nobody judged, or judged without keeping the reason."""
+        return self.count(Status.NOT_GRADABLE) + self.count(None)
 
 
 @dataclass(frozen=True)
@@ -126,17 +150,17 @@ class Spread:
         """The bins as text."""
         size = 100 // BINS
         filled = [(place * size, count) for place, count in enumerate(self.bins) if count]
-        told = (f"{n} student{'s' * (n > 1)} with {low} to {low + size} % of the points" for low, n in filled)
-        return "; ".join(told) + "."
+        parts = (f"{n} student{'s' * (n > 1)} with {low} to {low + size} % of the points" for low, n in filled)
+        return "; ".join(parts) + "."
 
     @classmethod
     def of(cls, scores: Sequence[float], maximum: float) -> Spread | None:
         """Count scores; None where there are none."""
         if not scores or not maximum:
             return None
-        found = Counter(max(0, min(BINS - 1, int(BINS * score / maximum + 1e-9))) for score in scores)
-        counted = tuple(found[place] for place in range(BINS))
-        return cls(counted, sum(scores) / len(scores), median(scores), max(scores), maximum)
+        counts = Counter(max(0, min(BINS - 1, int(BINS * score / maximum + 1e-9))) for score in scores)
+        bins = tuple(counts[place] for place in range(BINS))
+        return cls(bins, sum(scores) / len(scores), median(scores), max(scores), maximum)
 
 
 @dataclass(frozen=True)
@@ -151,142 +175,151 @@ class LessonCount:
         foreign: how many another program graded, which kept points alone.
         older: how many were graded with other checks than the gradebook has now.
         unenforced: how many were graded without the whole sandbox.
-        notes: what was mended or odd, and in whose notebooks; the most frequent first.
+        notes: what was mended or odd, the most frequent first.
     """
 
-    outline: Outline
+    outline: LessonOutline
     graded: tuple[str, ...]
-    ungradable: tuple[tuple[str, str], ...]
+    ungradable: tuple[Ungradable, ...]
     waiting: tuple[str, ...]
     nothing: tuple[str, ...]
     foreign: int
     older: int
     unenforced: int
-    notes: tuple[tuple[str, tuple[str, ...]], ...]
+    notes: tuple[NoteCount, ...]
     spread: Spread | None
-    exercises: tuple[ExerciseCount, ...] = field(default_factory=tuple)
+    exercises: tuple[ExerciseCount, ...]
 
 
 def count_lesson(
-    outline: Outline, students: Collection[str], graded: Sequence[Graded], waiting: Collection[str]
+    outline: LessonOutline, students: Collection[str], submissions: Sequence[Graded], waiting: Collection[str]
 ) -> LessonCount:
     """Count one lesson.
 
     Args:
         students: the whole class.
-        graded: what the gradebook has of this lesson.
+        submissions: what the gradebook has of this lesson.
         waiting: who handed it in without being graded yet.
     """
-    fine = sorted((each for each in graded if not _reason(each)), key=lambda each: each.student)
-    seen = {each.student for each in graded} | set(waiting)
-    names = {check.id for exercise in outline.exercises for check in exercise.checks}
-    results = [each.result for each in fine if each.result]
-    notes: dict[str, list[str]] = {}
-    for each in graded:
-        for note in each.result.notes if each.result else ():
-            notes.setdefault(note.text, []).append(each.student)
-    told = {each.student: _told(each) for each in fine}
+    by_student = sorted(submissions, key=lambda submission: submission.student)
+    gradable = [submission for submission in by_student if not _reason(submission)]
+    results = [submission.result for submission in gradable if submission.result]
+    current = {check.id for exercise in outline.exercises for check in exercise.checks}
+    outcomes = {submission.student: outcomes_of(submission) for submission in gradable}
     return LessonCount(
         outline,
-        tuple(each.student for each in fine),
-        tuple(sorted((each.student, _reason(each)) for each in graded if _reason(each))),
-        tuple(sorted(waiting)),
-        tuple(sorted(set(students) - seen)),
-        sum(each.result is None for each in graded),
-        sum({outcome.check for outcome in result.checks} != names for result in results),
-        sum(bool(result.unenforced) for result in results),
-        tuple((note, tuple(sorted(who))) for note, who in sorted(notes.items(), key=lambda item: -len(item[1]))),
-        Spread.of([each.score for each in fine], outline.points),
-        tuple(_count_exercise(exercise, fine, told) for exercise in outline.exercises),
+        graded=tuple(submission.student for submission in gradable),
+        ungradable=tuple(Ungradable(graded.student, reason) for graded in by_student if (reason := _reason(graded))),
+        waiting=tuple(sorted(waiting)),
+        nothing=tuple(sorted(set(students) - {submission.student for submission in submissions} - set(waiting))),
+        foreign=sum(submission.result is None for submission in submissions),
+        older=sum({outcome.check for outcome in result.checks} != current for result in results),
+        unenforced=sum(bool(result.unenforced) for result in results),
+        notes=_count_notes(by_student),
+        spread=Spread.of([submission.score for submission in gradable], outline.points),
+        exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
     )
 
 
-def _reason(each: Graded) -> str:
-    return each.result.reason if each.result else ""
+def _reason(submission: Graded) -> str:
+    """Why it could not be graded; "" where it could."""
+    return submission.result.reason if submission.result else ""
 
 
-def _told(each: Graded) -> dict[str, Outcome]:
-    """What each check said; where another program graded, what its points say."""
-    if each.result:
-        return {outcome.check: outcome for outcome in each.result.checks}
-    return {}
+def _count_notes(submissions: Sequence[Graded]) -> tuple[NoteCount, ...]:
+    students: dict[str, list[str]] = {}
+    for submission in submissions:
+        for note in submission.result.notes if submission.result else ():
+            students.setdefault(note.text, []).append(submission.student)
+    counts = (NoteCount(text, tuple(names)) for text, names in students.items())
+    return tuple(sorted(counts, key=lambda note: -len(note.students)))
 
 
-def states_of(each: Graded, exercise: Exercise) -> dict[str, str]:
-    """The state of each check of an exercise in a submission: one of STATES."""
-    if _reason(each):
-        return {check.id: NOT_GRADABLE for check in exercise.checks}
-    if each.result is None:
-        full = {check.id: each.scores.get(check.id, 0.0) >= check.points for check in exercise.checks}
-        return {check: PASSED if earned else UNKNOWN for check, earned in full.items()}
-    found = {outcome.check: outcome.status for outcome in each.result.checks}
-    return {check.id: found.get(check.id, UNKNOWN) for check in exercise.checks}
+def outcomes_of(submission: Graded) -> dict[str, Outcome]:
+    """Check → what it came to; empty where another program graded."""
+    return {outcome.check: outcome for outcome in submission.result.checks} if submission.result else {}
 
 
-def state_of(states: Iterable[str]) -> str:
-    """The state of an exercise, told from those of its checks."""
-    found = set(states)
-    for state in (FAILED, NOT_GRADABLE, UNKNOWN):
-        if state in found:
+def states_of(submission: Graded, exercise: ExerciseOutline) -> dict[str, State]:
+    """The state of each check of an exercise in a submission."""
+    if _reason(submission):
+        return {check.id: Status.NOT_GRADABLE for check in exercise.checks}
+    if submission.result is None:
+        return {
+            check.id: Status.PASSED if submission.scores.get(check.id, 0.0) >= check.points else None
+            for check in exercise.checks
+        }
+    outcomes = outcomes_of(submission)
+    return {check.id: outcomes[check.id].status if check.id in outcomes else None for check in exercise.checks}
+
+
+def state_of(states: Iterable[State]) -> State:
+    """The state of an exercise, from those of its checks."""
+    present = set(states)
+    for state in (Status.FAILED, Status.NOT_GRADABLE, None):
+        if state in present:
             return state
-    if found == {PASSED}:
-        return PASSED
-    return NOT_TRIED if found == {NOT_TRIED} else FAILED
+    return present.pop() if len(present) == 1 else Status.FAILED
 
 
-def _count_exercise(exercise: Exercise, graded: Sequence[Graded], told: dict[str, dict[str, Outcome]]) -> ExerciseCount:
-    students: dict[str, list[str]] = {state: [] for state in STATES}
-    of_checks: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}
+def _count_exercise(
+    exercise: ExerciseOutline, submissions: Sequence[Graded], outcomes: Mapping[str, Mapping[str, Outcome]]
+) -> ExerciseCount:
+    students: dict[State, list[str]] = {state: [] for state in STATES}
+    states_of_checks: dict[str, Counter[State]] = {check.id: Counter() for check in exercise.checks}
     rules: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}
-    failures: Group = []
-    taken, points = [], []
-    for each in graded:
-        states = states_of(each, exercise)
-        students[state_of(states.values())].append(each.student)
-        points.append(sum(each.scores.get(check, 0.0) for check in states))
-        outcomes = [told[each.student][check] for check in states if check in told[each.student]]
+    failures: list[Failure] = []
+    durations, points = [], []
+    for submission in submissions:
+        student, states = submission.student, states_of(submission, exercise)
+        students[state_of(states.values())].append(student)
+        points.append(sum(submission.scores.get(check, 0.0) for check in states))
         for check, state in states.items():
-            of_checks[check][state] += 1
-        for outcome in outcomes:
-            if outcome.status == FAILED:
+            states_of_checks[check][state] += 1
+        mine = [outcomes[student][check] for check in states if check in outcomes[student]]
+        for outcome in mine:
+            if outcome.status is Status.FAILED:
                 rules[outcome.check][outcome.rule] += 1
-                failures.append((each.student, outcome))
-        tries = [outcome.seconds for outcome in outcomes if outcome.status in (PASSED, FAILED)]
+                failures.append(Failure(student, outcome))
+        tries = [outcome.seconds for outcome in mine if outcome.status in (Status.PASSED, Status.FAILED)]
         if tries and isfinite(sum(tries)):
-            taken.append(sum(tries))
+            durations.append(sum(tries))
     checks = (
         CheckCount(
             check,
-            of_checks[check.id][PASSED],
-            of_checks[check.id][FAILED],
-            tuple((rule, count) for rule, count in rules[check.id].most_common() if rule),
+            states_of_checks[check.id][Status.PASSED],
+            states_of_checks[check.id][Status.FAILED],
+            tuple(RuleCount(rule, count) for rule, count in rules[check.id].most_common() if rule),
         )
         for check in exercise.checks
     )
     return ExerciseCount(
         exercise,
-        {state: tuple(who) for state, who in students.items()},
-        sum(points) / len(points) if points else None,
-        median(taken) if taken else None,
-        max(taken) if taken else None,
-        tuple(checks),
-        mistakes(failures),
+        students={state: tuple(names) for state, names in students.items()},
+        mean=sum(points) / len(points) if points else None,
+        seconds=median(durations) if durations else None,
+        longest=max(durations, default=None),
+        checks=tuple(checks),
+        mistakes=count_mistakes(failures),
     )
 
 
-def mistakes(failures: Group) -> tuple[Mistake, ...]:
-    """Put the same mistakes together: by the slip where one is proved, else by the verdict without its numbers."""
-    groups: dict[tuple[bool, str], Group] = {}
-    for student, outcome in failures:
-        groups.setdefault(_kind(outcome), []).append((student, outcome))
-    found = [_mistake(text, proved, group) for (proved, text), group in groups.items()]
-    return tuple(sorted(found, key=lambda each: (-each.count, not each.named, each.text)))
-
-
-def _kind(outcome: Outcome) -> tuple[bool, str]:
-    if proved := PROVED.fullmatch(outcome.slip):
-        return True, proved["slip"]
-    return False, without_numbers(outcome.verdict or "It gave no reason.")  # as a version without verdicts recorded
+def count_mistakes(failures: Iterable[Failure]) -> tuple[MistakeCount, ...]:
+    """Put the same mistakes together: by the mistake where one is proved, else by the verdict without its numbers."""
+    proved: dict[str, list[Failure]] = {}
+    others: dict[str, list[Failure]] = {}
+    for failure in failures:
+        outcome = failure.outcome
+        if outcome.mistake:
+            proved.setdefault(outcome.mistake, []).append(failure)
+        else:
+            others.setdefault(without_numbers(outcome.verdict), []).append(failure)
+    counts = [_mistake(text, group, named=True) for text, group in proved.items()]
+    for text, group in others.items():
+        verdicts = {failure.outcome.verdict for failure in group}
+        exact = verdicts.pop() if len(verdicts) == 1 else text
+        counts.append(_mistake(exact or NO_REASON, group, named=any(failure.outcome.slip for failure in group)))
+    return tuple(sorted(counts, key=lambda mistake: (-mistake.count, not mistake.named, mistake.text)))
 
 
 def without_numbers(verdict: str) -> str:
@@ -295,11 +328,7 @@ def without_numbers(verdict: str) -> str:
     return "`".join(NUMBER.sub("…", part) if i % 2 == 0 else part for i, part in enumerate(parts))
 
 
-def _mistake(text: str, proved: bool, group: Group) -> Mistake:
-    told = Counter(outcome.message for _, outcome in group)
-    verdicts = {outcome.verdict for _, outcome in group}
-    if not proved and len(verdicts) == 1:
-        text = verdicts.pop() or text
-    students = tuple(sorted({student for student, _ in group}))
-    checks = tuple(dict.fromkeys(outcome.check for _, outcome in group))
-    return Mistake(text, proved or not NAMELESS.search(text), students, told.most_common(1)[0][0], checks)
+def _mistake(text: str, failures: Sequence[Failure], *, named: bool) -> MistakeCount:
+    messages = Counter(failure.outcome.message for failure in failures)
+    students = sorted({failure.student for failure in failures})
+    return MistakeCount(text, named, tuple(students), messages.most_common(1)[0][0])

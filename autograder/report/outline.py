@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import mistune
 from markupsafe import Markup
 
-from autograder.course import lesson as parsed
 from autograder.course.config import CourseError, read_notebook
+from autograder.course.lesson import Exercise, Lesson
 from autograder.grading.gradebook.reader import Book, Released
 from autograder.report.page import code
 
@@ -29,8 +29,8 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class Check:
-    """A check cell: its grade id, what it is called in its exercise, and its points."""
+class CheckOutline:
+    """A check cell: its grade id, its name within the exercise, and its points."""
 
     id: str
     label: str
@@ -38,7 +38,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseOutline:
     """A task.
 
     Attributes:
@@ -50,7 +50,7 @@ class Exercise:
     name: str
     number: str
     title: str
-    checks: tuple[Check, ...]
+    checks: tuple[CheckOutline, ...]
     hints: tuple[Hint, ...] = ()
 
     @property
@@ -60,7 +60,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Outline:
+class LessonOutline:
     """A lesson.
 
     Attributes:
@@ -70,7 +70,7 @@ class Outline:
 
     name: str
     label: str
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[ExerciseOutline, ...]
     remark: str = ""
 
     @property
@@ -79,61 +79,55 @@ class Outline:
         return sum(exercise.points for exercise in self.exercises)
 
 
-def outlines(book: Book, names: Sequence[str]) -> list[Outline]:
-    """Go through lessons of the gradebook; what solutions/ does not say is told from the gradebook alone.
+def outlines_of(book: Book, names: Sequence[str]) -> list[LessonOutline]:
+    """Go through lessons of the gradebook; what solutions/ does not say comes from the gradebook alone.
 
     Raises:
         CourseError: a lesson is not in the gradebook.
     """
     if unknown := [name for name in names if name not in book.lessons]:
-        known = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none; run `autograder release`."
-        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {known}")
+        has = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none; run `autograder release`."
+        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}")
     return [_outline(book, book.lessons[name]) for name in names or book.lessons]
 
 
-def _outline(book: Book, released: Released) -> Outline:
+def _outline(book: Book, released: Released) -> LessonOutline:
     try:
-        source = parsed.Lesson(released.name, read_notebook(book.source(released.name)))
+        source = Lesson(released.name, read_notebook(book.source(released.name)))
         label = f"{source.number} · {source.title}" if source.title else released.name
-        exercises = [_exercise(each, released) for each in source.exercises if each.answer]
-        remark = ""
+        exercises = [_exercise(exercise, released) for exercise in source.exercises if exercise.answer]
     except (CourseError, OSError, IndexError, KeyError) as error:
         gone = not book.source(released.name).exists()
         why = "solutions/ no longer has this lesson" if gone else f"Its notebook in solutions/ cannot be read: {error}"
-        return Outline(
-            released.name,
-            released.name,
-            _from_gradebook(released, ()),
-            f"{why.rstrip('.')}. Names are the gradebook's.",
-        )
-    known = {check.id for exercise in exercises for check in exercise.checks}
-    rest = _from_gradebook(released, known)
-    if rest:
-        remark = "The gradebook has checks that solutions/ no longer has; they stand at the end."
-    return Outline(released.name, label, (*(each for each in exercises if each.checks), *rest), remark)
+        remark = f"{why.rstrip('.')}. Names are the gradebook's."
+        return LessonOutline(released.name, released.name, _from_gradebook(released, ()), remark)
+    rest = _from_gradebook(released, {check.id for exercise in exercises for check in exercise.checks})
+    remark = "The gradebook has checks that solutions/ no longer has; they stand at the end." if rest else ""
+    graded = (exercise for exercise in exercises if exercise.checks)
+    return LessonOutline(released.name, label, (*graded, *rest), remark)
 
 
-def _exercise(source: parsed.Exercise, released: Released) -> Exercise:
+def _exercise(source: Exercise, released: Released) -> ExerciseOutline:
     heading = HEADING.fullmatch(source.task.lines[0]) if source.task.lines else None
     checks = (_check(cell.id, source.name, released) for cell in source.checks if cell.id in released.points)
     number, title = (heading["number"], heading["title"]) if heading else ("", source.name)
-    return Exercise(source.name, number, title, tuple(checks), hints(source.task.source))
+    return ExerciseOutline(source.name, number, title, tuple(checks), hints(source.task.source))
 
 
-def _from_gradebook(released: Released, known: Iterable[str]) -> tuple[Exercise, ...]:
-    """Sort checks to the answers whose names they have."""
-    found: dict[str, list[Check]] = {}
+def _from_gradebook(released: Released, without: Collection[str]) -> tuple[ExerciseOutline, ...]:
+    """Sort the other checks to the answers whose names they have."""
+    checks_of: dict[str, list[CheckOutline]] = {}
     for check in released.points:
-        if check not in known:
+        if check not in without:
             fits = [name for name in released.answers if f"{check}_".startswith(f"check_{name}_")]
             answer = max(fits, key=len, default=OTHER)
-            found.setdefault(answer, []).append(_check(check, answer, released))
-    return tuple(Exercise(name, "", name, tuple(checks)) for name, checks in sorted(found.items()))
+            checks_of.setdefault(answer, []).append(_check(check, answer, released))
+    return tuple(ExerciseOutline(name, "", name, tuple(checks)) for name, checks in sorted(checks_of.items()))
 
 
-def _check(check: str, answer: str, released: Released) -> Check:
+def _check(check: str, answer: str, released: Released) -> CheckOutline:
     label = check.removeprefix(f"check_{answer}").strip("_").replace("_", " ")
-    return Check(check, label or "the check", released.points[check])
+    return CheckOutline(check, label or "the check", released.points[check])
 
 
 def hints(task: str) -> tuple[Hint, ...]:

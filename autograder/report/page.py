@@ -17,40 +17,39 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autograder.course.config import CourseError
+from autograder.grading.results import Status
 
-HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent / "templates"
 MARK = b'<meta name="generator" content="autograder report">'
-LOOKED_AT = 2000  # bytes at the beginning of a page, among which the mark stands
-CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "\ufffd")  # no page may hold these
+HEAD_BYTES = 2000  # bytes at the beginning of a page, among which the mark stands
+CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "\ufffd")  # not for pages
 
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
     )
-    made.filters |= {
-        "code": code,
-        "number": number,
-        "mean": mean,
-        "percent": percent,
-        "seconds": seconds,
-        "moment": moment,
-    }
-    made.filters |= {"plain": plain, "sentence": sentence}
-    return made
+    filters = (code, number, mean, percent, seconds, moment, shortened, sentence)
+    environment.filters |= {function.__name__: function for function in filters}
+    environment.globals["Status"] = Status
+    return environment
 
 
 def render(template: str, *, script: str = "", any_style: bool = False, **values: object) -> bytes:
     """Fill a template in; everything but Markup is escaped.
 
     Args:
-        template: its file beside this one.
+        template: its file in the folder of templates.
         script: the file with the page's script; only what it holds may run.
         any_style: allow styles besides the page's own, for pictures that bring theirs.
     """
-    style = (HERE / "style.css").read_text(encoding="utf-8")
-    program = (HERE / script).read_text(encoding="utf-8") if script else ""
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    program = (TEMPLATES / script).read_text(encoding="utf-8") if script else ""
     policy = {
         "default-src": "'none'",
         "style-src": "'unsafe-inline'" if any_style else _hash(style),
@@ -119,14 +118,14 @@ def moment(when: datetime) -> str:
     return f"{when.day} {when:%B %Y, %H:%M} UTC"
 
 
-def plain(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
     """A text of a student's, cut where it is too long."""
     return text if len(text) <= most else f"{text[:most]} …"
 
 
 def sentence(text: str) -> str:
     """As a heading: with a capital at the beginning, unless that is code, and no full stop."""
-    return re.sub(r"^[a-z]", lambda found: found[0].upper(), text.removesuffix("."))
+    return re.sub(r"^[a-z]", lambda match: match[0].upper(), text.removesuffix("."))
 
 
 def write(path: Path, data: bytes, *, mode: int) -> None:
@@ -162,7 +161,7 @@ def _require_place(path: Path) -> None:
         raise CourseError(f"{path} is a folder. Name a file in it.")
     if path.exists():
         with path.open("rb") as file:
-            if MARK not in file.read(LOOKED_AT):
+            if MARK not in file.read(HEAD_BYTES):
                 raise CourseError(
                     f"{path} is there already and was not made by `autograder report`. "
                     "Move it away, or say with --output where else."

@@ -12,12 +12,19 @@ from pathlib import Path
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import Book, Graded, Person
-from autograder.grading.results import Outcome
-from autograder.report.counts import FAILED, NOT_TRIED, PASSED, UNKNOWN, state_of, states_of
-from autograder.report.outline import Check, Exercise, Outline
+from autograder.grading.results import Outcome, Status
+from autograder.report.counts import State, outcomes_of, state_of, states_of
+from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
 from autograder.report.page import render
 
 LARGEST = 50 * 10**6  # bytes of a notebook in which pictures are looked for
+WORDS: dict[State, str] = {
+    Status.PASSED: "passed",
+    Status.FAILED: "failed",
+    Status.NOT_ATTEMPTED: "not tried",
+    Status.NOT_GRADABLE: "not gradable",
+    None: "points missing",
+}
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ class CheckShown:
         extra: extra credit in them.
     """
 
-    check: Check
-    state: str
+    check: CheckOutline
+    state: State
     earned: float
     message: str = ""
     panel: Markup | None = None
@@ -44,8 +51,8 @@ class CheckShown:
 class ExerciseShown:
     """How one exercise went; `comment` is what somebody wrote about it by hand."""
 
-    exercise: Exercise
-    state: str
+    exercise: ExerciseOutline
+    state: State
     earned: float
     checks: tuple[CheckShown, ...]
     comment: str = ""
@@ -55,7 +62,7 @@ class ExerciseShown:
 class LessonShown:
     """How one lesson went; `graded` is None where there is nothing, or nothing yet."""
 
-    outline: Outline
+    outline: LessonOutline
     graded: Graded | None
     waits: bool
     exercises: tuple[ExerciseShown, ...] = ()
@@ -72,7 +79,7 @@ class LessonShown:
 
 
 def student_page(
-    book: Book, lessons: Sequence[Outline], student: str, waiting: Collection[tuple[str, str]] = ()
+    book: Book, lessons: Sequence[LessonOutline], student: str, waiting: Collection[tuple[str, str]] = ()
 ) -> bytes:
     """Make the page of one student.
 
@@ -80,8 +87,8 @@ def student_page(
         waiting: (student, lesson) of what was handed in and is not graded yet.
     """
     shown = [_lesson(book, outline, student, (student, outline.name) in waiting) for outline in lessons]
-    panelled = any(check.panel for each in shown for exercise in each.exercises for check in exercise.checks)
-    scores = [each.graded.score for each in shown if each.graded]
+    panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
+    scores = [lesson.graded.score for lesson in shown if lesson.graded]
     return render(
         "student.html",
         any_style=panelled,
@@ -90,22 +97,22 @@ def student_page(
         lessons=shown,
         total=sum(scores),
         maximum=sum(outline.points for outline in lessons),
-        words={PASSED: "passed", FAILED: "failed", NOT_TRIED: "not tried", UNKNOWN: "points missing"},
+        words=WORDS,
     )
 
 
-def _lesson(book: Book, outline: Outline, student: str, waits: bool) -> LessonShown:
+def _lesson(book: Book, outline: LessonOutline, student: str, waits: bool) -> LessonShown:
     graded = book.graded.get((student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
-    drawn = panels(book.notebook(student, outline.name), graded.notebook_sha256)
-    told = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
-    exercises = (_exercise(exercise, graded, told, drawn) for exercise in outline.exercises)
+    html = panels_in(book.notebook(student, outline.name), graded.notebook_sha256)
+    outcomes = outcomes_of(graded)
+    exercises = (_exercise(exercise, graded, outcomes, html) for exercise in outline.exercises)
     return LessonShown(outline, graded, waits, tuple(exercises))
 
 
 def _exercise(
-    exercise: Exercise, graded: Graded, told: Mapping[str, Outcome], drawn: Mapping[str, str]
+    exercise: ExerciseOutline, graded: Graded, outcomes: Mapping[str, Outcome], html: Mapping[str, str]
 ) -> ExerciseShown:
     states = states_of(graded, exercise)
     checks = tuple(
@@ -113,10 +120,10 @@ def _exercise(
             check,
             states[check.id],
             graded.scores.get(check.id, 0.0),
-            told[check.id].message if check.id in told else "",
-            Markup(drawn[check.id]) if states[check.id] == FAILED and check.id in drawn else None,
-            check.id in graded.by_hand,
-            graded.extra.get(check.id, 0.0),
+            message=outcomes[check.id].message if check.id in outcomes else "",
+            panel=Markup(html[check.id]) if states[check.id] is Status.FAILED and check.id in html else None,
+            by_hand=check.id in graded.by_hand,
+            extra=graded.extra.get(check.id, 0.0),
         )
         for check in exercise.checks
     )
@@ -124,7 +131,7 @@ def _exercise(
     return ExerciseShown(exercise, state_of(states.values()), earned, checks, graded.comments.get(exercise.name, ""))
 
 
-def panels(notebook: Path, sha256: str) -> dict[str, str]:
+def panels_in(notebook: Path, sha256: str) -> dict[str, str]:
     """The panels in a graded notebook: check → HTML that the judge put before the check's error.
 
     HTML acts in a browser, so it is taken from no other file than the one that the judge's work went into: not where
@@ -139,7 +146,7 @@ def panels(notebook: Path, sha256: str) -> dict[str, str]:
         cells = json.loads(data)["cells"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    found = {}
+    panels: dict[str, str] = {}
     for cell in cells:
         marks, outputs = cell["metadata"].get("nbgrader") or {}, cell.get("outputs", [])
         if not marks.get("grade") or marks.get("solution"):
@@ -147,5 +154,5 @@ def panels(notebook: Path, sha256: str) -> dict[str, str]:
         for first, second in pairwise(outputs):
             if first["output_type"] == "display_data" and second["output_type"] == "error":
                 html = first["data"].get("text/html", "")
-                found[marks["grade_id"]] = html if isinstance(html, str) else "".join(html)
-    return {check: html for check, html in found.items() if html}
+                panels[marks["grade_id"]] = html if isinstance(html, str) else "".join(html)
+    return {check: html for check, html in panels.items() if html}

@@ -26,12 +26,12 @@ from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
-from autograder.export import canvas, moodle, plain
-from autograder.export.grades import Report, choose
-from autograder.export.sheet import Sheet, harmless, number, save, table
+from autograder.export import canvas, moodle, spreadsheet
+from autograder.export.csv_file import Sheet, harmless, number, save, table
+from autograder.export.selection import Messages, select
 from autograder.grading import grade
 from autograder.grading.gradebook.reader import Book, Graded, Person, Released
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Outcome, Result, Status
 
 SAMPLES = ROOT / "tests" / "export" / "samples"
 LESSON, SECOND = "01_doubling", "02_halving"
@@ -43,9 +43,9 @@ RELEASED = {
     LESSON: Released(LESSON, {"check_double": 3.0, "check_double_text": 1.0}, datetime(2026, 3, 1, 12)),
     SECOND: Released(SECOND, {"check_half": 5.0}),
 }
-PASSED = Outcome("check_double", 3.0, "passed", seconds=0.25)
-FAILED = Outcome("check_double_text", 1.0, "failed", "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
-UNTOUCHED = Outcome("check_double_text", 1.0, "not attempted", "✗ `double` is not written yet.")
+PASSED = Outcome("check_double", 3.0, Status.PASSED, seconds=0.25)
+FAILED = Outcome("check_double_text", 1.0, Status.FAILED, "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
+UNTOUCHED = Outcome("check_double_text", 1.0, Status.NOT_ATTEMPTED, "✗ `double` is not written yet.")
 ADA = Person("s-ada", "Ada", "Lovelace", "ada@example.org", "901")
 INES = Person("ines", "Inés", "Núñez", "ines@example.org", "902")
 BOB = Person("bob", "=Bob", "Evil", "bob@example.org", "903")
@@ -65,7 +65,7 @@ def make_book(*submissions: Graded, people: Sequence[Person] = (ADA, INES, BOB, 
     return Book(RELEASED, students, {(each.student, each.lesson): each for each in submissions}, CourseDirectory())
 
 
-RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status="passed")])
+RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status=Status.PASSED)])
 HALF = graded(INES, {"check_double": 3.0, "check_double_text": 0.25}, [PASSED, FAILED], penalty=0.5)
 BOOK = make_book(RIGHT, HALF)
 
@@ -75,16 +75,16 @@ def rows_of(data: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
-def filled(book: Book, sheet: Sheet, report: Report, lessons: Sequence[str] = (LESSON,), **options: Any) -> bytes:
+def filled(book: Book, sheet: Sheet, messages: Messages, lessons: Sequence[str] = (LESSON,), **options: Any) -> bytes:
     """A Canvas gradebook with points in it."""
     options = {"columns": {}, "scale": False, "zeros": False} | options
-    return canvas.fill(choose(book, lessons, "*"), sheet, report=report, **options)
+    return canvas.fill(select(book, lessons, "*"), sheet, messages=messages, **options)
 
 
-def worksheet(book: Book, sheet: Sheet, report: Report, **options: bool) -> bytes:
+def worksheet(book: Book, sheet: Sheet, messages: Messages, **options: bool) -> bytes:
     """A Moodle worksheet with points in it."""
     options = {"scale": False, "zeros": False, "feedback": False} | options
-    return moodle.fill(choose(book, [LESSON], "*"), sheet, report, **options)
+    return moodle.fill(select(book, [LESSON], "*"), sheet, messages, **options)
 
 
 def edited(tmp_path: Path, name: str, old: str, new: str) -> Sheet:
@@ -97,7 +97,7 @@ def edited(tmp_path: Path, name: str, old: str, new: str) -> Sheet:
 
 def test_plain_begins_like_nbgraders() -> None:
     """The table has nbgrader's columns first, a row for everybody in every lesson, and zeros for who is absent."""
-    data = plain.grades(choose(BOOK, [], "*"))
+    data = spreadsheet.grades_table(select(BOOK, [], "*"))
     head, *rows = rows_of(data)
     assert head[:11] == NBGRADERS
     assert [(row[0], row[3]) for row in rows] == [(a, s) for a in RELEASED for s in sorted(BOOK.students)]
@@ -112,7 +112,7 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
     """A submission that is not gradable says so with its reason, and one that waits says that it waits."""
     broken = Graded("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
     waiting = Graded("ines", LESSON, {"check_double": 1.0}, to_be_looked_at=True)
-    rows = rows_of(plain.grades(choose(make_book(broken, waiting), [LESSON], "*")))
+    rows = rows_of(spreadsheet.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
     found = {row[3]: row[12:] for row in rows}
     assert found["s-ada"] == ["not gradable", "'=It is, a zip."]
     assert found["ines"] == ["to be looked at", ""]
@@ -120,7 +120,7 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
 
 def test_names_survive_a_round_trip() -> None:
     """Commas, quotes, newlines and accents are read back as they were, whatever reads them."""
-    row = rows_of(plain.grades(choose(BOOK, [SECOND], "zoe")))[1]
+    row = rows_of(spreadsheet.grades_table(select(BOOK, [SECOND], "zoe")))[1]
     assert row[4:6] == [ABSENT.last_name, "Zoë"]
 
 
@@ -130,11 +130,11 @@ def test_formulas_are_neutralised() -> None:
         assert harmless(text) == f"'{text}"
     for text in ("", "Ada", "1=1", "'=1", " a"):
         assert harmless(text) == text
-    row = rows_of(plain.grades(choose(BOOK, [LESSON], "bob")))[1]
+    row = rows_of(spreadsheet.grades_table(select(BOOK, [LESSON], "bob")))[1]
     assert row[5] == "'=Bob"
-    assert rows_of(plain.grades(choose(BOOK, [LESSON], "zoe")))[1][6] == "'-zoe@example.org"
+    assert rows_of(spreadsheet.grades_table(select(BOOK, [LESSON], "zoe")))[1][6] == "'-zoe@example.org"
     minus = graded(ADA, {"check_double": -1.5})
-    assert rows_of(plain.grades(choose(make_book(minus), [LESSON], "s-ada")))[1][7] == "-1.5"
+    assert rows_of(spreadsheet.grades_table(select(make_book(minus), [LESSON], "s-ada")))[1][7] == "-1.5"
 
 
 def test_numbers_are_written_plainly() -> None:
@@ -146,7 +146,7 @@ def test_numbers_are_written_plainly() -> None:
 def test_checks_are_in_long_form() -> None:
     """Each check is a row, with its points, what it said, and whether somebody gave the points by hand."""
     by_hand = replace(HALF, by_hand=frozenset({"check_double_text"}))
-    head, *rows = rows_of(plain.checks(choose(make_book(by_hand), [], "*")))
+    head, *rows = rows_of(spreadsheet.checks_table(select(make_book(by_hand), [], "*")))
     assert [row[5:10] for row in rows] == [
         ["check_double", "3", "3", "passed", ""],
         ["check_double_text", "0.25", "1", "failed", "yes"],
@@ -156,12 +156,12 @@ def test_checks_are_in_long_form() -> None:
 
 def test_canvas_fills_its_column_and_nothing_else() -> None:
     """Only the cells of the lesson change: the file else keeps its bytes, read-only totals and odd names included."""
-    report = Report()
+    messages = Messages()
     text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
-    data = filled(BOOK, Sheet.read(SAMPLES / "canvas.csv"), report).decode()
+    data = filled(BOOK, Sheet.read(SAMPLES / "canvas.csv"), messages).decode()
     wanted = text.replace(",9.50,,95", ",9.50,4,95").replace(",8.00,1.00,", ",8.00,2.75,")
     assert data == wanted
-    assert report.missing == ["canvas.csv, line 8: Nobody, Jane is not in the gradebook; left as it was."]
+    assert messages.missing == ["canvas.csv, line 8: Nobody, Jane is not in the gradebook; left as it was."]
 
 
 def test_canvas_finds_students_by_each_id() -> None:
@@ -175,7 +175,7 @@ def test_canvas_finds_students_by_each_id() -> None:
         Person("x", lms_id="s-ada"),
     ):
         book = make_book(replace(RIGHT, student=person.id), people=[person])
-        data = filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report())
+        data = filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages())
         assert rows_of(data)[3][text.column("01_doubling (4711)")] == "4", person
 
 
@@ -186,9 +186,9 @@ def test_canvas_guesses_nothing() -> None:
     twins = Person("s-bob", email="x"), Person("y", lms_id="903")
     everybody = [nameless, torn, *twins]
     book = make_book(*(replace(RIGHT, student=person.id) for person in everybody), people=everybody)
-    report, sheet = Report(), Sheet.read(SAMPLES / "canvas.csv")
-    assert filled(book, sheet, report) == (SAMPLES / "canvas.csv").read_bytes()
-    said = "\n".join(report.missing)
+    messages, sheet = Messages(), Sheet.read(SAMPLES / "canvas.csv")
+    assert filled(book, sheet, messages) == (SAMPLES / "canvas.csv").read_bytes()
+    said = "\n".join(messages.missing)
     assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in said
     assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in said
     assert "s-bob: line 6 of canvas.csv fits y equally." in said
@@ -197,17 +197,17 @@ def test_canvas_guesses_nothing() -> None:
 
 def test_canvas_keeps_what_it_would_not_take() -> None:
     """Who is excused stays excused, and points for an assignment that is not theirs are listed."""
-    report = Report()
+    messages = Messages()
     book = make_book(*(replace(RIGHT, student=person.id) for person in (BOB, GRACE)), people=[BOB, GRACE])
-    assert filled(book, Sheet.read(SAMPLES / "canvas.csv"), report) == (SAMPLES / "canvas.csv").read_bytes()
-    assert any(line.startswith("bob, 01_doubling: excused in Canvas") for line in report.notes)
-    assert any(line.startswith("grace, 01_doubling: not assigned") for line in report.missing)
+    assert filled(book, Sheet.read(SAMPLES / "canvas.csv"), messages) == (SAMPLES / "canvas.csv").read_bytes()
+    assert any(line.startswith("bob, 01_doubling: excused in Canvas") for line in messages.notes)
+    assert any(line.startswith("grace, 01_doubling: not assigned") for line in messages.missing)
 
 
 def test_canvas_adds_a_column() -> None:
     """A lesson that Canvas does not know gets a column before the totals, with its name and its points."""
     book = make_book(replace(RIGHT, lesson=SECOND, scores={"check_half": 2.5}))
-    rows = rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report(), [SECOND]))
+    rows = rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages(), [SECOND]))
     place = rows[0].index(SECOND)
     assert rows[0][place - 1 : place + 2] == ["01_doubling (4711)", SECOND, "Assignments Current Score"]
     assert [row[place] for row in rows[1:5]] == ["", "5", "2.5", ""]
@@ -218,14 +218,14 @@ def test_canvas_takes_the_column_that_is_named(tmp_path: Path) -> None:
     """A lesson goes where --column says, two columns of one name are refused until it does, and none is shared."""
     sheet = edited(tmp_path, "canvas.csv", "Essay (4700)", "01_doubling (4700)")
     with pytest.raises(CourseError, match=r"several columns.*01_doubling \(4700\)”.* and .*--column"):
-        filled(BOOK, sheet, Report())
-    rows = rows_of(filled(BOOK, sheet, Report(), columns={LESSON: "01_doubling (4711)"}))
+        filled(BOOK, sheet, Messages())
+    rows = rows_of(filled(BOOK, sheet, Messages(), columns={LESSON: "01_doubling (4711)"}))
     assert rows[3][6:8] == ["9.50", "4"]
     with pytest.raises(CourseError, match="no column “Quiz” for 01_doubling"):
-        filled(BOOK, sheet, Report(), columns={LESSON: "Quiz"})
+        filled(BOOK, sheet, Messages(), columns={LESSON: "Quiz"})
     both = {LESSON: "01_doubling (4711)", SECOND: "01_doubling (4711)"}
     with pytest.raises(CourseError, match="would share the column"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), Report(), [LESSON, SECOND], columns=both)
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), Messages(), [LESSON, SECOND], columns=both)
 
 
 def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
@@ -233,23 +233,23 @@ def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
     for hundred in ("100.00", '"100,00"'):
         sheet = edited(tmp_path, "canvas.csv", ",4.00,(", f",{hundred},(")
         with pytest.raises(CourseError, match=r"has 4 points, and 100 in canvas.csv.*--scale"):
-            filled(BOOK, sheet, Report())
-        assert rows_of(filled(BOOK, sheet, Report(), scale=True))[4][7] == "68.75"
+            filled(BOOK, sheet, Messages())
+        assert rows_of(filled(BOOK, sheet, Messages(), scale=True))[4][7] == "68.75"
     with pytest.raises(CourseError, match="and 0 in"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",0.00,("), Report(), scale=True)
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",0.00,("), Messages(), scale=True)
 
 
 def test_canvas_refuses_a_read_only_column(tmp_path: Path) -> None:
     """A column that Canvas does not take back is no place for points."""
     with pytest.raises(CourseError, match="read only in Canvas"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",(read only),("), Report())
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",(read only),("), Messages())
 
 
 def test_canvas_zeros_when_asked() -> None:
     """Nothing is entered for who handed in nothing, or 0 when that is asked for."""
     book = make_book(RIGHT, people=[ADA, INES])
-    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report()))[4][7] == "1.00"
-    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report(), zeros=True))[4][7] == "0"
+    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages()))[4][7] == "1.00"
+    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages(), zeros=True))[4][7] == "0"
 
 
 def test_canvas_in_other_clothes(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_canvas_in_other_clothes(tmp_path: Path) -> None:
     text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
     path = tmp_path / "canvas.csv"
     path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    data = filled(BOOK, Sheet.read(path), Report())
+    data = filled(BOOK, Sheet.read(path), Messages())
     assert data.startswith(b"\xef\xbb\xbfStudent,ID") and data.count(b"\r\n") == text.count("\n") == data.count(b"\n")
     assert b",9.50,4,95" in data
     rows = [row[:8] for row in csv.reader(io.StringIO(text))]
@@ -269,17 +269,17 @@ def test_canvas_in_other_clothes(tmp_path: Path) -> None:
         for row in rows
     )
     path.write_text(semicolons.getvalue() + ";;\n", encoding="utf-8")
-    report = Report()
-    again = filled(BOOK, Sheet.read(path), report).decode()
+    messages = Messages()
+    again = filled(BOOK, Sheet.read(path), messages).decode()
     assert "Lovelace;Ada;901" in again and ";9.50;4\r\n" in again and again.endswith(";;\n")
-    assert [line for line in report.missing if "Test" in line] == []
+    assert [line for line in messages.missing if "Test" in line] == []
 
 
 def test_canvas_without_a_template() -> None:
     """A new file has the columns that Canvas asks for, the row of points, and only students whose number is known."""
-    report = Report()
+    messages = Messages()
     book = make_book(RIGHT, HALF, replace(RIGHT, student="grace"), replace(RIGHT, student="bob"))
-    rows = rows_of(canvas.fresh(choose(book, [LESSON], "*"), report, zeros=False))
+    rows = rows_of(canvas.fresh(select(book, [LESSON], "*"), messages, zeros=False))
     assert rows == [
         ["Student", "ID", "SIS Login ID", "Section", LESSON],
         ["    Points Possible", "", "", "", "4"],
@@ -287,20 +287,20 @@ def test_canvas_without_a_template() -> None:
         ["Núñez, Inés", "902", "", "", "2.75"],
         ["Lovelace, Ada", "901", "", "", "4"],
     ]
-    assert report.missing == ["grace: the gradebook does not know their id in Canvas, `lms_user_id`."]
+    assert messages.missing == ["grace: the gradebook does not know their id in Canvas, `lms_user_id`."]
     twin = make_book(RIGHT, people=[ADA, replace(INES, lms_id="901")])
-    report = Report()
-    assert len(rows_of(canvas.fresh(choose(twin, [LESSON], "*"), report, zeros=False))) == 2
-    assert report.missing == ["s-ada: another student has the same id in Canvas, 901."]
+    messages = Messages()
+    assert len(rows_of(canvas.fresh(select(twin, [LESSON], "*"), messages, zeros=False))) == 2
+    assert messages.missing == ["s-ada: another student has the same id in Canvas, 901."]
 
 
 def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
     """What is made without a template is itself of the form that a template has."""
     path = tmp_path / "new.csv"
-    path.write_bytes(canvas.fresh(choose(BOOK, [LESSON], "*"), Report(), zeros=False))
-    report = Report()
-    assert filled(BOOK, Sheet.read(path), report) == path.read_bytes()
-    assert not report.missing
+    path.write_bytes(canvas.fresh(select(BOOK, [LESSON], "*"), Messages(), zeros=False))
+    messages = Messages()
+    assert filled(BOOK, Sheet.read(path), messages) == path.read_bytes()
+    assert not messages.missing
 
 
 @pytest.mark.parametrize(
@@ -322,27 +322,27 @@ def test_wrong_templates_are_refused(tmp_path: Path, content: bytes, said: str) 
     path = tmp_path / "template.csv"
     path.write_bytes(content)
     with pytest.raises(CourseError, match=said):
-        filled(BOOK, Sheet.read(path), Report())
+        filled(BOOK, Sheet.read(path), Messages())
 
 
 def test_windows_encoding_is_read_and_said(tmp_path: Path) -> None:
     """A file that Excel saved in Windows' encoding is read, written in UTF-8, and this is said."""
     path = tmp_path / "canvas.csv"
     path.write_bytes((SAMPLES / "canvas.csv").read_text(encoding="utf-8").encode("cp1252"))
-    report = Report()
-    assert "Núñez, Inés" in filled(BOOK, Sheet.read(path), report).decode()
-    assert "read as Windows-1252" in report.notes[0]
+    messages = Messages()
+    assert "Núñez, Inés" in filled(BOOK, Sheet.read(path), messages).decode()
+    assert "read as Windows-1252" in messages.notes[0]
 
 
 def test_moodle_fills_a_worksheet_and_nothing_else() -> None:
     """Only grades change; dates, by which Moodle tells what is newer, and comments keep their bytes."""
-    report = Report()
+    messages = Messages()
     text = (SAMPLES / "moodle_worksheet.csv").read_bytes().decode()
-    data = worksheet(BOOK, Sheet.read(SAMPLES / "moodle_worksheet.csv"), report).decode()
+    data = worksheet(BOOK, Sheet.read(SAMPLES / "moodle_worksheet.csv"), messages).decode()
     assert data == text.replace(
         'grading",,4.00,Yes,"Monday, 2 March 2026, 9', 'grading",4,4.00,Yes,"Monday, 2 March 2026, 9'
     ).replace('Graded",1.00,', 'Graded",2.75,')
-    assert [line.split(":")[0] for line in report.missing] == [
+    assert [line.split(":")[0] for line in messages.missing] == [
         "moodle_worksheet.csv, line 6",
     ]
 
@@ -350,25 +350,25 @@ def test_moodle_fills_a_worksheet_and_nothing_else() -> None:
 def test_moodle_locked_and_too_high_grades_are_listed() -> None:
     """A grade that Moodle would not take is listed and not entered."""
     book = make_book(replace(RIGHT, student="bob"), replace(RIGHT, scores={"check_double": 7.0}))
-    report, sheet = Report(), Sheet.read(SAMPLES / "moodle_worksheet.csv")
-    assert worksheet(book, sheet, report) == (SAMPLES / "moodle_worksheet.csv").read_bytes()
-    assert report.missing[0] == "bob: their grade is locked in Moodle; the gradebook has 4."
-    assert report.missing[1] == "s-ada: 7 is more than the maximum, which Moodle does not take."
+    messages, sheet = Messages(), Sheet.read(SAMPLES / "moodle_worksheet.csv")
+    assert worksheet(book, sheet, messages) == (SAMPLES / "moodle_worksheet.csv").read_bytes()
+    assert messages.missing[0] == "bob: their grade is locked in Moodle; the gradebook has 4."
+    assert messages.missing[1] == "s-ada: 7 is more than the maximum, which Moodle does not take."
 
 
 def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) -> None:
     """What checks said is escaped; a person's comment stays, and ours is replaced by the newer one."""
-    report = Report()
+    messages = Messages()
     book = make_book(HALF, replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, UNTOUCHED))))
-    data = worksheet(book, Sheet.read(SAMPLES / "moodle_worksheet.csv"), report, feedback=True)
+    data = worksheet(book, Sheet.read(SAMPLES / "moodle_worksheet.csv"), messages, feedback=True)
     rows = rows_of(data)
     assert rows[1][9] == "<p>01_doubling: 4 of 4 points.</p><p>Not attempted: check_double_text.</p>"
     assert rows[2][9] == "<p>Well begun,\nand half done.</p>"
-    assert report.notes == ["ines: somebody wrote a comment in Moodle, which stays in place of ours."]
+    assert messages.notes == ["ines: somebody wrote a comment in Moodle, which stays in place of ours."]
     path = tmp_path / "again.csv"
     path.write_bytes(data)
     newer = make_book(replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, FAILED)), comments={"double": "<b>"}))
-    again = rows_of(worksheet(newer, Sheet.read(path), Report(), feedback=True))
+    again = rows_of(worksheet(newer, Sheet.read(path), Messages(), feedback=True))
     assert again[1][9] == (
         "<p>01_doubling: 4 of 4 points.</p><pre>✗ `double` is &lt;wrong&gt;.</pre><p>double: &lt;b&gt;</p>"
     )
@@ -384,33 +384,33 @@ def test_moodle_worksheets_of_another_form_are_refused(tmp_path: Path) -> None:
         ("4.00", '"100,00"', "has 4 points, and 100"),
     ]:
         with pytest.raises(CourseError, match=said):
-            worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new), Report())
+            worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new), Messages())
     with pytest.raises(CourseError, match="no column “Feedback comments”"):
         sheet = edited(tmp_path, "moodle_worksheet.csv", '"Feedback comments"', "x")
-        worksheet(BOOK, sheet, Report(), feedback=True)
+        worksheet(BOOK, sheet, Messages(), feedback=True)
 
 
 def test_moodle_scales(tmp_path: Path) -> None:
     """Points are converted to Moodle's maximum, whatever sign it uses for decimals."""
     sheet = edited(tmp_path, "moodle_worksheet.csv", "4.00", '"100,00"')
-    assert rows_of(worksheet(BOOK, sheet, Report(), scale=True))[2][4] == "68.75"
+    assert rows_of(worksheet(BOOK, sheet, Messages(), scale=True))[2][4] == "68.75"
 
 
 def test_moodle_import_has_the_published_form() -> None:
     """The import file has one column that says who it is, one for points and one for feedback, and no one twice."""
     sample = rows_of((SAMPLES / "moodle_import.csv").read_bytes())
-    report = Report()
-    rows = rows_of(moodle.fresh(choose(BOOK, [LESSON], "*"), report, "email", zeros=False, feedback=True))
+    messages = Messages()
+    rows = rows_of(moodle.fresh(select(BOOK, [LESSON], "*"), messages, "email", zeros=False, feedback=True))
     assert rows[0] == sample[0]
     assert [row[:2] for row in rows[1:]] == [["ines@example.org", "2.75"], ["ada@example.org", "4"]]
-    assert not report.missing and not report.notes
-    rows = rows_of(moodle.fresh(choose(BOOK, [], "*"), report, "idnumber", zeros=False, feedback=False))
+    assert not messages.missing and not messages.notes
+    rows = rows_of(moodle.fresh(select(BOOK, [], "*"), messages, "idnumber", zeros=False, feedback=False))
     assert rows == [["ID number", LESSON, SECOND], ["902", "2.75", ""], ["901", "4", ""]]
-    assert report.notes[0].startswith("2 cells are empty")
+    assert messages.notes[0].startswith("2 cells are empty")
     people = [ADA, replace(INES, email="ADA@example.org")]
-    report = Report()
-    moodle.fresh(choose(make_book(RIGHT, people=people), [LESSON], "*"), report, "email", zeros=True, feedback=False)
-    assert len(report.missing) == 2 and "has the same email address" in report.missing[0]
+    messages = Messages()
+    moodle.fresh(select(make_book(RIGHT, people=people), [LESSON], "*"), messages, "email", zeros=True, feedback=False)
+    assert len(messages.missing) == 2 and "has the same email address" in messages.missing[0]
 
 
 @pytest.fixture(scope="module")

@@ -23,12 +23,12 @@ from autograder.course.lesson import Lesson
 from autograder.demo.students import class_work
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import of_result, to_bytes
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 
 SAMPLE = ROOT / "tests" / "export" / "samples" / "gradescope_results.json"
 LESSON = "01_attention"
-PASSED = Outcome("check_double", 3.0, "passed", seconds=0.25)
-FAILED = Outcome("check_double_text", 1.0, "failed", "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
+PASSED = Outcome("check_double", 3.0, Status.PASSED, seconds=0.25)
+FAILED = Outcome("check_double_text", 1.0, Status.FAILED, "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
 
 # Denies what Docker's default profile denies to a container without rights: namespaces and mounts.
 LIKE_DOCKER = """
@@ -76,7 +76,9 @@ def valid(results: dict[str, Any]) -> dict[str, Any]:
 
 def test_gradescope_results_have_the_published_form() -> None:
     """Points given by hand, a penalty, notes and what only people grade are all in it, and the sum is what counts."""
-    result = Result("x", LESSON, (PASSED, FAILED), ("Cells stood in another order.",), seconds=2.6)
+    result = Result(
+        "x", LESSON, (PASSED, FAILED), (Note(NoteKind.NOTEBOOK, "Cells stood in another order."),), seconds=2.6
+    )
     scores = {"check_double": 3.0, "check_double_text": 0.25, "essay": 1.0}
     found = valid(of_result(result, scores=scores, penalty=0.5))
     assert found["score"] == 3.75 and found["execution_time"] == 3
@@ -137,7 +139,9 @@ def test_gradescope_zip_is_reproducible(archive: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         modes = {each.filename: each.external_attr >> 16 for each in files.infolist()}
         assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
-        assert {f"lesson/{LESSON}.ipynb", "package/pyproject.toml", "package/autograder/check.py"} <= set(modes)
+        assert {f"lesson/{LESSON}.ipynb", "package/pyproject.toml", "package/autograder/check/__init__.py"} <= set(
+            modes
+        )
         assert not [name for name in modes if "__pycache__" in name or (LESSON not in name and name.endswith(".ipynb"))]
         pinned = files.read("constraints.txt").decode()
     for line in (ROOT / "requirements.txt").read_text().splitlines():

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,15 +26,15 @@ from autograder.course.lesson import Exercise, Lesson
 from autograder.course.release import release
 from autograder.grading.gradebook.reader import Book, Graded, Person, Released, read_book
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 from autograder.report.class_page import class_page
-from autograder.report.counts import Spread, mistakes, without_numbers
-from autograder.report.outline import hints, outlines
+from autograder.report.counts import Failure, Spread, count_mistakes, without_numbers
+from autograder.report.outline import hints, outlines_of
 from autograder.report.page import MARK, percent, write
-from autograder.report.report import Wanted, report
-from autograder.report.student_page import panels, student_page
+from autograder.report.student_page import panels_in, student_page
+from autograder.report.write import ReportOptions, write_report
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -41,7 +42,8 @@ import report as invented
 
 LESSON = "01_doubling"
 SECRETS = ("hidden_secret", "BEGIN HIDDEN", "double(3)", "answer_of_the_teacher", "assert double")
-HALF = "These are the values you get when the result is halved."
+HALVING = "the result is halved"
+NOTE = Note(NoteKind.ANSWER, "A note.")
 ROGUE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp; \u202etxt.exe\u202c {{ 7 * 7 }} $x^2$ 🙂 `"
 PANEL = '<div role="group" style="color:inherit"><b>✗ A panel.</b><table><tr><td>1</td></tr></table></div>'
 
@@ -58,31 +60,35 @@ Say `*x*`, **now**.
 </details>"""
 
 
-def wrong(check: str, verdict: str, slip: str = "", rule: str = "it doubles", points: float = 1.0) -> Outcome:
+def wrong(
+    check: str, verdict: str, mistake: str = "", *, slip: str = "", rule: str = "it doubles", points: float = 1.0
+) -> Outcome:
     """Return a failed check with a message as the checks write it."""
-    parts = [f"✗ {verdict}", *filter(None, [slip]), f"Rule: {rule}."]
-    return Outcome(check, points, "failed", "\n\n".join(parts), 0.5, verdict, slip, rule)
+    slip = f"These are the values you get when {mistake}." if mistake else slip
+    message = "\n\n".join([f"✗ {verdict}", *filter(None, [slip]), f"Rule: {rule}."])
+    return Outcome(
+        check, points, Status.FAILED, message, seconds=0.5, verdict=verdict, slip=slip, rule=rule, mistake=mistake
+    )
 
 
 def right(check: str, points: float = 1.0) -> Outcome:
     """Return a passed check."""
-    return Outcome(check, points, "passed", seconds=0.5)
+    return Outcome(check, points, Status.PASSED, seconds=0.5)
 
 
 def untried(check: str, points: float = 1.0) -> Outcome:
     """Return a check of an answer that is still its stub."""
-    return Outcome(
-        check, points, "not attempted", "✗ `double` is not written yet.", 0.1, "`double` is not written yet."
-    )
+    verdict = "`double` is not written yet."
+    return Outcome(check, points, Status.NOT_ATTEMPTED, f"✗ {verdict}", seconds=0.1, verdict=verdict)
 
 
 BOTH_RIGHT = (right("check_double", 3), right("check_double_text"))
-HALVED = wrong("check_double", "`double(2)` has the wrong values.", HALF, points=3)
-TOO_LONG = wrong("check_double_text", "`double` has 12 letters too many.", rule="text works")
+HALVED = wrong("check_double", "`double(2)` has the wrong values.", HALVING, points=3)
+TOO_LONG = wrong("check_double_text", "`double` has 12 letters too many.", slip="Leave some out.", rule="text works")
 CLASS = {
     "ada": BOTH_RIGHT,
     "bob": (HALVED, right("check_double_text")),
-    "cem": (HALVED, wrong("check_double_text", "`text` has the wrong values.", HALF)),
+    "cem": (HALVED, wrong("check_double_text", "`text` has the wrong values.", HALVING)),
     "dee": (right("check_double", 3), TOO_LONG),
     "eve": (untried("check_double", 3), untried("check_double_text")),
 }
@@ -124,7 +130,7 @@ def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | Non
 
 def page_of(book: Book, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
     """Return the class page, parsed."""
-    return BeautifulSoup(class_page(book, outlines(book, []), waiting), "html.parser")
+    return BeautifulSoup(class_page(book, outlines_of(book, []), waiting), "html.parser")
 
 
 def rows(page: BeautifulSoup, kind: str) -> list[list[str]]:
@@ -227,10 +233,10 @@ def test_marks_at_points_are_explained(empty: Book) -> None:
 
 def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
     """Reasons stand with the students, notes with those in whose notebooks they were."""
-    note = "The check `check_double` had been changed; the original was run."
+    note = Note(NoteKind.CHECK_CHANGED, "The check `check_double` had been changed; the original was run.")
     submissions = [
         graded("ada", BOTH_RIGHT, notes=(note,)),
-        graded("bob", BOTH_RIGHT, notes=(note, "Odd.")),
+        graded("bob", BOTH_RIGHT, notes=(note, Note(NoteKind.NOTEBOOK, "Odd."))),
         graded("cem", reason="The file is empty."),
     ]
     page = page_of(filled(empty, *submissions))
@@ -264,25 +270,30 @@ def test_two_of_one_name_can_be_told_apart(empty: Book) -> None:
     assert [row[:2] for row in rows(page, "sortable")] == [["Ada L.", "a1"], ["Ada L.", "a2"]]
 
 
-def test_equal_slips_and_equal_verdicts_are_one(empty: Book) -> None:
-    """Slips group whatever the verdict says, verdicts whatever their numbers, but not what stands in code."""
-    told = [
-        ("ada", wrong("c1", "In training, 31% of the entries of `x` are dropped at dropout=0.1.")),
-        ("bob", wrong("c2", "In training, 4% of the entries of `x` are dropped at dropout=0.1.")),
-        ("bob", wrong("c2", "`linear_1(4)` has the wrong shape.")),
-        ("cem", wrong("c2", "`linear_2(4)` has the wrong shape.")),
-        ("dee", wrong("c1", "`a` has the wrong shape.", "This is the shape you get when the result is halved.")),
-        ("dee", wrong("c2", "`b` has the wrong values.", HALF)),
-        ("eve", wrong("c1", "`b` has the wrong values.", HALF)),
+def test_equal_mistakes_and_equal_verdicts_are_one() -> None:
+    """Mistakes group whatever the verdict says, verdicts whatever their numbers, but not what stands in code.
+
+    Named are those that are proved, and those whose message says what to do.
+    """
+    failures = [
+        Failure("ada", wrong("c1", "In training, 31% of the entries of `x` are dropped at dropout=0.1.")),
+        Failure("bob", wrong("c2", "In training, 4% of the entries of `x` are dropped at dropout=0.1.")),
+        Failure("bob", wrong("c2", "`linear_1(4)` has the wrong shape.")),
+        Failure("cem", wrong("c2", "`linear_2(4)` has the wrong shape.")),
+        Failure("dee", wrong("c1", "`a` has the wrong shape.", HALVING)),
+        Failure("dee", wrong("c2", "`b` has the wrong values.", HALVING)),
+        Failure("eve", wrong("c2", "`x` is None.", slip="Is there a `return`?")),
+        Failure("eve", wrong("c1", "`b` has the wrong values.", HALVING)),
     ]
-    found = [(each.text, each.named, each.students) for each in mistakes(told)]
+    found = [(mistake.text, mistake.named, mistake.students) for mistake in count_mistakes(failures)]
     assert found == [
-        ("In training, …% of the entries of `x` are dropped at dropout=….", True, ("ada", "bob")),
         ("the result is halved", True, ("dee", "eve")),
+        ("In training, …% of the entries of `x` are dropped at dropout=….", False, ("ada", "bob")),
+        ("`x` is None.", True, ("eve",)),
         ("`linear_1(4)` has the wrong shape.", False, ("bob",)),
         ("`linear_2(4)` has the wrong shape.", False, ("cem",)),
     ]
-    assert mistakes(told[:1])[0].text == told[0][1].verdict
+    assert count_mistakes(failures[:1])[0].text == failures[0].outcome.verdict
     assert without_numbers("Line 12 raised; conv2d, 1e-05, −3, 2.50") == "Line … raised; conv2d, …, …, …"
 
 
@@ -302,10 +313,10 @@ def test_no_share_looks_like_all_or_nothing_that_is_not() -> None:
 
 def test_nothing_graded_is_said(course: Path) -> None:
     """The page of a class of which nothing is graded says so, and how many wait."""
-    assert "Nothing is graded yet" in report(course, Wanted())
+    assert "Nothing is graded yet" in write_report(course, ReportOptions())
     assert "Put what students hand in into submitted/" in (course / "report.html").read_text("utf-8")
     (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
-    report(course, Wanted())
+    write_report(course, ReportOptions())
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert "1 hand-in waits" in page.select_one("p.empty").get_text()
     assert rows(page, "sortable") == [["ada", "– w", "0", "0"]]
@@ -326,7 +337,7 @@ def test_of_the_wanted_lessons_only(empty: Book) -> None:
     book = filled(
         replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
     )
-    whole, part = page_of(book), BeautifulSoup(class_page(book, outlines(book, ["02_more"])), "html.parser")
+    whole, part = page_of(book), BeautifulSoup(class_page(book, outlines_of(book, ["02_more"])), "html.parser")
     assert rows(whole, "sortable") == [["ada", "4", "–", "4", "44"], ["bob", "–", "5", "5", "56"]]
     assert rows(part, "sortable") == [["ada", "–", "0", "0"], ["bob", "5", "5", "100"]]
     assert LESSON not in str(part)
@@ -338,9 +349,10 @@ def test_of_the_wanted_lessons_only(empty: Book) -> None:
 def rogues(empty: Book) -> Book:
     """A class in which everything that a student can write is hostile."""
     ids = ["x" * 128, ROGUE]
-    told = replace(wrong("check_double", ROGUE, ROGUE, ROGUE, 3), message=f"✗ {ROGUE}\x00\ud800\x1b[31m")
-    people = {each: Person(each, ROGUE, "L" * 5000) for each in ids}
-    submissions = [graded(each, (told, right("check_double_text")), notes=(ROGUE,)) for each in ids]
+    failed = wrong("check_double", ROGUE, slip=ROGUE, rule=ROGUE, points=3)
+    checks = replace(failed, message=f"✗ {ROGUE}\x00\ud800\x1b[31m"), right("check_double_text")
+    people = {student: Person(student, ROGUE, "L" * 5000) for student in ids}
+    submissions = [graded(student, checks, notes=(Note(NoteKind.FILE, ROGUE),)) for student in ids]
     return filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
 
 
@@ -356,7 +368,7 @@ def harmless(page: BeautifulSoup, scripts: int) -> None:
 def test_nothing_of_a_students_runs(empty: Book) -> None:
     """Whatever is in names, messages, reasons and notes stands on both pages as text, and only as text."""
     book = rogues(empty)
-    data = class_page(book, outlines(book, []))
+    data = class_page(book, outlines_of(book, []))
     page = BeautifulSoup(data, "html.parser")
     harmless(page, scripts=1)
     text = page.get_text()
@@ -370,7 +382,7 @@ def test_nothing_of_a_students_runs(empty: Book) -> None:
         assert "<script>alert(1)</script>" in page.select_one(place).get_text()
     assert "{{ 7 * 7 }}" in text and "49" not in text and "🙂" in text
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
-    data = student_page(book, outlines(book, []), ROGUE)
+    data = student_page(book, outlines_of(book, []), ROGUE)
     page = BeautifulSoup(data, "html.parser")
     harmless(page, scripts=0)
     assert page.select_one("h1 bdi").get_text().startswith(ROGUE)
@@ -413,8 +425,8 @@ def test_every_table_says_what_it_is(page: BeautifulSoup) -> None:
 def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
     """Neither the class page nor a student's holds a line of a check's source or of the answer."""
     record(course, CLASS)
-    report(course, Wanted())
-    report(course, Wanted(student="*"))
+    write_report(course, ReportOptions())
+    write_report(course, ReportOptions(student="*"))
     pages = [course / "report.html", *sorted(course.glob("feedback/*/feedback.html"))]
     assert len(pages) == 1 + len(CLASS)
     for path in pages:
@@ -448,7 +460,7 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path
     }
     book = replace(read_book(released), lessons=known, students=people, graded=listed)
     assert len(lessons) == 7 and len(listed) > 5000
-    data = class_page(book, outlines(book, []))
+    data = class_page(book, outlines_of(book, []))
     assert len(data) < 5 * 10**6
     table = BeautifulSoup(data, "html.parser").select_one("table.sortable tbody")
     assert len(table.select("tr")) == 1000
@@ -466,13 +478,13 @@ def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping
             cell.outputs = (outputs or {}).get(cell.id, [])
     with Recorder(course) as recorder:
         for student, checks in work.items():
-            result = Result(student, LESSON, tuple(checks), ("A note.",), notebook=json.dumps(notebook))
+            result = Result(student, LESSON, tuple(checks), (NOTE,), notebook=json.dumps(notebook))
             recorder.record(result, "d", submitted=None, timestamp=None)
 
 
 def shown(course: Path, student: str) -> BeautifulSoup:
     """Write a student's page and return it, parsed."""
-    report(course, Wanted(student=student))
+    write_report(course, ReportOptions(student=student))
     return BeautifulSoup((course / "feedback" / student / "feedback.html").read_bytes(), "html.parser")
 
 
@@ -506,7 +518,7 @@ def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
         penalty=1.0,
         comments={"double": f"Nearly. {ROGUE}"},
     )
-    page = BeautifulSoup(student_page(filled(empty, each), outlines(empty, []), "bob"), "html.parser")
+    page = BeautifulSoup(student_page(filled(empty, each), outlines_of(empty, []), "bob"), "html.parser")
     harmless(page, scripts=0)
     said = " ".join(page.get_text(" ").split())
     assert "failed, 2 of 3, given by hand" in said and "passed, 1.25 of 1, 0.25 of it extra credit" in said
@@ -519,7 +531,7 @@ def test_what_is_not_graded_is_said(empty: Book) -> None:
     bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
     book = filled(empty, bad, people={"bob": Person("bob")})
     pages = {
-        who: BeautifulSoup(student_page(book, outlines(book, []), who, {("cem", LESSON)}), "html.parser")
+        who: BeautifulSoup(student_page(book, outlines_of(book, []), who, {("cem", LESSON)}), "html.parser")
         for who in ("ada", "bob", "cem")
     }
     assert pages["ada"].select_one(".remark + pre").get_text() == f"No notebook. {ROGUE}"
@@ -556,7 +568,7 @@ def test_html_of_a_changed_notebook_is_not_shown(course: Path) -> None:
     path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     assert len(shown(course, "bob").select(".panel")) == 1
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert panels(path, sha256) == {"check_double": PANEL} and panels(path, "") == {}
+    assert panels_in(path, sha256) == {"check_double": PANEL} and panels_in(path, "") == {}
     path.chmod(0o644)
     path.write_text(path.read_text("utf-8") + " ", "utf-8")
     page = shown(course, "bob")
@@ -582,12 +594,12 @@ def test_pages_lie_beside_nbgraders_own(course: Path) -> None:
     theirs = course / "feedback" / "ada" / LESSON / f"{LESSON}.html"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("nbgrader's")
-    assert "2 pages" not in report(course, Wanted(student="ad?"))
+    assert "2 pages" not in write_report(course, ReportOptions(student="ad?"))
     assert theirs.read_text() == "nbgrader's"
     assert [path.name for path in sorted((course / "feedback" / "ada").iterdir())] == [LESSON, "feedback.html"]
     assert [path.name for path in (course / "feedback").iterdir()] == ["ada"]
     (course / "out").mkdir()
-    assert report(course, Wanted(student="*", output=course / "out")).startswith("✓ 5 pages")
+    assert write_report(course, ReportOptions(student="*", output=course / "out")).startswith("✓ 5 pages")
     assert sorted(path.name for path in (course / "out").iterdir()) == [f"{student}.html" for student in CLASS]
 
 
@@ -595,14 +607,14 @@ def test_only_the_owner_can_read_them(course: Path) -> None:
     """Files have the mode 600 and folders 700, also over an earlier page; with groupshared the group may, too."""
     record(course, CLASS)
     for _ in range(2):
-        report(course, Wanted())
-        report(course, Wanted(student="ada"))
+        write_report(course, ReportOptions())
+        write_report(course, ReportOptions(student="ada"))
         paths = [course / "report.html", course / "feedback" / "ada" / "feedback.html", course / "feedback" / "ada"]
         assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o600, 0o700]
         paths[0].chmod(0o644)
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write("\nc.CourseDirectory.groupshared = True\n")
-    report(course, Wanted())
+    write_report(course, ReportOptions())
     assert (course / "report.html").stat().st_mode & 0o777 == 0o660
 
 
@@ -626,37 +638,37 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     """A file that is no page of ours, a folder and a place in no folder are refused, and stay as they are."""
     (course / "report.html").write_text("my own notes")
     with pytest.raises(CourseError, match="was not made by"):
-        report(course, Wanted())
+        write_report(course, ReportOptions())
     assert (course / "report.html").read_text() == "my own notes"
     with pytest.raises(CourseError, match="is a folder"):
-        report(course, Wanted(output=course))
+        write_report(course, ReportOptions(output=course))
     with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        report(course, Wanted(output=course / "nowhere" / "report.html"))
+        write_report(course, ReportOptions(output=course / "nowhere" / "report.html"))
     record(course, CLASS)
     with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        report(course, Wanted(student="ada", output=course / "nowhere"))
+        write_report(course, ReportOptions(student="ada", output=course / "nowhere"))
     assert not (course / "nowhere").exists()
 
 
 def test_who_and_what_is_unknown_is_said(course: Path) -> None:
     """Lessons and students that the gradebook does not have are refused with those that it has."""
     with pytest.raises(CourseError, match=r"The gradebook has no lesson 09_none. It has 01_doubling."):
-        report(course, Wanted(["09_none"]))
+        write_report(course, ReportOptions(["09_none"]))
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has no students yet."):
-        report(course, Wanted(student="z*"))
+        write_report(course, ReportOptions(student="z*"))
     record(course, CLASS)
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has ada, bob, cem, dee, eve."):
-        report(course, Wanted(student="z*"))
+        write_report(course, ReportOptions(student="z*"))
 
 
 @pytest.mark.parametrize("name", ["../../up", "..", "a/b", ".hidden", "line\nbreak"])
 def test_an_id_is_no_path(course: Path, empty: Book, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A student whose id would lead elsewhere gets no page, and the error says why."""
     book = filled(replace(empty, course=read_book(course).course), graded(name, BOTH_RIGHT))
-    monkeypatch.setattr("autograder.report.report.read_book", lambda _: book)
+    monkeypatch.setattr("autograder.report.write.read_book", lambda _: book)
     before = sorted(course.parent.rglob("*"))
     with pytest.raises(CourseError, match="is no name for a file"):
-        report(course, Wanted(student="*"))
+        write_report(course, ReportOptions(student="*"))
     assert sorted(course.parent.rglob("*")) == before
 
 
@@ -666,9 +678,9 @@ def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write('\nc.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"\n')
     with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
-        report(course, Wanted(student="ada"))
+        write_report(course, ReportOptions(student="ada"))
     (course / "out").mkdir()
-    report(course, Wanted(student="ada", output=course / "out"))
+    write_report(course, ReportOptions(student="ada", output=course / "out"))
     assert "4 of 4" in (course / "out" / "ada.html").read_text("utf-8")
 
 
@@ -689,8 +701,8 @@ def test_the_command_says_what_it_wrote(
 
 
 def test_pages_come_with_the_package() -> None:
-    """What pyproject.toml packs includes every file that is not Python beside the templates."""
-    pattern = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('"autograder.report" = ')[2]
-    packed = json.loads(pattern.splitlines()[0])
-    files = [path for path in (ROOT / "autograder" / "grading" / "pages").iterdir() if path.is_file()]
-    assert len(files) > 5 and all(path.suffix == ".py" or any(path.match(each) for each in packed) for path in files)
+    """What pyproject.toml packs includes every file of the templates."""
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folder = ROOT / "autograder" / "report"
+    packed = {path for pattern in setuptools["package-data"]["autograder.report"] for path in folder.glob(pattern)}
+    assert len(packed) >= 5 and packed == set((folder / "templates").iterdir())

@@ -37,23 +37,23 @@ def bundle(root: Path, source: Path) -> bytes:
     files |= {f"package/{name}": (home / name).read_bytes() for name in PARTS}
     files |= {f"package/autograder/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in _modules()}
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as into:
+    with zipfile.ZipFile(archive, "w") as target:
         for name in sorted(files):
-            about = zipfile.ZipInfo(name, EARLIEST)
-            about.create_system, about.compress_type = 3, zipfile.ZIP_DEFLATED  # Unix, whose modes Gradescope keeps
-            about.external_attr = (0o100755 if name in SCRIPTS else 0o100644) << 16
-            into.writestr(about, files[name], compresslevel=9)
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED  # Unix, whose modes Gradescope keeps
+            entry.external_attr = (0o100755 if name in SCRIPTS else 0o100644) << 16
+            target.writestr(entry, files[name], compresslevel=9)
     return archive.getvalue()
 
 
 def _home(root: Path) -> Path:
     """Return the folder that this package is installed from: the course, or the checkout behind a copy of it."""
-    wanted = (*PARTS, "requirements.txt")
+    files = (*PARTS, "requirements.txt")
     for folder in (root, PACKAGE.parent):
-        if all((folder / name).is_file() for name in wanted):
+        if all((folder / name).is_file() for name in files):
             return folder
     raise CourseError(
-        f"Neither {root} nor {PACKAGE.parent} holds {', '.join(wanted)}, which the container needs. "
+        f"Neither {root} nor {PACKAGE.parent} holds {', '.join(files)}, which the container needs. "
         "Run this in a full copy of the course."
     )
 

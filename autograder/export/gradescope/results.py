@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.grading.results import Outcome, Result
+from autograder.grading.results import Outcome, Result, Status
 
 UNKNOWN = "It was graded elsewhere; what its checks said is not known."
 
@@ -21,17 +21,18 @@ def of_result(result: Result, *, scores: Mapping[str, float] | None = None, pena
         scores: check → points that count, where they are others than those earned.
         penalty: points taken off for being late.
     """
-    earned = {each.check: each.earned for each in result.checks} if scores is None else dict(scores)
-    raw, most = sum(earned.values()), result.max_score
-    said = [f"{_points(raw)} of {_points(most)} points."] if not result.reason else []
+    earned = {outcome.check: outcome.earned for outcome in result.checks} if scores is None else dict(scores)
+    raw, maximum = sum(earned.values()), result.max_score
+    lines = [f"{_points(raw)} of {_points(maximum)} points."] if not result.reason else []
     if result.reason:
-        said.append(f"It could not be graded. {result.reason}")
+        lines.append(f"It could not be graded. {result.reason}")
     if penalty:
-        said.append(f"{_points(penalty)} points are taken off for being late.")
+        lines.append(f"{_points(penalty)} points are taken off for being late.")
     extra = {"lesson": result.lesson, "peak_bytes": result.peak_bytes, "unenforced": list(result.unenforced)}
     tests = [_test(outcome, earned.get(outcome.check, 0.0)) for outcome in result.checks]
-    tests += [_by_hand(check, score) for check, score in earned.items() if check not in _names(result.checks)]
-    return page("\n".join([*said, *map(str, result.notes)]), max(0.0, raw - penalty), tests, result.seconds, extra)
+    checks = {outcome.check for outcome in result.checks}
+    tests += [_by_hand(check, score) for check, score in earned.items() if check not in checks]
+    return page("\n".join([*lines, *map(str, result.notes)]), max(0.0, raw - penalty), tests, result.seconds, extra)
 
 
 def page(
@@ -65,7 +66,7 @@ def _test(outcome: Outcome, score: float) -> dict[str, Any]:
     return {
         "score": round(score, 4),
         "max_score": outcome.points,
-        "status": "passed" if outcome.status == "passed" else "failed",
+        "status": "passed" if outcome.status is Status.PASSED else "failed",
         "name": outcome.check,
         "output": outcome.message,
         "tags": [outcome.status],
@@ -77,10 +78,6 @@ def _test(outcome: Outcome, score: float) -> dict[str, Any]:
 def _by_hand(check: str, score: float) -> dict[str, Any]:
     """A cell that only people grade."""
     return {"score": round(score, 4), "name": check, "output": "", "tags": ["graded by hand"], "visibility": "visible"}
-
-
-def _names(checks: Sequence[Outcome]) -> set[str]:
-    return {outcome.check for outcome in checks}
 
 
 def _points(value: float) -> str:

@@ -65,20 +65,20 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     if len(lessons) != 1:
         raise CourseError(f"The autograder holds {len(lessons)} lessons instead of one. Make its zip file anew.")
     lesson = lessons[0].stem
-    each = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
-    if each.reason:
-        return of_result(each.run(Warm()))
+    submission = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
+    if submission.reason:
+        return of_result(submission.run(Warm()))
     unenforced = [f"{finding.name}: {finding.detail}" for finding in box.probe() if not finding.holds]
     for line in unenforced:
         print(f"Not enforced here: {line}", flush=True)
     print("The container has to do for that." if unenforced else "The sandbox holds here.", flush=True)
     if unenforced and os.geteuid() == 0:
         try:
-            return of_result(_as_nobody(each, home))
+            return of_result(_as_nobody(submission, home))
         except PermissionError as error:
             print(f"It runs as root: no other user can start Python ({error}).", flush=True)
     with Warm(unprotected=bool(unenforced)) as warm:
-        return of_result(each.run(warm))
+        return of_result(submission.run(warm))
 
 
 def write(path: Path, results: dict[str, Any]) -> None:
@@ -93,35 +93,35 @@ def _folder(submission: Path) -> Path:
     """Return where the notebooks are: in a folder of a zip file that was handed in, perhaps."""
     if any(submission.glob("*.ipynb")):
         return submission
-    found = {
+    folders = {
         path.parent
         for path in submission.rglob("*.ipynb")
         if not any(part.startswith((".", "__")) for part in path.relative_to(submission).parts)
     }
-    return found.pop() if len(found) == 1 else submission
+    return folders.pop() if len(folders) == 1 else submission
 
 
-def _as_nobody(each: Job, home: Path) -> Result:
+def _as_nobody(submission: Job, home: Path) -> Result:
     """Grade as a user without rights, who gets the job through a pipe and finds no files of ours."""
     for name in ("source", "submission", "results"):
         (home / name).chmod(0o700)
-    blobs = {name: base64.b64encode(getattr(each, name)).decode() for name in ("source", "submitted")}
-    told = {
-        "lesson": each.lesson,
-        "notes": [asdict(note) for note in each.notes],
-        "limits": asdict(each.limits),
-        **blobs,
+    message = {
+        "lesson": submission.lesson,
+        "source": base64.b64encode(submission.source).decode(),
+        "submitted": base64.b64encode(submission.submitted).decode(),
+        "notes": [asdict(note) for note in submission.notes],
+        "limits": asdict(submission.limits),
     }
     done = subprocess.run(
         [sys.executable, "-I", "-m", "autograder.export.gradescope.run", "--job"],
-        input=json.dumps(told).encode(),
+        input=json.dumps(message).encode(),
         stdout=subprocess.PIPE,
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],
         cwd="/",
         env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": "/nonexistent"},
-        timeout=each.limits.submission_seconds + 2 * MARGIN,
+        timeout=submission.limits.submission_seconds + 2 * MARGIN,
         check=False,
     )
     try:
@@ -131,19 +131,17 @@ def _as_nobody(each: Job, home: Path) -> Result:
 
 
 def _as_child() -> int:
-    told = json.loads(sys.stdin.buffer.read())
-    source, submitted = (base64.b64decode(told[name]) for name in ("source", "submitted"))
-    limits = Limits(**told["limits"])
-    each = Job(
+    message = json.loads(sys.stdin.buffer.read())
+    submission = Job(
         "submission",
-        told["lesson"],
-        source,
-        submitted,
-        limits,
-        notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in told["notes"]),
+        message["lesson"],
+        base64.b64decode(message["source"]),
+        base64.b64decode(message["submitted"]),
+        Limits(**message["limits"]),
+        notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in message["notes"]),
     )
     with Warm(unprotected=True) as warm:
-        result = each.run(warm)
+        result = submission.run(warm)
     print(json.dumps(result.to_json() | {"notebook": ""}))
     return 0
 

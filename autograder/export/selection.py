@@ -1,4 +1,4 @@
-"""What is exported: the lessons and students that are wanted, and what their grades come to in another program."""
+"""Which lessons and students are exported, and what to say about them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
-from autograder.export.sheet import number
+from autograder.export.csv_file import number
 from autograder.grading.gradebook.reader import Book, Graded, Person, Released
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """A part of a gradebook.
 
     Attributes:
-        lessons: the wanted ones, in the course's order.
+        lessons: in the course's order.
         students: those whose ids fit, sorted by id.
     """
 
@@ -33,8 +33,8 @@ class Chosen:
         return any(self.graded(student, lesson) for lesson in self.lessons)
 
 
-def choose(book: Book, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Chosen:
-    """Take the wanted part of a gradebook.
+def select(book: Book, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Selection:
+    """Take a part of a gradebook.
 
     Args:
         lessons: their names; all where there are none.
@@ -45,21 +45,21 @@ def choose(book: Book, lessons: Sequence[str], pattern: str, *, handed_in: bool 
         CourseError: there is no such lesson, or no such student.
     """
     if unknown := [name for name in lessons if name not in book.lessons]:
-        there = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none. Run `autograder release`."
-        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {there}")
+        has = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none. Run `autograder release`."
+        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}")
     students = [person for person in book.students.values() if fnmatchcase(person.id, pattern)]
     if not students:
         who = "no student" if pattern == "*" else f"no student whose id fits {pattern}"
         raise CourseError(f"The gradebook has {who}. Grade first, or name others with --student.")
     names = {lesson for _, lesson in book.graded} if handed_in and not lessons else set(lessons or book.lessons)
-    wanted = [lesson for name, lesson in book.lessons.items() if name in names]
-    if not wanted:
+    selected = [lesson for name, lesson in book.lessons.items() if name in names]
+    if not selected:
         raise CourseError("Nobody has handed in a lesson yet. Run `autograder grade` first, or name a lesson.")
-    return Chosen(book, wanted, students)
+    return Selection(book, selected, students)
 
 
 @dataclass
-class Report:
+class Messages:
     """What to tell who exports.
 
     Attributes:
@@ -70,11 +70,11 @@ class Report:
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def look_at(self, chosen: Chosen) -> None:
-        """Note the grades that are exported and may not be final."""
-        for lesson in chosen.lessons:
-            for student in chosen.students:
-                graded = chosen.graded(student, lesson)
+    def note_unfinished(self, selection: Selection) -> None:
+        """Note the grades that may not be final."""
+        for lesson in selection.lessons:
+            for student in selection.students:
+                graded = selection.graded(student, lesson)
                 if graded and graded.result and graded.result.reason:
                     reason = " ".join(graded.result.reason.split())
                     self.notes.append(
@@ -82,36 +82,3 @@ class Report:
                     )
                 elif graded and graded.to_be_looked_at:
                     self.notes.append(f"{student.id}, {lesson.name}: waits to be looked at; the points may change.")
-
-
-def scaled(graded: Graded, lesson: Released, maximum: float | None) -> str:
-    """Write the points that count, on the scale of another program's maximum if there is one."""
-    if maximum is None or not lesson.max_score:
-        return number(graded.score)
-    return number(graded.score * maximum / lesson.max_score)
-
-
-def maximum_for(text: str, lesson: Released, where: str, *, scale: bool) -> float | None:
-    """Read another program's maximum; None where it is the lesson's own, or where none is said.
-
-    Raises:
-        CourseError: it is another one, and points are not to be scaled.
-    """
-    maximum = _points(text)
-    if maximum is None or abs(maximum - lesson.max_score) < 0.005:
-        return None
-    if scale and maximum > 0:
-        return maximum
-    raise CourseError(
-        f"{lesson.name} has {number(lesson.max_score)} points, and {number(maximum)} in {where}. "
-        "Change them there and download the file again" + ("." if scale else ", or give --scale to convert them.")
-    )
-
-
-def _points(text: str) -> float | None:
-    """Read a number with a point or a comma."""
-    text = text.strip()
-    try:
-        return float(text.replace(",", ".") if "." not in text else text.replace(",", "")) if text else None
-    except ValueError:
-        return None

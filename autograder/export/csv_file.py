@@ -86,7 +86,7 @@ class Sheet:
         text = text.removeprefix(BOM)
         if not text.strip():
             raise CourseError(f"{path} is empty. Download it again.")
-        delimiter = max(",;", key=lambda each: len(_first_row(text, each)))
+        delimiter = max(",;", key=lambda delimiter: len(_first_row(text, delimiter)))
         try:
             rows = _rows(text, delimiter)
         except ValueError as error:
@@ -102,8 +102,8 @@ class Sheet:
 
     def column(self, *names: str) -> int | None:
         """Return where the first of these headings stands, None where none does; case does not count."""
-        there = [heading.casefold() for heading in self.headings]
-        return next((there.index(name.casefold()) for name in names if name.casefold() in there), None)
+        headings = [heading.casefold() for heading in self.headings]
+        return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
 
     def require(self, *names: str) -> int:
         """Return where a heading stands.
@@ -111,11 +111,11 @@ class Sheet:
         Raises:
             CourseError: there is none of these.
         """
-        found = self.column(*names)
-        if found is None:
-            there = ", ".join(self.headings[:20]) + (", …" if len(self.headings) > 20 else "")
-            raise CourseError(f"{self.path} has no column “{names[0]}”. Its columns are: {there}.")
-        return found
+        column = self.column(*names)
+        if column is None:
+            some = ", ".join(self.headings[:20]) + (", …" if len(self.headings) > 20 else "")
+            raise CourseError(f"{self.path} has no column “{names[0]}”. Its columns are: {some}.")
+        return column
 
     def get(self, row: Row, column: int | None) -> str:
         """Return what a cell says, "" where there is no such column."""
@@ -201,14 +201,14 @@ def _rows(text: str, delimiter: str, most: int | None = None) -> list[Row]:
     cells: list[str] = []
     place, line, begin = 0, 1, 1
     while place < len(text) or cells:
-        found = cell.match(text, place)
-        if not found:
+        match = cell.match(text, place)
+        if not match:
             raise ValueError(f"in line {line} a quotation mark is not closed, or text follows it")
-        cells.append(found[1])
-        line += len(re.findall(r"\r\n|\n|\r", found[0]))
-        place = found.end()
-        if found[2] != delimiter:
-            rows.append(Row(cells, begin, found[2]))
+        cells.append(match[1])
+        line += len(re.findall(r"\r\n|\n|\r", match[0]))
+        place = match.end()
+        if match[2] != delimiter:
+            rows.append(Row(cells, begin, match[2]))
             cells, begin = [], line
             if len(rows) == most:
                 break

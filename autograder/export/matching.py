@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.export.sheet import Row, Sheet
+from autograder.export.csv_file import Row, Sheet
 from autograder.grading.gradebook.reader import Person
 
 
@@ -38,12 +38,12 @@ def match(people: Iterable[Person], sheet: Sheet, rows: Sequence[Row], keys: Map
     fitting: dict[str, list[int]] = {}
     claimed: dict[int, list[str]] = {}
     for person in people:
-        wanted = {(column, _plain(getattr(person, name))) for column, names in keys.items() for name in names}
-        places = sorted({place for key in wanted if key[1] for place in by_key.get(key, ())})
+        keys_of_person = {(column, _plain(getattr(person, name))) for column, names in keys.items() for name in names}
+        places = sorted({place for key in keys_of_person if key[1] for place in by_key.get(key, ())})
         fitting[person.id] = places
         for place in places:
             claimed.setdefault(place, []).append(person.id)
-    found, why_not = {}, {}
+    row_of, why_not = {}, {}
     for student, places in fitting.items():
         lines = " and ".join(str(rows[place].line) for place in places)
         if not places:
@@ -55,8 +55,8 @@ def match(people: Iterable[Person], sheet: Sheet, rows: Sequence[Row], keys: Map
             others = ", ".join(other for other in claimed[places[0]] if other != student)
             why_not[student] = f"line {lines} of {sheet.path.name} fits {others} equally"
         else:
-            found[student] = rows[places[0]]
-    return Matches(found, why_not, [row for place, row in enumerate(rows) if place not in claimed])
+            row_of[student] = rows[places[0]]
+    return Matches(row_of, why_not, [row for place, row in enumerate(rows) if place not in claimed])
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,7 @@ from autograder.course.config import CourseError
 from autograder.grading.grade import Class
 from autograder.grading.gradebook.reader import Book, read_book
 from autograder.report.class_page import class_page
-from autograder.report.outline import Outline, outlines
+from autograder.report.outline import LessonOutline, outlines_of
 from autograder.report.page import write
 from autograder.report.student_page import student_page
 
@@ -21,8 +21,8 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What to write, and where.
+class ReportOptions:
+    """Which pages to write, and where.
 
     Attributes:
         lessons: their names; all that the gradebook has when there are none.
@@ -35,7 +35,7 @@ class Wanted:
     output: Path | None = None
 
 
-def report(root: Path, wanted: Wanted) -> str:
+def write_report(root: Path, options: ReportOptions) -> str:
     """Write the page or pages, and return what to say about it.
 
     Args:
@@ -45,43 +45,45 @@ def report(root: Path, wanted: Wanted) -> str:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
     book = read_book(root)
-    lessons = outlines(book, wanted.lessons)
+    lessons = outlines_of(book, options.lessons)
     waiting = _waiting(root, book, lessons)
-    if wanted.student:
-        return _students(book, lessons, waiting, wanted)
-    path = wanted.output or book.root / CLASS_PAGE
+    if options.student:
+        return _students(book, lessons, waiting, options)
+    path = options.output or book.root / CLASS_PAGE
     data = class_page(book, lessons, waiting)
     write(path, data, mode=_mode(book))
-    graded = sum(lesson in {each.name for each in lessons} for _, lesson in book.graded)
+    graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
         return f"Nothing is graded yet, and {_shown(path)} says so. Run `autograder grade` first."
-    of = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
+    size = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
     who = "you and your group" if book.course.groupshared else "you"
-    return f"✓ {_shown(path)}: {of}, {_size(data)}. It holds names and points; only {who} can read the file."
+    return f"✓ {_shown(path)}: {size}, {_file_size(data)}. It holds names and points; only {who} can read the file."
 
 
-def _students(book: Book, lessons: Sequence[Outline], waiting: set[tuple[str, str]], wanted: Wanted) -> str:
+def _students(
+    book: Book, lessons: Sequence[LessonOutline], waiting: set[tuple[str, str]], options: ReportOptions
+) -> str:
     """Write a page for each student who fits."""
-    known = sorted({*book.students, *(student for student, _ in waiting)})
-    chosen = [student for student in known if fnmatchcase(student, wanted.student)]
+    everybody = sorted({*book.students, *(student for student, _ in waiting)})
+    chosen = [student for student in everybody if fnmatchcase(student, options.student)]
     if not chosen:
-        some = ", ".join(known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
-        has = f"The gradebook has {some}" if known else "The gradebook has no students yet"
-        raise CourseError(f"No student's id fits {wanted.student}. {has}.")
-    places = [_place(book, student, wanted.output) for student in chosen]
+        some = ", ".join(everybody[:SHOWN]) + (", …" if len(everybody) > SHOWN else "")
+        has = f"The gradebook has {some}" if everybody else "The gradebook has no students yet"
+        raise CourseError(f"No student's id fits {options.student}. {has}.")
+    places = [_place(book, student, options.output) for student in chosen]
     for student, path in zip(chosen, places, strict=True):
-        _make_folder(path.parent, book, made=wanted.output is None)
+        _make_folder(path.parent, book, made=options.output is None)
         write(path, student_page(book, lessons, student, waiting), mode=_mode(book))
     if len(places) == 1:
         return f"✓ {_shown(places[0])}"
     return f"✓ {len(places)} pages, {_shown(places[0])} the first of them."
 
 
-def _waiting(root: Path, book: Book, lessons: Sequence[Outline]) -> set[tuple[str, str]]:
+def _waiting(root: Path, book: Book, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
     """What was handed in and is not graded yet."""
     course = Class(root)
-    found = {(student, each.name) for each in lessons for student in course.students(each.name, "*")}
-    return found - book.graded.keys()
+    handed_in = {(student, lesson.name) for lesson in lessons for student in course.students(lesson.name, "*")}
+    return handed_in - book.graded.keys()
 
 
 def _place(book: Book, student: str, folder: Path | None) -> Path:
@@ -133,5 +135,5 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _size(data: bytes) -> str:
+def _file_size(data: bytes) -> str:
     return f"{len(data) / 10**6:.1f} MB" if len(data) >= 10**6 else f"{max(1, round(len(data) / 1000))} kB"

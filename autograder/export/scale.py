@@ -1,0 +1,40 @@
+"""Points on another program's scale."""
+
+from __future__ import annotations
+
+from autograder.course.config import CourseError
+from autograder.export.csv_file import number
+from autograder.grading.gradebook.reader import Graded, Released
+
+
+def scaled(graded: Graded, lesson: Released, maximum: float | None) -> str:
+    """Write the points that count, on the scale of another program's maximum if there is one."""
+    if maximum is None or not lesson.max_score:
+        return number(graded.score)
+    return number(graded.score * maximum / lesson.max_score)
+
+
+def maximum_for(text: str, lesson: Released, where: str, *, scale: bool) -> float | None:
+    """Read another program's maximum; None where it is the lesson's own, or where none is said.
+
+    Raises:
+        CourseError: it is another one, and points are not to be scaled.
+    """
+    maximum = _points(text)
+    if maximum is None or abs(maximum - lesson.max_score) < 0.005:
+        return None
+    if scale and maximum > 0:
+        return maximum
+    raise CourseError(
+        f"{lesson.name} has {number(lesson.max_score)} points, and {number(maximum)} in {where}. "
+        "Change them there and download the file again" + ("." if scale else ", or give --scale to convert them.")
+    )
+
+
+def _points(text: str) -> float | None:
+    """Read a number with a point or a comma."""
+    text = text.strip()
+    try:
+        return float(text.replace(",", ".") if "." not in text else text.replace(",", "")) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,123 @@
+"""Tables for a spreadsheet: the columns of nbgrader's own export and what it lacks, or a row for each check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from autograder.export.csv_file import harmless, number, table
+from autograder.export.selection import Selection
+from autograder.grading.gradebook.reader import Graded, Person, Released
+
+
+class GradeRow(NamedTuple):
+    """A student in a lesson; the names are the headings, the first eleven nbgrader's, for what reads its grades.csv."""
+
+    assignment: str
+    duedate: str
+    timestamp: str
+    student_id: str
+    last_name: str
+    first_name: str
+    email: str
+    raw_score: str
+    late_submission_penalty: str
+    score: str
+    max_score: str
+    recorded: str
+    status: str
+    reason: str
+
+
+class CheckRow(NamedTuple):
+    """A check of a student's answer; the names are the headings."""
+
+    assignment: str
+    student_id: str
+    last_name: str
+    first_name: str
+    email: str
+    check: str
+    score: str
+    max_score: str
+    status: str
+    by_hand: str
+    seconds: str
+    verdict: str
+    slip: str
+
+
+def grades_table(selection: Selection) -> bytes:
+    """Write a row for each lesson and student, those too who handed in nothing; times are UTC."""
+    rows = (
+        _grade_row(lesson, student, selection.graded(student, lesson))
+        for lesson in selection.lessons
+        for student in selection.students
+    )
+    return table([GradeRow._fields, *rows], bom=True)
+
+
+def checks_table(selection: Selection) -> bytes:
+    """Write a row for each lesson, student and check of what was handed in."""
+    rows = (
+        row
+        for lesson in selection.lessons
+        for student in selection.students
+        if (graded := selection.graded(student, lesson))
+        for row in _check_rows(lesson, student, graded)
+    )
+    return table([CheckRow._fields, *rows], bom=True)
+
+
+def status_of(graded: Graded | None) -> str:
+    """Say in a word or two what became of a submission."""
+    if graded is None:
+        return "not handed in"
+    if graded.result and graded.result.reason:
+        return "not gradable"
+    return "to be looked at" if graded.to_be_looked_at else "graded"
+
+
+def _grade_row(lesson: Released, student: Person, graded: Graded | None) -> GradeRow:
+    return GradeRow(
+        assignment=lesson.name,
+        duedate=_time(lesson.duedate),
+        timestamp=_time(graded.submitted if graded else None),
+        student_id=harmless(student.id),
+        last_name=harmless(student.last_name),
+        first_name=harmless(student.first_name),
+        email=harmless(student.email),
+        raw_score=number(graded.raw_score if graded else 0.0),
+        late_submission_penalty=number(graded.penalty if graded else 0.0),
+        score=number(graded.score if graded else 0.0),
+        max_score=number(lesson.max_score),
+        recorded=_time(graded.recorded if graded else None),
+        status=status_of(graded),
+        reason=harmless(graded.result.reason if graded and graded.result else ""),
+    )
+
+
+def _check_rows(lesson: Released, student: Person, graded: Graded) -> Iterator[CheckRow]:
+    outcomes = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
+    for check in dict.fromkeys([*outcomes, *lesson.points]):
+        outcome = outcomes.get(check)
+        yield CheckRow(
+            assignment=lesson.name,
+            student_id=harmless(student.id),
+            last_name=harmless(student.last_name),
+            first_name=harmless(student.first_name),
+            email=harmless(student.email),
+            check=check,
+            score=number(graded.scores.get(check, 0.0)),
+            max_score=number(lesson.points.get(check, outcome.points if outcome else 0.0)),
+            status=outcome.status if outcome else status_of(graded),
+            by_hand="yes" if check in graded.by_hand else "",
+            seconds=f"{outcome.seconds:.3f}" if outcome else "",
+            verdict=harmless(outcome.verdict if outcome else ""),
+            slip=harmless(outcome.slip if outcome else ""),
+        )
+
+
+def _time(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}" if moment else ""

@@ -1,0 +1,179 @@
+"""`autograder export`: what the gradebook holds, in the forms that other programs read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.config import CourseError
+from autograder.export import canvas, moodle, spreadsheet
+from autograder.export.csv_file import Sheet, save
+from autograder.export.gradescope.bundle import bundle
+from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
+from autograder.export.selection import Messages, Selection, select
+from autograder.grading.gradebook.reader import Book, Graded, Released, read_book
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What to export, and how; every form takes some of these.
+
+    Attributes:
+        form: "csv", "canvas", "moodle", "gradescope" or "gradescope-zip".
+        lessons: their names; all that there are, or that somebody handed in, when there are none.
+        students: a pattern for the ids of students, "a*".
+        output: the file, or for "gradescope" the folder; "" for the usual one, "-" for standard output.
+        force: replace what is there.
+        template: the file that was downloaded from Canvas or Moodle, if any.
+        checks: a row for each check.
+        scale: convert points where the template has another maximum.
+        zeros: 0 where nothing was handed in.
+        feedback: what the checks said, too.
+        identifier: by which Moodle finds students: "email", "username" or "idnumber".
+        columns: "LESSON=HEADING" for lessons that Canvas calls otherwise.
+    """
+
+    form: str
+    lessons: Sequence[str] = ()
+    students: str = "*"
+    output: str = ""
+    force: bool = False
+    template: Path | None = None
+    checks: bool = False
+    scale: bool = False
+    zeros: bool = False
+    feedback: bool = False
+    identifier: str = "email"
+    columns: Sequence[str] = ()
+
+
+def write_export(root: Path, options: ExportOptions) -> int:
+    """Write one form; 0 when all grades got there, 1 when some did not, which standard error lists.
+
+    Raises:
+        CourseError: nothing was written, and why.
+    """
+    if options.form == "gradescope-zip":
+        return _zip(root, options)
+    book, messages = read_book(root), Messages()
+    if options.form == "gradescope":
+        return _gradescope(select(book, options.lessons, options.students, handed_in=True), options)
+    data, selection = FORMS[options.form](book, options, messages)
+    if options.form != "csv":
+        messages.note_unfinished(selection)
+    output = _save(data, options, f"{'grades' if options.form == 'csv' else options.form}.csv")
+    for line in messages.notes:
+        print(_plain(line), file=sys.stderr)
+    if messages.missing:
+        print("Not in the file:", *(f"  {_plain(line)}" for line in messages.missing), sep="\n", file=sys.stderr)
+    lessons = ", ".join(lesson.name for lesson in selection.lessons)
+    print(f"✓ {output}: {lessons}.", file=sys.stderr if options.output == "-" else sys.stdout)
+    return 1 if messages.missing else 0
+
+
+def _csv(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+    selection = select(book, options.lessons, options.students)
+    return (spreadsheet.checks_table if options.checks else spreadsheet.grades_table)(selection), selection
+
+
+def _canvas(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+    selection = select(book, options.lessons, options.students, handed_in=True)
+    columns = _columns(options.columns, selection)
+    if options.template is None:
+        if columns or options.scale:
+            raise CourseError("--column and --scale need Canvas' exported gradebook. Name that file.")
+        return canvas.fresh(selection, messages, zeros=options.zeros), selection
+    sheet = Sheet.read(options.template)
+    return canvas.fill(selection, sheet, columns, messages, scale=options.scale, zeros=options.zeros), selection
+
+
+def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
+    """Read LESSON=HEADING."""
+    headings, names = {}, [lesson.name for lesson in selection.lessons]
+    for argument in arguments:
+        lesson, equals, heading = argument.partition("=")
+        if not equals or not heading.strip() or lesson not in names:
+            raise CourseError(f"--column {argument} is not LESSON=HEADING with one of the lessons {', '.join(names)}.")
+        headings[lesson] = heading.strip()
+    return headings
+
+
+def _moodle(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+    selection = select(book, options.lessons, options.students, handed_in=True)
+    if options.template is None:
+        if options.scale:
+            raise CourseError("--scale needs a worksheet, which says Moodle's maximum. Name it with --worksheet.")
+        data = moodle.fresh(selection, messages, options.identifier, zeros=options.zeros, feedback=options.feedback)
+        return data, selection
+    if len(selection.lessons) != 1:
+        names = ", ".join(lesson.name for lesson in selection.lessons)
+        raise CourseError(f"A worksheet is that of one assignment, and these are {names}. Name one lesson.")
+    sheet, scale, zeros = Sheet.read(options.template), options.scale, options.zeros
+    return moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=options.feedback), selection
+
+
+FORMS: dict[str, Callable[[Book, ExportOptions, Messages], tuple[bytes, Selection]]] = {
+    "csv": _csv,
+    "canvas": _canvas,
+    "moodle": _moodle,
+}
+
+
+def _gradescope(selection: Selection, options: ExportOptions) -> int:
+    """Write FOLDER/STUDENT/LESSON/results.json for all that was handed in."""
+    folder, pages = Path(options.output or "gradescope"), {}
+    if options.output == "-":
+        raise CourseError("There are many results, for which --output has to name a folder.")
+    for lesson in selection.lessons:
+        for student in selection.students:
+            graded = selection.graded(student, lesson)
+            if graded and Path(student.id).name != student.id:
+                raise CourseError(f"The student id {student.id} is no name for a folder. Leave it out with --student.")
+            if graded:
+                pages[folder / student.id / lesson.name / "results.json"] = _page(lesson, graded)
+    if not options.force and (there := next((path for path in pages if path.exists()), None)):
+        raise CourseError(f"{there} exists. Give --output another folder, or --force to replace what is in it.")
+    for path, data in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, data, force=options.force, suffix=".json")
+    print(f"✓ {folder}: {len(pages)} results.")
+    return 0
+
+
+def _page(lesson: Released, graded: Graded) -> bytes:
+    if graded.result:
+        return to_bytes(of_result(graded.result, scores=graded.scores, penalty=graded.penalty))
+    tests = [
+        {"name": check, "score": score, "max_score": lesson.points.get(check, 0.0), "visibility": "visible"}
+        for check, score in graded.scores.items()
+    ]
+    return to_bytes(page(UNKNOWN, graded.score, tests, extra={"lesson": lesson.name}))
+
+
+def _zip(root: Path, options: ExportOptions) -> int:
+    lesson = options.lessons[0]
+    source = root / "solutions" / lesson / f"{lesson}.ipynb"
+    lessons = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
+    if lesson not in lessons:
+        raise CourseError(f"There is no lesson {lesson}. There are {', '.join(lessons) or 'none'}.")
+    output = _save(bundle(root, source), options, f"gradescope-{lesson}.zip", suffix=".zip")
+    print(f"✓ {output}: {lesson}, for Gradescope.", file=sys.stderr if options.output == "-" else sys.stdout)
+    return 0
+
+
+def _save(data: bytes, options: ExportOptions, usual: str, suffix: str = ".csv") -> str:
+    """Write it to its place, and say where that is."""
+    if options.output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return "standard output"
+    path = Path(options.output or usual)
+    save(path, data, force=options.force, suffix=suffix, template=options.template)
+    return str(path)
+
+
+def _plain(text: str) -> str:
+    """A text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
