@@ -25,7 +25,8 @@ from autograder.course.config import CourseError, load_config
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.jobs import Job, in_parallel, job, prepared
 from autograder.grading.results import Limits, Note, NoteKind, Result
-from autograder.grading.sandbox import box
+from autograder.grading.sandbox.probe import probe
+from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.worker.warm import Warm, WarmError
 
 SHOWN = 40  # submissions in the table; the rest is in the gradebook
@@ -132,7 +133,7 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
     if wanted.jobs < 0:
         raise CourseError(f"{wanted.jobs} submissions at a time are too few. Give --jobs a number above 0.")
     course = Class(root)
-    if shown := box.exposed(course.secrets()):
+    if shown := exposed(course.secrets()):
         raise CourseError(
             f"{shown[0]} lies where submissions may read, inside the Python installation. Move the course."
         )
@@ -291,10 +292,10 @@ def _failed(results: Sequence[Result]) -> str:
 
 def doctor(out: Console) -> int:
     """Say what holds on this machine; 0 when all does."""
-    findings = box.probe()
-    for line in box.describe(findings):
+    report = probe()
+    for line in report.describe():
         out.print(escape(line), highlight=False, soft_wrap=True)
-    if all(each.holds for each in findings):
+    if not report.unenforced:
         out.print("✓ Submissions can be graded safely here.")
         return 0
     out.print("✗ `autograder grade` refuses to run here. --unprotected grades all the same, and marks every result.")

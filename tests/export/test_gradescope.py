@@ -33,10 +33,10 @@ FAILED = Outcome("check_double_text", 1.0, Status.FAILED, "✗ `double` is <wron
 # Denies what Docker's default profile denies to a container without rights: namespaces and mounts.
 LIKE_DOCKER = """
 import ctypes, os, struct, sys
-from autograder.grading.sandbox.seccomp import numbers
+from autograder.grading.sandbox.seccomp import call_numbers
 denied = "unshare:272:97 setns:308:268 mount:165:40 umount2:166:39 mount_setattr:442:442 pivot_root:155:41"
 code = [(0x20, 0, 0, 0)]
-for number in numbers(denied).values():
+for number in call_numbers(denied).values():
     code += [(0x15, 0, 1, number), (0x06, 0, 0, 0x00050001)]
 code.append((0x06, 0, 0, 0x7FFF0000))
 program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in code))

@@ -23,7 +23,7 @@ from autograder.course.config import CourseError
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, job, prepared
 from autograder.grading.results import Limits, Note, NoteKind, Result
-from autograder.grading.sandbox import box
+from autograder.grading.sandbox.probe import probe
 from autograder.grading.worker.warm import MARGIN, Warm, WarmError
 
 # Gradescope ends a container after ten minutes unless told otherwise; results have to be written before.
@@ -68,7 +68,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     submission = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
     if submission.reason:
         return of_result(submission.run(Warm()))
-    unenforced = [f"{finding.name}: {finding.detail}" for finding in box.probe() if not finding.holds]
+    unenforced = probe().unenforced
     for line in unenforced:
         print(f"Not enforced here: {line}", flush=True)
     print("The container has to do for that." if unenforced else "The sandbox holds here.", flush=True)

@@ -1,12 +1,14 @@
-"""What a hostile answer would try: `sandbox.probe` lets a closed-in process try it, and reports what got through."""
+"""What a hostile answer would try: `probe` lets a closed-in process try it, and reports what got through."""
 
 from __future__ import annotations
 
 import ctypes
 import fcntl
+import functools
 import mmap
 import os
 import pwd
+import resource
 import shutil
 import signal
 import socket
@@ -20,17 +22,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.grading.sandbox import seccomp
-from autograder.grading.sandbox.syscalls import LIBC, prctl, succeed, system_call
+from autograder.grading.sandbox.syscalls import (
+    CLONE_NEWUSER,
+    F_SETOWN,
+    LIBC,
+    MNT_DETACH,
+    PR_SET_PDEATHSIG,
+    PTRACE_SEIZE,
+    prctl,
+    succeed,
+    system_call,
+)
 
 MEMORY, FILE, FOLDER = 64 * 2**20, 2**20, 8 * 2**20
 CPU_SECONDS, CPU_SECONDS_OF_OTHERS = 1, 10
-CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, SET_DEATH_SIGNAL, F_SETOWN = 1 << 28, 2, 0x4206, 1, 8
 
 Attempts = Mapping[str, Callable[[], object]]
 
 
 @dataclass(frozen=True)
-class Scene:
+class Targets:
     """What there is to reach: files beside the folder, sockets that listen, and the process that forked this one."""
 
     place: Path
@@ -57,71 +68,79 @@ class Scene:
 
 
 @contextmanager
-def scene(place: Path) -> Iterator[Scene]:
+def make_targets(place: Path) -> Iterator[Targets]:
     """Set up everything that the attempts try to reach."""
     with ExitStack() as stack:
         tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         udp.bind(("127.0.0.1", 0))
         word = ctypes.create_string_buffer(b"memory", 8)
-        found = Scene(place, os.getpid(), tcp.getsockname()[1], udp.getsockname()[1], ctypes.addressof(word))
-        for name in found.listening.values():
+        targets = Targets(place, os.getpid(), tcp.getsockname()[1], udp.getsockname()[1], ctypes.addressof(word))
+        for name in targets.listening.values():
             listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             listener.bind(name)
-        found.secret.parent.mkdir()
-        found.secret.write_text("secret")
-        found.library.write_text("import this")
-        yield found
+        targets.secret.parent.mkdir()
+        targets.secret.write_text("secret")
+        targets.library.write_text("import this")
+        yield targets
 
 
-def network(scene: Scene) -> Attempts:
+def network(targets: Targets) -> Attempts:
     """Reach somebody by TCP, UDP, a name server, or a Unix socket."""
 
-    def datagram(family: int, address: object) -> None:
+    def datagram(family: int, address: str | tuple[str, int]) -> None:
         with socket.socket(family, socket.SOCK_DGRAM) as own:
             own.sendto(b"hello", address)
 
-    def around() -> None:
+    def from_a_pair() -> None:
         own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         with own, other:
-            own.sendto(b"hello", scene.listening["named"])
+            own.sendto(b"hello", targets.listening["named"])
 
     return {
-        "TCP": lambda: socket.create_connection(("127.0.0.1", scene.tcp_port), timeout=5).close(),
-        "UDP": lambda: datagram(socket.AF_INET, ("127.0.0.1", scene.udp_port)),
+        "TCP": lambda: socket.create_connection(("127.0.0.1", targets.tcp_port), timeout=5).close(),
+        "UDP": lambda: datagram(socket.AF_INET, ("127.0.0.1", targets.udp_port)),
         "DNS": lambda: socket.getaddrinfo(b"example.org", 443),
         **{
-            f"{kind} Unix sockets": lambda name=name: datagram(socket.AF_UNIX, name)
-            for kind, name in scene.listening.items()
+            f"{kind} Unix sockets": functools.partial(datagram, socket.AF_UNIX, name)
+            for kind, name in targets.listening.items()
         },
-        "a pair's end that sends to others": around,
+        "a pair's end that sends to others": from_a_pair,
     }
 
 
-def reading(scene: Scene) -> Attempts:
+def reading(targets: Targets) -> Attempts:
     """Read what is not the student's."""
     home = os.path.expanduser("~" + pwd.getpwuid(os.getuid()).pw_name)
 
     def memory() -> None:
-        with open(f"/proc/{scene.parent}/mem", "rb", buffering=0) as file:
-            file.seek(scene.address)
+        with open(f"/proc/{targets.parent}/mem", "rb", buffering=0) as file:
+            file.seek(targets.address)
             file.read(8)
 
+    def symbolic_link() -> None:
+        os.symlink(targets.secret, "link")
+        Path("link").read_text()
+
+    def hard_link() -> None:
+        os.link(targets.secret, "name")
+        Path("name").read_text()
+
     return {
-        "a file beside the folder": scene.secret.read_text,
-        "the folder's parent": lambda: os.listdir(scene.place),
-        "a link to a file outside": lambda: (os.symlink(scene.secret, "link"), Path("link").read_text()),
-        "a second name of a file outside": lambda: (os.link(scene.secret, "name"), Path("name").read_text()),
+        "a file beside the folder": targets.secret.read_text,
+        "the folder's parent": lambda: os.listdir(targets.place),
+        "a link to a file outside": symbolic_link,
+        "a second name of a file outside": hard_link,
         "/": lambda: os.listdir("/"),
         "the home folder": lambda: os.listdir(home),
         "/proc": lambda: os.listdir("/proc"),
         "the parent's memory": memory,
-        "the parent's environment": lambda: Path(f"/proc/{scene.parent}/environ").read_bytes(),
-        "the parent's files": lambda: os.listdir(f"/proc/{scene.parent}/fd"),
+        "the parent's environment": lambda: Path(f"/proc/{targets.parent}/environ").read_bytes(),
+        "the parent's files": lambda: os.listdir(f"/proc/{targets.parent}/fd"),
     }
 
 
-def writing(scene: Scene) -> Attempts:
+def writing(targets: Targets) -> Attempts:
     """Change what is not the student's: contents, names, modes, times."""
 
     def mode(path: str | Path) -> None:
@@ -131,32 +150,36 @@ def writing(scene: Scene) -> Attempts:
             raise PermissionError
 
     def times() -> None:
-        os.utime(scene.secret, (0, 0))
-        if scene.secret.stat().st_mtime:
+        os.utime(targets.secret, (0, 0))
+        if targets.secret.stat().st_mtime:
             raise PermissionError
 
+    def move_out() -> None:
+        Path("own").touch()
+        os.rename("own", targets.place / "moved")
+
     return {
-        "a new file": (scene.place / "new").touch,
-        "a new folder": (scene.place / "folder").mkdir,
-        "a file's contents": lambda: scene.secret.open("r+").close(),
-        "a file's mode": lambda: mode(scene.secret),
-        "a library's mode": lambda: mode(scene.library),
+        "a new file": (targets.place / "new").touch,
+        "a new folder": (targets.place / "folder").mkdir,
+        "a file's contents": lambda: targets.secret.open("r+").close(),
+        "a file's mode": lambda: mode(targets.secret),
+        "a library's mode": lambda: mode(targets.library),
         "the mode of Python itself": lambda: mode("/proc/self/exe"),
         "the mode of an open file": lambda: mode("/proc/self/fd/0"),
         "a file's times": times,
-        "a file's owner": lambda: os.chown(scene.secret, os.getuid(), os.getgid()),
-        "a file's attributes": lambda: os.setxattr(scene.secret, "user.note", b"here"),
-        "cutting a file": lambda: os.truncate(scene.secret, 3),
-        "cutting a library": lambda: os.close(os.open(scene.library, os.O_RDONLY | os.O_TRUNC)),
-        "moving a file in": lambda: os.rename(scene.secret, "moved"),
-        "moving a file out": lambda: (Path("own").touch(), os.rename("own", scene.place / "moved")),
-        "removing a file": scene.secret.unlink,
+        "a file's owner": lambda: os.chown(targets.secret, os.getuid(), os.getgid()),
+        "a file's attributes": lambda: os.setxattr(targets.secret, "user.note", b"here"),
+        "cutting a file": lambda: os.truncate(targets.secret, 3),
+        "cutting a library": lambda: os.close(os.open(targets.library, os.O_RDONLY | os.O_TRUNC)),
+        "moving a file in": lambda: os.rename(targets.secret, "moved"),
+        "moving a file out": move_out,
+        "removing a file": targets.secret.unlink,
         "shared memory": lambda: Path(f"/dev/shm/autograder-{os.getpid()}").touch(),
         "its own rank when memory runs out": lambda: Path("/proc/self/oom_score_adj").write_text("1000"),
     }
 
 
-def memory(scene: Scene) -> Attempts:
+def memory(targets: Targets) -> Attempts:
     """Take twice the memory that is allowed; small pieces not from the heap, where some may be free."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     return {
@@ -167,7 +190,7 @@ def memory(scene: Scene) -> Attempts:
     }
 
 
-def cpu(scene: Scene) -> Attempts:
+def cpu(targets: Targets) -> Attempts:
     """Compute on, whatever the warning."""
 
     def compute() -> None:
@@ -178,25 +201,25 @@ def cpu(scene: Scene) -> Attempts:
     return {"more seconds": compute}
 
 
-def file_size(scene: Scene) -> Attempts:
+def file_size(targets: Targets) -> Attempts:
     """Make one file too large, by writing and without."""
 
     def change(action: Callable[[int], object]) -> None:
         with open("large", "wb") as file:
             action(file.fileno())
 
-    def write(at: int) -> None:
+    def write(descriptor: int) -> None:
         for _ in range(2 * FILE // 2**18):
-            os.write(at, bytes(2**18))
+            os.write(descriptor, bytes(2**18))
 
     return {
         "writing": lambda: change(write),
-        "stretching": lambda: change(lambda at: os.ftruncate(at, 2 * FILE)),
-        "reserving": lambda: change(lambda at: os.posix_fallocate(at, 0, 2 * FILE)),
+        "stretching": lambda: change(lambda descriptor: os.ftruncate(descriptor, 2 * FILE)),
+        "reserving": lambda: change(lambda descriptor: os.posix_fallocate(descriptor, 0, 2 * FILE)),
     }
 
 
-def folder_size(scene: Scene) -> Attempts:
+def folder_size(targets: Targets) -> Attempts:
     """Fill the folder with many files, and with very many empty ones."""
 
     def fill() -> None:
@@ -210,7 +233,7 @@ def folder_size(scene: Scene) -> Attempts:
     return {"large files": fill, "empty files": scatter}
 
 
-def processes(scene: Scene) -> Attempts:
+def processes(targets: Targets) -> Attempts:
     """Start a process, by every way there is."""
     shell = shutil.which("sh") or "/bin/sh"
 
@@ -234,46 +257,48 @@ def processes(scene: Scene) -> Attempts:
     }
 
 
-def signals(scene: Scene) -> Attempts:
+def signals(targets: Targets) -> Attempts:
     """Signal somebody else. Signal 0 asks whether one may."""
     return {
-        "kill": lambda: os.kill(scene.parent, 0),
+        "kill": lambda: os.kill(targets.parent, 0),
         "kill for everybody": lambda: os.kill(-1, 0),
         "kill for its group": lambda: os.kill(0, 0),
-        "tgkill": lambda: _call("tgkill", scene.parent, scene.parent, 0),
-        "tkill": lambda: _call("tkill", scene.parent, 0),
-        "a process descriptor": lambda: os.close(os.pidfd_open(scene.parent)),
-        "a file's owner": lambda: fcntl.fcntl(0, F_SETOWN, scene.parent),
-        "its priority": lambda: os.setpriority(0, scene.parent, os.getpriority(0, scene.parent)),
-        "its processors": lambda: os.sched_setaffinity(scene.parent, os.sched_getaffinity(scene.parent)),
-        "its limits": lambda: _call("prlimit64", scene.parent, 7, None, ctypes.create_string_buffer(16)),
+        "tgkill": lambda: _call("tgkill", targets.parent, targets.parent, 0),
+        "tkill": lambda: _call("tkill", targets.parent, 0),
+        "a process descriptor": lambda: os.close(os.pidfd_open(targets.parent)),
+        "a file's owner": lambda: fcntl.fcntl(0, F_SETOWN, targets.parent),
+        "its priority": lambda: os.setpriority(0, targets.parent, os.getpriority(0, targets.parent)),
+        "its processors": lambda: os.sched_setaffinity(targets.parent, os.sched_getaffinity(targets.parent)),
+        "its limits": lambda: _call(
+            "prlimit64", targets.parent, resource.RLIMIT_NOFILE, None, ctypes.create_string_buffer(16)
+        ),
     }
 
 
-def debugging(scene: Scene) -> Attempts:
+def debugging(targets: Targets) -> Attempts:
     """Look into the parent's memory and take its files."""
     target = ctypes.create_string_buffer(8)
     own = struct.pack("QQ", ctypes.addressof(target), 8)
-    other = struct.pack("QQ", scene.address, 8)
+    other = struct.pack("QQ", targets.address, 8)
 
     def descriptor() -> None:
-        _call("pidfd_getfd", os.pidfd_open(scene.parent), 0, 0)
+        _call("pidfd_getfd", os.pidfd_open(targets.parent), 0, 0)
 
     return {
-        "ptrace": lambda: _call("ptrace", PTRACE_SEIZE, scene.parent, 0, 0),
-        "reading memory": lambda: _call("process_vm_readv", scene.parent, own, 1, other, 1, 0),
-        "writing memory": lambda: _call("process_vm_writev", scene.parent, other, 1, other, 1, 0),
+        "ptrace": lambda: _call("ptrace", PTRACE_SEIZE, targets.parent, 0, 0),
+        "reading memory": lambda: _call("process_vm_readv", targets.parent, own, 1, other, 1, 0),
+        "writing memory": lambda: _call("process_vm_writev", targets.parent, other, 1, other, 1, 0),
         "taking a file": descriptor,
-        "comparing": lambda: _call("kcmp", os.getpid(), scene.parent, 0, 0, 0),
+        "comparing": lambda: _call("kcmp", os.getpid(), targets.parent, 0, 0, 0),
     }
 
 
-def outliving(scene: Scene) -> Attempts:
+def outliving(targets: Targets) -> Attempts:
     """Undo that the parent's end is one's own."""
-    return {"clearing the signal": lambda: prctl(SET_DEATH_SIGNAL, 0)}
+    return {"clearing the signal": lambda: prctl(PR_SET_PDEATHSIG, 0)}
 
 
-def privileges(scene: Scene) -> Attempts:
+def privileges(targets: Targets) -> Attempts:
     """Have or gain a right that others have not."""
 
     def capabilities() -> None:
@@ -298,37 +323,37 @@ def privileges(scene: Scene) -> Attempts:
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """What the sandbox is to keep.
 
     Attributes:
         name: a word or two.
         kept: what is so where nothing got through.
         attempts: what would break it.
-        deadly: it is kept by ending the process.
+        is_deadly: it is kept by ending the process.
     """
 
     name: str
     kept: str
-    attempts: Callable[[Scene], Attempts]
-    deadly: bool = False
+    attempts: Callable[[Targets], Attempts]
+    is_deadly: bool = False
 
 
-PROMISES = (
-    Promise("CPU time", "a process that computes too long is killed", cpu, deadly=True),
-    Promise("network", "TCP, UDP, DNS and Unix sockets are refused", network),
-    Promise("reading", "files and processes outside cannot be read", reading),
-    Promise("writing", "nothing outside can be changed", writing),
-    Promise("memory", "more than is allowed is refused, shared or not", memory),
-    Promise("file size", "a file that grows too large is cut off", file_size),
-    Promise("folder size", "all files together stay within the limit", folder_size),
-    Promise("processes", "no process can be started", processes),
-    Promise("signals", "no other process can be signalled or slowed", signals),
-    Promise("debugging", "no other process can be looked into", debugging),
-    Promise("privileges", "no capability is held or can be gained", privileges),
+GUARANTEES = (
+    Guarantee("CPU time", "a process that computes too long is killed", cpu, is_deadly=True),
+    Guarantee("network", "TCP, UDP, DNS and Unix sockets are refused", network),
+    Guarantee("reading", "files and processes outside cannot be read", reading),
+    Guarantee("writing", "nothing outside can be changed", writing),
+    Guarantee("memory", "more than is allowed is refused, shared or not", memory),
+    Guarantee("file size", "a file that grows too large is cut off", file_size),
+    Guarantee("folder size", "all files together stay within the limit", folder_size),
+    Guarantee("processes", "no process can be started", processes),
+    Guarantee("signals", "no other process can be signalled or slowed", signals),
+    Guarantee("debugging", "no other process can be looked into", debugging),
+    Guarantee("privileges", "no capability is held or can be gained", privileges),
 )
-OUTLIVING = Promise("parent", "it ends when its parent does", outliving)
+OUTLIVING = Guarantee("parent", "it ends when its parent does", outliving)
 
 
 def _call(name: str, *values: object) -> int:
-    return system_call(seccomp.numbers(seccomp.REFUSED + seccomp.WEIGHED)[name], *values)
+    return system_call(seccomp.call_numbers(seccomp.REFUSED + seccomp.BY_ARGUMENTS)[name], *values)

@@ -11,8 +11,64 @@ import os
 import platform
 import struct
 import sys
+from typing import NamedTuple
 
-from autograder.grading.sandbox.syscalls import LIBC, longs, succeed
+from autograder.grading.sandbox.syscalls import (
+    AF_UNIX,
+    AUDIT_ARCH_AARCH64,
+    AUDIT_ARCH_X86_64,
+    BPF_ABS,
+    BPF_ALU,
+    BPF_AND,
+    BPF_JEQ,
+    BPF_JGE,
+    BPF_JMP,
+    BPF_JSET,
+    BPF_K,
+    BPF_LD,
+    BPF_RET,
+    BPF_W,
+    CLONE_NEWCGROUP,
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    CLONE_NEWUSER,
+    CLONE_NEWUTS,
+    CLONE_THREAD,
+    F_NOTIFY,
+    F_SETLEASE,
+    F_SETOWN,
+    F_SETOWN_EX,
+    F_SETSIG,
+    FIOSETOWN,
+    FS_IOC_ENABLE_VERITY,
+    FS_IOC_FSSETXATTR,
+    FS_IOC_SETFLAGS,
+    LIBC,
+    PR_SCHED_CORE,
+    PR_SET_DUMPABLE,
+    PR_SET_MM,
+    PR_SET_PDEATHSIG,
+    PR_SET_PTRACER,
+    PR_SET_SECCOMP,
+    SECCOMP_DATA_ARCH,
+    SECCOMP_DATA_ARGS,
+    SECCOMP_DATA_NR,
+    SECCOMP_MODE_FILTER,
+    SECCOMP_RET_ALLOW,
+    SECCOMP_RET_ERRNO,
+    SECCOMP_RET_KILL_PROCESS,
+    SIOCSPGRP,
+    SOCK_SEQPACKET,
+    SOCK_STREAM,
+    SOCK_TYPE_MASK,
+    TIOCLINUX,
+    TIOCSTI,
+    X32_SYSCALL_BIT,
+    longs,
+    succeed,
+)
 
 # Each system call with its number on x86_64 and on aarch64.
 REFUSED = """
@@ -54,7 +110,7 @@ removexattr:197:14 lremovexattr:198:15 fremovexattr:199:16 truncate:76:45
 # them does nothing, but reports success, for `shutil.copy`. `Path.touch` must fail to, or it would make no file.
 PRETENDED = "chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452"
 
-WEIGHED = """
+BY_ARGUMENTS = """
 clone:56:220 clone3:435:435 kill:62:129 tkill:200:130 tgkill:234:131 rt_sigqueueinfo:129:138
 rt_tgsigqueueinfo:297:240 prctl:157:167 prlimit64:302:261 setpriority:141:140 sched_setaffinity:203:122
 sched_setscheduler:144:119 sched_setparam:142:118 sched_setattr:314:274 ioctl:16:29 fcntl:72:25 socketpair:53:199
@@ -63,23 +119,44 @@ sendto:44:206 utimensat:280:88
 
 NEWEST_KNOWN = 462  # mseal, Linux 6.10; a libc takes "no such call" for an answer and does without
 
-ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-ALLOW, KILL, PRETEND = 0x7FFF0000, 0x80000000, 0x00050000
-REFUSE, NO_SUCH_CALL = PRETEND | errno.EPERM, PRETEND | errno.ENOSYS
-LOAD, AND, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-SET_FILTER = 22
-OWN_PID = -1  # stands for the number that is known at the fork only
+ARCHITECTURES = {"x86_64": AUDIT_ARCH_X86_64, "aarch64": AUDIT_ARCH_AARCH64}
+PRETEND_SUCCESS = SECCOMP_RET_ERRNO
+REFUSE = SECCOMP_RET_ERRNO | errno.EPERM
+NO_SUCH_CALL = SECCOMP_RET_ERRNO | errno.ENOSYS
 
-CLONE_THREAD, CLONE_NEW_NAMESPACE = 0x00010000, 0x7E020000
-AF_UNIX, SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK = 1, 1, 5, 0xF
+NEW_NAMESPACE = (
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
+)
 # Dying with the parent, being no dump, filters, the memory layout's names, core scheduling, and who may debug.
-PRCTL_REFUSED = (1, 4, 22, 35, 62, 0x59616D61)
+PRCTL_REFUSED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SCHED_CORE, PR_SET_PTRACER)
 # Signals on input or output go to whom these name, without kill(); leases hold up whoever opens the file.
-FCNTL_REFUSED = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-# TIOCSTI and TIOCLINUX type for others; FIOSETOWN and SIOCSPGRP are F_SETOWN; the last three set a file's attributes.
-IOCTL_REFUSED = (0x5412, 0x541C, 0x8901, 0x8902, 0x40086602, 0x401C5820, 0x40806685)
+FCNTL_REFUSED = (F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY)
+# The first two type for others, the next two are F_SETOWN, the last three set a file's attributes.
+IOCTL_REFUSED = (
+    *(TIOCSTI, TIOCLINUX),
+    *(FIOSETOWN, SIOCSPGRP),
+    *(FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY),
+)
 
-Instruction = tuple[int, int, int, int]
+OWN_PID = -1  # stands in a program for the number that is known at the fork only
+_SOCK_FILTER = struct.Struct("=HBBI")  # struct sock_filter: code, jt, jf, k
+_SOCK_FILTER_K = 4  # the offset of k
+
+
+class Instruction(NamedTuple):
+    """One step of a filter: what to do, how many steps to skip where that is so and where it is not, and an operand."""
+
+    code: int
+    if_true: int
+    if_false: int
+    operand: int
+
+
+class Filter(NamedTuple):
+    """A filter for the kernel, and where in it the process's own id belongs."""
+
+    program: bytes
+    own_pid_offsets: tuple[int, ...]
 
 
 def install() -> None:
@@ -88,95 +165,125 @@ def install() -> None:
     Raises:
         OSError: the kernel has no such filters, or the processor is none of `ARCHITECTURES`.
     """
-    if not _PROGRAM:
+    if _FILTER is None:
         raise OSError(errno.ENOSYS, "there is no filter for this system and processor")
-    template, places = _PROGRAM
-    program = bytearray(template)
-    for place in places:
-        struct.pack_into("=I", program, place, os.getpid())
+    program = bytearray(_FILTER.program)
+    for offset in _FILTER.own_pid_offsets:
+        struct.pack_into("=I", program, offset, os.getpid())
     code = (ctypes.c_char * len(program)).from_buffer(program)
-    header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
-    succeed(LIBC.prctl(SET_FILTER, *longs(2, header, 0, 0)), "prctl")
+    sock_fprog = struct.pack("HxxxxxxQ", len(program) // _SOCK_FILTER.size, ctypes.addressof(code))
+    succeed(LIBC.prctl(PR_SET_SECCOMP, *longs(SECCOMP_MODE_FILTER, sock_fprog, 0, 0)), "prctl")
 
 
-def numbers(table: str, machine: str = "") -> dict[str, int]:
+def call_numbers(table: str, machine: str = "") -> dict[str, int]:
     """Return the system calls of a table that a machine has (default: this one), with their numbers there."""
     column = list(ARCHITECTURES).index(machine or platform.machine())
     rows = (entry.split(":") for entry in table.split())
-    return {name: int(own[column]) for name, *own in rows if own[column] != "-"}
+    return {name: int(numbers[column]) for name, *numbers in rows if numbers[column] != "-"}
 
 
-def _program() -> tuple[bytes, tuple[int, ...]]:
-    """Return the filter, and where in it the process's own id belongs."""
-    code: list[Instruction] = [
-        (LOAD, 0, 0, 4),
-        (IF_EQUAL, 1, 0, ARCHITECTURES[platform.machine()]),
-        (RETURN, 0, 0, KILL),
-        (LOAD, 0, 0, 0),
-        (IF_AT_LEAST, 0, 1, 0x40000000),  # the x32 way of calling on x86_64; on aarch64 there is nothing
-        (RETURN, 0, 0, KILL),
-        (IF_AT_LEAST, 0, 1, NEWEST_KNOWN + 1),
-        (RETURN, 0, 0, NO_SUCH_CALL),
+def _build() -> Filter:
+    """Return the filter for this processor."""
+    code = [
+        _load(SECCOMP_DATA_ARCH),
+        _jump_if_equal(ARCHITECTURES[platform.machine()], 1, 0),
+        _return(SECCOMP_RET_KILL_PROCESS),
+        _load(SECCOMP_DATA_NR),
+        _jump_if_at_least(X32_SYSCALL_BIT, 0, 1),  # the x32 way of calling on x86_64; on aarch64 there is nothing
+        _return(SECCOMP_RET_KILL_PROCESS),
+        _jump_if_at_least(NEWEST_KNOWN + 1, 0, 1),
+        _return(NO_SUCH_CALL),
     ]
-    bodies = _bodies()
-    for name, number in numbers(WEIGHED).items():
-        code += [(IF_EQUAL, 0, len(bodies[name]), number), *bodies[name]]
-    for table, answer in ((REFUSED, REFUSE), (PRETENDED, PRETEND)):
-        for number in numbers(table).values():
-            code += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, answer)]
-    code.append((RETURN, 0, 0, ALLOW))
-    packed = b"".join(struct.pack("=HBBI", op, yes, no, max(value, 0)) for op, yes, no, value in code)
-    return packed, tuple(8 * place + 4 for place, each in enumerate(code) if each[3] == OWN_PID)
+    decisions = _decisions()
+    for name, number in call_numbers(BY_ARGUMENTS).items():
+        code += [_jump_if_equal(number, 0, len(decisions[name])), *decisions[name]]
+    for table, answer in ((REFUSED, REFUSE), (PRETENDED, PRETEND_SUCCESS)):
+        for number in call_numbers(table).values():
+            code += [_jump_if_equal(number, 0, 1), _return(answer)]
+    code.append(_return(SECCOMP_RET_ALLOW))
+    program = b"".join(_SOCK_FILTER.pack(*step[:3], max(step.operand, 0)) for step in code)
+    own_pid = [place for place, step in enumerate(code) if step.operand == OWN_PID]
+    return Filter(program, tuple(_SOCK_FILTER.size * place + _SOCK_FILTER_K for place in own_pid))
 
 
-def _bodies() -> dict[str, list[Instruction]]:
+def _decisions() -> dict[str, list[Instruction]]:
     """What decides about each system call whose arguments matter; every way through one returns."""
-    refuse, allow = (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)
-    to_itself = _when(0, (OWN_PID,), ALLOW, REFUSE)
-    of_itself = _when(0, (0, OWN_PID), ALLOW, REFUSE)
+    refuse, allow = _return(REFUSE), _return(SECCOMP_RET_ALLOW)
+    signals_itself = _decide(0, (OWN_PID,), SECCOMP_RET_ALLOW, REFUSE)
+    changes_itself = _decide(0, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE)
     return {
         "clone": [
-            _argument(0),
-            (IF_ANY_BIT, 1, 0, CLONE_THREAD),
+            _load_argument(0),
+            _jump_if_any_bit(CLONE_THREAD, 1, 0),
             refuse,
-            (IF_ANY_BIT, 0, 1, CLONE_NEW_NAMESPACE),
+            _jump_if_any_bit(NEW_NAMESPACE, 0, 1),
             refuse,
             allow,
         ],
-        "clone3": [(RETURN, 0, 0, NO_SUCH_CALL)],  # its flags lie in memory; glibc then takes clone
-        **dict.fromkeys(("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), to_itself),
-        **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler"), of_itself),
-        **dict.fromkeys(("sched_setparam", "sched_setattr"), of_itself),
-        "setpriority": [_argument(0), (IF_EQUAL, 1, 0, 0), refuse, *_when(1, (0, OWN_PID), ALLOW, REFUSE)],
-        "prctl": _when(0, PRCTL_REFUSED, REFUSE, ALLOW),
-        "ioctl": _when(1, IOCTL_REFUSED, REFUSE, ALLOW),
-        "fcntl": _when(1, FCNTL_REFUSED, REFUSE, ALLOW),
+        "clone3": [_return(NO_SUCH_CALL)],  # its flags lie in memory; glibc then takes clone
+        **dict.fromkeys(("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), signals_itself),
+        **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler"), changes_itself),
+        **dict.fromkeys(("sched_setparam", "sched_setattr"), changes_itself),
+        "setpriority": [
+            _load_argument(0),
+            _jump_if_equal(os.PRIO_PROCESS, 1, 0),
+            refuse,
+            *_decide(1, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE),
+        ],
+        "prctl": _decide(0, PRCTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
+        "ioctl": _decide(1, IOCTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
+        "fcntl": _decide(1, FCNTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
         # Connected kinds only: a datagram socket sends to any name.
         "socketpair": [
-            _argument(0),
-            (IF_EQUAL, 1, 0, AF_UNIX),
+            _load_argument(0),
+            _jump_if_equal(AF_UNIX, 1, 0),
             refuse,
-            _argument(1),
-            (AND, 0, 0, SOCK_TYPE_MASK),
-            *_when(1, (SOCK_STREAM, SOCK_SEQPACKET), ALLOW, REFUSE)[1:],
+            _load_argument(1),
+            Instruction(BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCK_TYPE_MASK),
+            *_decide(1, (SOCK_STREAM, SOCK_SEQPACKET), SECCOMP_RET_ALLOW, REFUSE)[1:],
         ],
-        "sendto": [_argument(4), (IF_EQUAL, 1, 0, 0), refuse, *_when(4, (0,), ALLOW, REFUSE, high_half=True)],
-        "utimensat": _when(2, (0,), REFUSE, PRETEND),
+        # No address: both halves of the pointer are 0.
+        "sendto": [
+            _load_argument(4),
+            _jump_if_equal(0, 1, 0),
+            refuse,
+            *_decide(4, (0,), SECCOMP_RET_ALLOW, REFUSE, high_half=True),
+        ],
+        "utimensat": _decide(2, (0,), REFUSE, PRETEND_SUCCESS),  # without times it is `touch`
     }
 
 
-def _argument(index: int, *, high_half: bool = False) -> Instruction:
-    return LOAD, 0, 0, 16 + 8 * index + 4 * high_half
-
-
-def _when(
-    index: int, values: tuple[int, ...], then: int, otherwise: int, *, high_half: bool = False
+def _decide(
+    index: int, values: tuple[int, ...], answer: int, otherwise: int, *, high_half: bool = False
 ) -> list[Instruction]:
-    """Return `then` where the argument is one of the values, `otherwise` where it is not."""
-    tests = [(IF_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
-    return [_argument(index, high_half=high_half), *tests, (RETURN, 0, 0, otherwise), (RETURN, 0, 0, then)]
+    """Return `answer` where the argument is one of the values, `otherwise` where it is not."""
+    tests = [_jump_if_equal(value, len(values) - place, 0) for place, value in enumerate(values)]
+    return [_load_argument(index, high_half=high_half), *tests, _return(otherwise), _return(answer)]
 
 
-_PROGRAM = None
-if sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32:
-    _PROGRAM = _program()
+def _load_argument(index: int, *, high_half: bool = False) -> Instruction:
+    return _load(SECCOMP_DATA_ARGS + 8 * index + 4 * high_half)
+
+
+def _load(offset: int) -> Instruction:
+    return Instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset)
+
+
+def _return(answer: int) -> Instruction:
+    return Instruction(BPF_RET | BPF_K, 0, 0, answer)
+
+
+def _jump_if_equal(value: int, if_true: int, if_false: int) -> Instruction:
+    return Instruction(BPF_JMP | BPF_JEQ | BPF_K, if_true, if_false, value)
+
+
+def _jump_if_at_least(value: int, if_true: int, if_false: int) -> Instruction:
+    return Instruction(BPF_JMP | BPF_JGE | BPF_K, if_true, if_false, value)
+
+
+def _jump_if_any_bit(mask: int, if_true: int, if_false: int) -> Instruction:
+    return Instruction(BPF_JMP | BPF_JSET | BPF_K, if_true, if_false, mask)
+
+
+_SUPPORTED = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
+_FILTER = _build() if _SUPPORTED else None

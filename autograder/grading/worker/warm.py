@@ -405,14 +405,14 @@ def main() -> None:
     end.set_inheritable(False)
     with contextlib.suppress(KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        from autograder.grading.sandbox import box
+        from autograder.grading.sandbox.probe import begin_probe
 
-        findings_of = box.begin_probe()
+        finish_probe = begin_probe()
         shell = warm_up()
-        findings = findings_of()
-        unenforced = [f"{each.name}: {each.detail}" for each in findings if not each.holds]
+        report = finish_probe()
+        unenforced = report.unenforced
         if unenforced and "unprotected" not in sys.argv[2:]:
-            end.send(json.dumps({"error": "\n".join(box.describe(findings))}).encode())
+            end.send(json.dumps({"error": "\n".join(report.describe())}).encode())
             return
         gc.set_threshold(GARBAGE)
         _freeze()

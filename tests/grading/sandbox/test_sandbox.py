@@ -27,23 +27,17 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from autograder.grading.sandbox import box, seccomp
-from autograder.grading.sandbox.attempts import OUTLIVING, PROMISES
-from autograder.grading.sandbox.box import (
-    Box,
-    Finding,
-    SandboxError,
-    describe,
-    enter,
-    exposed,
-    probe,
-    python_paths,
-)
-from autograder.grading.sandbox.syscalls import LIBC, VERSION, system_call
+from autograder.grading.sandbox import landlock, limits, namespaces, seccomp, syscalls
+from autograder.grading.sandbox import probe as probe_module
+from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING
+from autograder.grading.sandbox.enter import Permissions, SandboxError, Step, enter
+from autograder.grading.sandbox.probe import Finding, Report, probe
+from autograder.grading.sandbox.readable_paths import exposed, python_paths
+from autograder.grading.sandbox.syscalls import KERNEL_VERSION, LIBC, system_call
 
 NOBODY = 65534
 USERS = ["root", "an ordinary user"] if os.geteuid() == 0 else ["an ordinary user"]
-NAMES = [promise.name for promise in (*PROMISES, OUTLIVING)]
+NAMES = [guarantee.name for guarantee in (*GUARANTEES, OUTLIVING)]
 REPOSITORY = Path(__file__).resolve().parents[3]
 COMPUTING = dict(memory_bytes=2 * 2**30, cpu_seconds=60, file_bytes=2**20, folder_bytes=2**24)
 
@@ -68,7 +62,7 @@ class Place:
                 faulthandler.disable()
                 self.become()
                 if close:
-                    enter(self.box(**limits))
+                    enter(self.permissions(**limits))
                 answer = {"value": action()}
             except BaseException:
                 answer = {"error": traceback.format_exc()}
@@ -92,8 +86,8 @@ class Place:
             os.setuid(NOBODY)
             os.chdir("/")
 
-    def box(self, readable=(), **limits):
-        return Box(self.folder, readable, **{**COMPUTING, **limits})
+    def permissions(self, readable=(), **limits):
+        return Permissions(self.folder, readable, **{**COMPUTING, **limits})
 
 
 @pytest.fixture(params=USERS)
@@ -110,7 +104,7 @@ def place(request):
 @pytest.fixture(scope="module", params=USERS)
 def findings(request):
     def look():
-        return [[each.name, each.holds, each.detail] for each in probe()]
+        return [[finding.name, finding.holds, finding.detail] for finding in probe().findings]
 
     with tempfile.TemporaryDirectory() as root:
         seen = Place(Path(root), request.param).fork(look, close=False)
@@ -131,13 +125,13 @@ def refused(**attempts):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_promise_holds_here(findings, name):
+def test_every_guarantee_holds_here(findings, name):
     """Each attempt of the probe's is refused, for root and for an ordinary user."""
     assert findings[name].holds, findings[name].detail
 
 
-def test_probe_has_one_finding_for_each_promise(findings):
-    """The probe leaves no promise out."""
+def test_probe_has_one_finding_for_each_guarantee(findings):
+    """The probe leaves no guarantee out."""
     assert sorted(findings) == sorted(NAMES)
 
 
@@ -147,13 +141,16 @@ def test_attempts_get_through_where_nothing_is_enforced(monkeypatch):
     def left_out(*_):
         raise OSError("left out")
 
-    for step in ("own_namespaces", "limits", "drop_capabilities", "end_with", "landlock"):
-        monkeypatch.setattr(box, f"_{step}", left_out)
+    monkeypatch.setattr(namespaces, "unshare_namespaces", left_out)
+    monkeypatch.setattr(limits, "set_limits", lambda *_, **named: left_out())
+    monkeypatch.setattr(limits, "drop_capabilities", left_out)
+    monkeypatch.setattr(syscalls, "die_with_parent", left_out)
+    monkeypatch.setattr(landlock, "restrict", left_out)
     monkeypatch.setattr(seccomp, "install", left_out)
-    monkeypatch.setattr(box, "PATIENCE", 2.0)
+    monkeypatch.setattr(probe_module, "PATIENCE", 2.0)
     with tempfile.TemporaryDirectory() as root:
         broken = Place(Path(root), "an ordinary user").fork(
-            lambda: [each.name for each in probe() if not each.holds], close=False
+            lambda: [finding.name for finding in probe().findings if not finding.holds], close=False
         )
     assert set(broken) >= set(NAMES) - {"debugging", "privileges"}  # an ordinary user's kernel may keep these itself
 
@@ -164,7 +161,7 @@ def test_files_are_guarded_without_namespaces(place, monkeypatch):
     def forbidden():
         raise PermissionError("forbidden")
 
-    monkeypatch.setattr(box, "_own_namespaces", forbidden)
+    monkeypatch.setattr(namespaces, "unshare_namespaces", forbidden)
     assert changed(place) == []
 
 
@@ -214,7 +211,7 @@ def test_nothing_outside_is_read(place):
     assert through == []
 
 
-def test_what_the_box_names_is_read(place):
+def test_what_is_permitted_is_read(place):
     """A path in `readable` can be read, and not written."""
     assert place.fork(place.secret.read_text, readable=(place.secret,)) == "secret"
     assert place.fork(lambda: refused(write=lambda: place.secret.write_text("")), readable=(place.secret,)) == []
@@ -333,11 +330,11 @@ def test_no_other_process_can_be_signalled(place):
             pidfd=lambda: os.pidfd_open(parent),
             tgkill=lambda: call("tgkill", parent, parent, 0),
             tkill=lambda: call("tkill", parent, 0),
-            ptrace=lambda: call("ptrace", 0x4206, parent, 0, 0),
+            ptrace=lambda: call("ptrace", syscalls.PTRACE_SEIZE, parent, 0, 0),
             priority=lambda: os.setpriority(os.PRIO_PROCESS, parent, 19),
             clone_of_a_process=lambda: call("clone", int(signal.SIGCHLD), 0, 0, 0, 0),
             setuid=lambda: os.setuid(NOBODY),
-            parentage=lambda: call("prctl", 1, 0, 0, 0, 0),
+            parentage=lambda: call("prctl", syscalls.PR_SET_PDEATHSIG, 0, 0, 0, 0),
         )
     )
     assert through == []
@@ -381,7 +378,7 @@ def test_threads_of_an_ordinary_user_are_counted():
         threading.stack_size(2**16)
         wait = threading.Event()
         try:
-            for _ in range(2 * box.THREADS):
+            for _ in range(2 * limits.MAX_THREADS):
                 threading.Thread(target=wait.wait, daemon=True).start()
         except RuntimeError:
             return threading.active_count()
@@ -394,7 +391,7 @@ def test_threads_of_an_ordinary_user_are_counted():
         place.folder.chmod(0o777)
         place.root.chmod(0o777)
         started = place.fork(start)
-    assert VERSION < (5, 14) or 16 < started <= box.THREADS
+    assert KERNEL_VERSION < limits.COUNTS_BY_NAMESPACE or 16 < started <= limits.MAX_THREADS
 
 
 # What still works
@@ -533,11 +530,11 @@ def test_it_reads_what_libraries_ask_for(place):
 
 def test_it_has_one_thread_and_imports_nothing(place):
     """Entering starts no thread and loads no module."""
-    box = place.box()
+    permissions = place.permissions()
 
     def look():
         before = set(sys.modules)
-        enter(box)
+        enter(permissions)
         return [sorted(set(sys.modules) - before), "Threads:\t1\n" in Path("/proc/self/status").read_text()]
 
     assert place.fork(look, close=False) == [[], True]
@@ -549,19 +546,21 @@ def test_it_has_one_thread_and_imports_nothing(place):
 def test_a_step_that_worked_must_work_again(place, monkeypatch):
     """A step that the probe saw succeed and that fails now is an error that names it; one that never worked is none."""
 
-    def broken(_):
+    def broken(*_):
         raise OSError("no luck")
 
-    def attempt():
+    def attempt(required):
         try:
-            enter(place.box())
+            enter(place.permissions(), required)
         except SandboxError as error:
             return str(error)
 
-    monkeypatch.setattr(box, "_landlock", broken)
-    assert place.fork(attempt, close=False) is None
-    monkeypatch.setattr(box, "_proven", frozenset({"Landlock"}))
-    assert place.fork(attempt, close=False) == "The sandbox could not be closed: Landlock failed (no luck)."
+    monkeypatch.setattr(landlock, "restrict", broken)
+    assert place.fork(lambda: attempt(frozenset(Step) - {Step.LANDLOCK}), close=False) is None
+    assert (
+        place.fork(lambda: attempt(frozenset(Step)), close=False)
+        == "The sandbox could not be closed: Landlock failed (no luck)."
+    )
 
 
 def test_a_second_thread_is_an_error(place):
@@ -571,7 +570,7 @@ def test_a_second_thread_is_an_error(place):
         wait = threading.Event()
         threading.Thread(target=wait.wait, daemon=True).start()
         try:
-            enter(place.box())
+            enter(place.permissions())
         except SandboxError as error:
             return str(error)
         finally:
@@ -586,7 +585,7 @@ def test_a_missing_folder_is_an_error(place):
 
     def attempt():
         try:
-            enter(place.box())
+            enter(place.permissions())
         except SandboxError as error:
             return "cannot be entered" in str(error)
 
@@ -597,8 +596,8 @@ def test_python_paths_leave_the_course_out():
     """The installation and the package are named; the repository that holds the package is not."""
     paths = python_paths()
     assert (REPOSITORY / "autograder").resolve() in paths
-    for path in (torch.__file__, np.__file__, json.__file__):
-        assert any(Path(path).resolve().is_relative_to(each) for each in paths)
+    for module in (torch, np, json):
+        assert any(Path(module.__file__).resolve().is_relative_to(path) for path in paths)
     assert not exposed([REPOSITORY / name for name in ("solutions", "gradebook.db", "submitted", "pyproject.toml")])
 
 
@@ -612,8 +611,8 @@ def test_exposed_names_secrets_in_readable_places(tmp_path):
 
 def test_describe_aligns():
     """Each finding is one line with its mark."""
-    findings = [Finding("network", True, "refused"), Finding("CPU", False, "got through: more")]
-    assert describe(findings) == ["✓ network  refused", "✗ CPU      got through: more"]
+    findings = Finding("network", True, "refused"), Finding("CPU", False, "got through: more")
+    assert Report(findings, frozenset()).describe() == ["✓ network  refused", "✗ CPU      got through: more"]
 
 
 @pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
@@ -621,8 +620,8 @@ def test_system_calls_are_listed_once(machine):
     """No number stands twice in the filter, and none is beyond the newest it knows."""
     found = [
         number
-        for table in (seccomp.REFUSED, seccomp.PRETENDED, seccomp.WEIGHED)
-        for number in seccomp.numbers(table, machine).values()
+        for table in (seccomp.REFUSED, seccomp.PRETENDED, seccomp.BY_ARGUMENTS)
+        for number in seccomp.call_numbers(table, machine).values()
     ]
     assert len(found) == len(set(found)) > 100
     assert max(found) <= seccomp.NEWEST_KNOWN
@@ -630,4 +629,4 @@ def test_system_calls_are_listed_once(machine):
 
 def call(name, *values):
     """Make a system call by name."""
-    return system_call(seccomp.numbers(seccomp.REFUSED + seccomp.WEIGHED)[name], *values)
+    return system_call(seccomp.call_numbers(seccomp.REFUSED + seccomp.BY_ARGUMENTS)[name], *values)

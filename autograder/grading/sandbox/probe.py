@@ -1,0 +1,191 @@
+"""Whether the sandbox holds on this machine: processes are closed in, try to get out, and say what got through."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from autograder.grading.sandbox import attempts
+from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee, Targets, make_targets
+from autograder.grading.sandbox.enter import Permissions, Step, take_steps
+from autograder.grading.sandbox.readable_paths import readable_paths
+
+PATIENCE = 12.0  # seconds for one process of a probe; it takes two hundredths as a rule
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the sandbox guarantees, whether it holds here, and what was seen."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a probe has seen.
+
+    Attributes:
+        proven_steps: those that worked in every process it closed in; `enter` may insist on them.
+    """
+
+    findings: tuple[Finding, ...]
+    proven_steps: frozenset[Step]
+
+    @property
+    def unenforced(self) -> tuple[str, ...]:
+        """What does not hold, a line each; empty as a rule."""
+        return tuple(f"{finding.name}: {finding.detail}" for finding in self.findings if not finding.holds)
+
+    def describe(self) -> list[str]:
+        """Return a line for each finding, the ones that hold marked with a ✓."""
+        width = max((len(finding.name) for finding in self.findings), default=0)
+        return [
+            f"{'✓' if finding.holds else '✗'} {finding.name:{width}}  {finding.detail}" for finding in self.findings
+        ]
+
+
+class _Child(NamedTuple):
+    """A process that tries to break a guarantee, and the pipe on which it answers."""
+
+    pid: int
+    pipe: int
+
+
+class _Answers(NamedTuple):
+    """What such a process has said: the steps it took, with their errors, and what got through, None for no answer."""
+
+    steps: dict[Step, str]
+    got_through: list[str] | None
+    ended: bool
+
+
+class _Seen(NamedTuple):
+    finding: Finding
+    steps: dict[Step, str]
+
+
+def probe() -> Report:
+    """Close processes in and let them try to get out."""
+    return begin_probe()()
+
+
+def begin_probe() -> Callable[[], Report]:
+    """Do all of `probe` but wait for the one attempt that takes a second; return what waits, and ends it."""
+    readable_paths()  # found here once, not in every process that is forked
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        targets = stack.enter_context(make_targets(Path(folder).resolve()))
+        slow = [(guarantee, _start(targets, guarantee)) for guarantee in GUARANTEES if guarantee.is_deadly]
+        seen = [_watch(guarantee, _start(targets, guarantee)) for guarantee in GUARANTEES if not guarantee.is_deadly]
+        seen.append(_outlive(targets))
+        still_open = stack.pop_all()
+
+    def finish() -> Report:
+        with still_open:
+            seen.extend(_watch(guarantee, child) for guarantee, child in slow)
+        proven = {step for step in Step if all(steps.get(step) == "" for _, steps in seen)}
+        return Report(tuple(finding for finding, _ in seen), frozenset(proven))
+
+    return finish
+
+
+def _start(targets: Targets, guarantee: Guarantee) -> _Child:
+    """Fork a process that tries to break a guarantee."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _try(targets, guarantee, write)
+    os.close(write)
+    return _Child(pid, read)
+
+
+def _try(targets: Targets, guarantee: Guarantee, write: int) -> NoReturn:
+    """Close this process in, try everything, and answer in two lines: the steps taken, and what got through."""
+    try:
+        folder = targets.place / guarantee.name
+        folder.mkdir()
+        cpu_seconds = attempts.CPU_SECONDS if guarantee.is_deadly else attempts.CPU_SECONDS_OF_OTHERS
+        permissions = Permissions(
+            folder,
+            (targets.library,),
+            memory_bytes=attempts.MEMORY,
+            cpu_seconds=cpu_seconds,
+            file_bytes=attempts.FILE,
+            folder_bytes=attempts.FOLDER,
+        )
+        os.write(write, json.dumps(take_steps(permissions)).encode() + b"\n")
+        got_through = []
+        for name, attempt in guarantee.attempts(targets).items():
+            with contextlib.suppress(Exception):
+                attempt()
+                got_through.append(name)
+        os.write(write, json.dumps(got_through).encode() + b"\n")
+        if guarantee is OUTLIVING:
+            time.sleep(2 * PATIENCE)
+    finally:
+        os._exit(1)
+
+
+def _watch(guarantee: Guarantee, child: _Child) -> _Seen:
+    """Return what came of a process that `_start` forked, and the steps it took."""
+    answers = _read(child.pipe)
+    os.close(child.pipe)
+    if answers.got_through is None and not answers.ended:
+        os.kill(child.pid, signal.SIGKILL)
+    _, status = os.waitpid(child.pid, 0)
+    if not guarantee.is_deadly:
+        return _Seen(_finding(guarantee, answers.got_through), answers.steps)
+    holds = answers.ended and answers.got_through is None and os.WIFSIGNALED(status)
+    return _Seen(Finding(guarantee.name, holds, guarantee.kept if holds else "the process went on"), answers.steps)
+
+
+def _outlive(targets: Targets) -> _Seen:
+    """Fork a process that forks one which closes itself in; end the first, and see whether the second ends."""
+    read, write = os.pipe()
+    between = os.fork()
+    if between == 0:
+        try:
+            if os.fork() == 0:
+                _try(targets, OUTLIVING, write)
+            os.close(write)
+            time.sleep(2 * PATIENCE)
+        finally:
+            os._exit(1)
+    os.close(write)
+    steps, got_through, _ = _read(read)
+    os.kill(between, signal.SIGKILL)
+    os.waitpid(between, 0)
+    if got_through is not None and not _read(read, PATIENCE / 4).ended:
+        got_through.append("living on")
+    os.close(read)
+    return _Seen(_finding(OUTLIVING, got_through), steps)
+
+
+def _finding(guarantee: Guarantee, got_through: list[str] | None) -> Finding:
+    if got_through is None:
+        return Finding(guarantee.name, False, "the process that tried gave no answer")
+    detail = f"got through: {', '.join(got_through)}" if got_through else guarantee.kept
+    return Finding(guarantee.name, not got_through, detail)
+
+
+def _read(pipe: int, seconds: float = PATIENCE) -> _Answers:
+    """Return what a process says within some seconds."""
+    poll, until, text, ended = select.poll(), time.monotonic() + seconds, b"", False
+    poll.register(pipe, select.POLLIN)
+    while not ended and text.count(b"\n") < 2 and poll.poll(max(0, 1000 * (until - time.monotonic()))):
+        piece = os.read(pipe, 2**16)
+        text, ended = text + piece, not piece
+    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
+    steps = {Step(step): error for step, error in lines[0].items()} if lines else {}
+    return _Answers(steps, lines[1] if len(lines) > 1 else None, ended)
