@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-import os
+import pkgutil
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
-from attacks.attacks import ATTACKS, MARKER, Attack
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from support.classroom import ROOT
+from support.processes import descendants, wait_until
 
+from attacks import ATTACKS
+from attacks.attack import MARKER, Attack
 from autograder.grading.jobs import Job, prepared
 from autograder.grading.results import Limits, Result
 from autograder.grading.worker.warm import Warm
 
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
+WHOLE = 20  # points of each lesson that is attacked
 
 
 class Arena:
-    """A course with a secret, another student's work, and all attacks under way on two workers.
+    """A course with a secret, another student's work, and attacks under way on two threads.
 
     Attributes:
         before: the files of the course and their content, before the first attack.
-        results: the result of each attack, as it comes.
+        processes: what this process had started before the first attack.
+        attacked: the result of each attack, as it comes.
         honest: the solved lesson, graded in the midst of the attacks and behind them.
     """
 
-    def __init__(self, folder: Path, warm: Warm, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, folder: Path, attacks: Sequence[Attack], warm: Warm, pool: ThreadPoolExecutor) -> None:
         self.course = folder / "course"
         shutil.copytree(ROOT / "solutions", self.course / "solutions")
         shutil.copytree(ROOT / "notebooks", self.course / "notebooks")
@@ -42,94 +47,97 @@ class Arena:
         (self.course / "gradebook.db").write_bytes(b"not to be touched")
         self.before = self.files()
         self.warm = warm
-        self.results: dict[str, Future[Result]] = {}
+        self.processes = descendants()
+        self.attacked: dict[str, Future[Result]] = {}
         self.honest: list[Future[Result]] = []
-        for place, attack in enumerate(ATTACKS):
-            self.results[attack.what] = pool.submit(self._grade, attack.lesson, self._handed_in(attack))
+        right = self.other.read_bytes()
+        for place, attack in enumerate(attacks):
+            self.attacked[attack.what] = pool.submit(self._grade, attack.lesson, self._submission(attack), LIMITS)
             if place % 20 == 0:
-                self.honest.append(pool.submit(self._grade, "01_attention", self.other.read_bytes()))
-        self.honest.append(pool.submit(self._grade, "01_attention", self.other.read_bytes()))
+                self.honest.append(pool.submit(self._grade, "01_attention", right, Limits()))
+        self.honest.append(pool.submit(self._grade, "01_attention", right, Limits()))
 
     def files(self) -> dict[str, bytes]:
         """Every file of the course."""
         return {str(path): path.read_bytes() for path in sorted(self.course.rglob("*")) if path.is_file()}
 
-    def _handed_in(self, attack: Attack) -> bytes:
+    def _submission(self, attack: Attack) -> bytes:
         path = self.course / "notebooks" / attack.lesson / f"{attack.lesson}.ipynb"
         notebook = nbformat.read(path, as_version=4)
-        cells = []
         for cell in notebook.cells:
             if cell.id in attack.answers:
-                cell.source = self._filled(attack.answers[cell.id])
-            is_answer = bool(cell.metadata.get("nbgrader", {}).get("solution"))
-            if is_answer and not any(each.metadata.get("nbgrader", {}).get("solution") for each in cells):
-                cells += [new_code_cell(self._filled(source)) for source in attack.cells]
-            cells.append(cell)
-        notebook.cells = cells + [new_code_cell(self._filled(source)) for source in attack.last]
+                cell.source = self._with_paths(attack.answers[cell.id])
+        first_answer = next(place for place, cell in enumerate(notebook.cells) if _is_answer(cell))
+        notebook.cells[first_answer:first_answer] = [new_code_cell(self._with_paths(text)) for text in attack.cells]
+        notebook.cells += [new_code_cell(self._with_paths(text)) for text in attack.last]
         return nbformat.writes(notebook).encode()
 
-    def _filled(self, source: str) -> str:
+    def _with_paths(self, source: str) -> str:
         paths = {"{ROOT}": self.course, "{SECRET}": self.secret, "{OTHER}": self.other}
-        for mark, path in paths.items():
-            source = source.replace(mark, str(path))
+        for placeholder, path in paths.items():
+            source = source.replace(placeholder, str(path))
         return source
 
-    def _grade(self, lesson: str, submitted: bytes) -> Result:
+    def _grade(self, lesson: str, submitted: bytes, limits: Limits) -> Result:
         source = prepared(self.course / "solutions" / lesson / f"{lesson}.ipynb")
-        return Job("somebody", lesson, source, submitted, LIMITS).run(self.warm)
+        return Job("somebody", lesson, source, submitted, limits).run(self.warm)
+
+
+def _is_answer(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with pytest.MonkeyPatch.context() as patch, Warm() as warm, ThreadPoolExecutor(2) as pool:
+def arena(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """The attacks of the tests that were chosen, all of them begun; their warm process is nobody else's."""
+    chosen = {item.callspec.params.get("attack") for item in request.session.items if hasattr(item, "callspec")}
+    attacks = [attack for attack in ATTACKS if attack.what in chosen]
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_SECRET", MARKER[0])
-        yield Arena(tmp_path_factory.mktemp("arena"), warm, pool)
+        with Warm() as warm, ThreadPoolExecutor(2) as pool:
+            yield Arena(tmp_path_factory.mktemp("arena"), attacks, warm, pool)
 
 
-def test_the_table_has_every_kind_of_attack_and_no_two_of_one_name():
-    assert len({attack.what for attack in ATTACKS}) == len(ATTACKS) >= 150
-    assert {attack.kind for attack in ATTACKS} == {"bomb", "cheat", "escape", "forge", "hang", "spy"}
+def test_no_attack_is_there_twice() -> None:
+    """The tables are long, and no two attacks have one name."""
+    assert len({attack.what for attack in ATTACKS}) == len(ATTACKS) >= 160
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.what)
-def test_it_gains_nothing_and_learns_nothing(arena: Arena, attack: Attack):
-    result = arena.results[attack.what].result()
+@pytest.mark.parametrize("target", sorted({target for attack in ATTACKS for target in attack.targets}))
+def test_what_an_attack_reaches_for_is_there(target: str) -> None:
+    """A name that was changed in the package would turn the attack into one that proves nothing."""
+    pkgutil.resolve_name(target)
+
+
+@pytest.mark.parametrize("attack", [attack.what for attack in ATTACKS])
+def test_it_gains_nothing_and_learns_nothing(arena: Arena, attack: str) -> None:
+    """No check gives more than it is worth, no secret is in what students see, and it ends in time."""
+    result = arena.attacked[attack].result()
+    (row,) = [row for row in ATTACKS if row.what == attack]
     assert not result.reason
-    assert sum(each.points for each in result.checks) == 20
-    gained = {each.check: each.earned for each in result.checks if each.earned > attack.earned.get(each.check, 0)}
+    assert sum(check.points for check in result.checks) == WHOLE
+    gained = {check.check: check.earned for check in result.checks if check.earned > row.earned.get(check.check, 0)}
     assert not gained
-    told = result.notebook + "".join(each.message for each in result.checks)
-    shown = told_by_outputs(result) + "".join(each.message for each in result.checks)
-    assert told
-    assert not [secret for secret in attack.secret if secret in shown]
+    assert result.notebook
+    seen = _outputs(result) + "".join(check.message for check in result.checks)
+    assert not [secret for secret in row.secret if secret in seen]
     assert result.seconds < LIMITS.submission_seconds + 20
 
 
-def test_honest_submissions_are_graded_as_if_nothing_else_was_there(arena: Arena):
-    for each in arena.honest:
-        assert each.result().score == 20
+def test_honest_submissions_are_graded_as_if_nothing_else_was_there(arena: Arena) -> None:
+    """Those graded in the midst of the attacks, and the last, have all their points."""
+    assert [result.result().score for result in arena.honest] == [WHOLE] * len(arena.honest)
 
 
-def test_nothing_is_left_and_the_course_is_as_it_was(arena: Arena):
-    for each in [*arena.results.values(), *arena.honest]:
-        each.result()
+def test_nothing_is_left_and_the_course_is_as_it_was(arena: Arena) -> None:
+    """No file of the course has changed, and no process or working folder outlives the attacks."""
+    for result in [*arena.attacked.values(), *arena.honest]:
+        result.result()
     assert arena.files() == arena.before
     assert not list(arena.warm.folder.glob("submission-*"))
-    me = os.getpid()
-    assert [pid for pid in children(me) if "grading.warm" not in command(pid)] == []
+    wait_until(lambda: descendants() <= arena.processes)
 
 
-def told_by_outputs(result: Result) -> str:
-    """All that the cells of a graded notebook have put out."""
+def _outputs(result: Result) -> str:
     notebook = nbformat.reads(result.notebook, as_version=4)
     return "".join(str(cell.outputs) for cell in notebook.cells if cell.cell_type == "code")
-
-
-def children(parent: int) -> list[int]:
-    """The processes that a process has started."""
-    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
-
-
-def command(pid: int) -> str:
-    """What a process was started as."""
-    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from support.browser import HARD_TO_READ, SCREENSHOTS, Notebook, Server, chromium, jupyter_lab, menu, window
+from support.browser import HARD_TO_READ, SCREENSHOTS, Notebook, chromium, menu, window
+from support.jupyter import Server, jupyter_lab
 from support.sample_lesson import ROOT
 
 from autograder.course.config import read_notebook

@@ -10,12 +10,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 from distributed import Client
 from support.classroom import ROOT
+from support.processes import living, wait_until
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
@@ -86,36 +89,32 @@ class Dask:
         self._log.close()
 
 
-def processes(wanted: Callable[[list[str]], bool]) -> list[int]:
-    """The processes of which this holds; their fields in /proc are state, parent, group, session …"""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if wanted(path.read_text().rpartition(")")[2].split()):
-                found.append(int(path.parent.name))
-    return found
+def of_sessions(*leaders: int) -> set[psutil.Process]:
+    """The living processes of these sessions."""
+    members = set()
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            if os.getsid(process.pid) in leaders:
+                members.add(process)
+    return living(members)
 
 
-def gone(wanted: Callable[[list[str]], bool], seconds: float = 10.0) -> bool:
-    """Whether no process of which this holds is left, if need be after a while."""
-    until = time.monotonic() + seconds
-    while left := processes(lambda fields: fields[0] != "Z" and wanted(fields)):
-        if time.monotonic() > until:
-            print(left)
-            return False
-        time.sleep(0.05)
-    return True
+@contextlib.contextmanager
+def running_cluster(folder: Path) -> Iterator[Dask]:
+    """A cluster that leaves no process behind."""
+    cluster = Dask(folder)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+    wait_until(lambda: not of_sessions(cluster.scheduler.pid, cluster.worker.pid), seconds=10)
 
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
-    """A cluster that leaves no process behind."""
-    running = Dask(tmp_path_factory.mktemp("dask"))
-    try:
-        yield running
-    finally:
-        running.stop()
-    assert gone(lambda fields: int(fields[3]) in (running.scheduler.pid, running.worker.pid))
+    """One cluster for all tests that do not end it."""
+    with running_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +134,9 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 
 
 @pytest.fixture(scope="module")
-def expected(jobs: list[Job]) -> Graded:
+def expected(jobs: list[Job], warm: Warm) -> Graded:
     """What they come to on one machine."""
-    with Warm() as warm:
-        return graded(in_parallel(jobs, lambda each: each.run(warm), THREADS))
+    return graded(in_parallel(jobs, lambda each: each.run(warm), THREADS))
 
 
 def graded(results: Iterator[tuple[Job, Result]]) -> Graded:
@@ -256,27 +254,21 @@ def test_worker_without_sandbox_must_not_grade(dask: Dask) -> None:
 def test_lost_workers_cost_only_time(dask: Dask, jobs: list[Job], expected: Graded) -> None:
     """A worker that is killed in its work, and another whose warm process is, change no result."""
     jobs = [each for each in jobs if each.student != "messy"]  # which takes seconds
+    list(on_cluster(absent(1), dask.address))  # by now each worker has its warm process
     with dask.client() as client:
-        killed, other = client.run(os.getpid).values()
-        warm = processes(lambda fields: int(fields[1]) == other)
-        orphans = processes(lambda fields: int(fields[1]) == killed)
-        assert warm
-        assert orphans
+        killed, other = map(psutil.Process, client.run(os.getpid).values())
+        warm, orphans = other.children(), killed.children()
+        assert warm and orphans
 
         def run() -> Iterator[tuple[Job, Result]]:
             for number, found in enumerate(on_cluster(jobs, dask.address)):
                 if number == 0:
-                    for each in (killed, *warm):
-                        os.kill(each, signal.SIGKILL)
+                    for process in (killed, *warm):
+                        process.kill()
                 yield found
 
         assert graded(run()) == {each.student: expected[each.student] for each in jobs}
-    gone = (killed, *warm, *orphans)
-    for _ in range(100):  # to die takes a moment
-        if not any(Path(f"/proc/{each}").exists() for each in gone):
-            break
-        time.sleep(0.1)
-    assert not [each for each in gone if Path(f"/proc/{each}").exists()]
+    wait_until(lambda: not living([killed, *warm, *orphans]), seconds=10)
 
 
 @pytest.fixture
@@ -286,28 +278,38 @@ def without_warm_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_graded", lambda job, wanted, unprotected: job.run(None))
 
 
+def allow_failures(dask_scheduler: Any, failures: int) -> int:
+    """On the scheduler: how often a job may end its worker from now on; return what it was before."""
+    before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+    return before
+
+
 @pytest.mark.usefixtures("without_warm_processes")
 def test_job_that_kills_workers_is_a_result(dask: Dask) -> None:
     """A job of which the workers die, even when it is tried alone, has a reason; the others have their results."""
     deadly = Deadly("deadly", LESSON, b"", b"", Limits(), notes=("A note.",))
     with dask.client() as client:
-        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
-    found = graded(on_cluster([deadly, *absent(5)], dask.address))
+        allowed = client.run_on_scheduler(allow_failures, failures=0)
+        try:
+            found = graded(on_cluster([deadly, *absent(5)], dask.address))
+        finally:
+            client.run_on_scheduler(allow_failures, failures=allowed)
     assert found.pop("deadly") == ([], ("A note.",), cluster.KILLED, ())
     assert [reason for _, _, reason, _ in found.values()] == ["Nothing."] * 5
 
 
 @pytest.mark.usefixtures("without_warm_processes")
-def test_scheduler_that_is_lost(dask: Dask) -> None:
-    """It ends the run with what to do; this is the last test of this cluster."""
-    with dask.client():
-        run = on_cluster(absent(1000), dask.address)
-        next(run)
-    dask.scheduler.kill()
-    begin = time.monotonic()
-    with pytest.raises(CourseError, match=r"was lost. Start the cluster again"):
-        list(run)
-    assert time.monotonic() - begin < 5
+def test_scheduler_that_is_lost(tmp_path: Path) -> None:
+    """It ends the run with what to do."""
+    with running_cluster(tmp_path) as dask:
+        with dask.client():
+            run = on_cluster(absent(1000), dask.address)
+            next(run)
+        dask.scheduler.kill()
+        begin = time.monotonic()
+        with pytest.raises(CourseError, match=r"was lost. Start the cluster again"):
+            list(run)
+        assert time.monotonic() - begin < 5
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "nonsense"])
@@ -325,13 +327,10 @@ def test_scheduler_that_cannot_be_reached(scheme: str, monkeypatch: pytest.Monke
 def test_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up after a while."""
     monkeypatch.setattr(cluster, "WITHOUT_WORKERS", 0.5)
-    running = Dask(tmp_path)
-    try:
-        running.worker.kill()
+    with running_cluster(tmp_path) as dask:
+        dask.worker.kill()
         with pytest.raises(CourseError, match="has no workers"):
-            list(on_cluster(absent(1), running.address))
-    finally:
-        running.stop()
+            list(on_cluster(absent(1), dask.address))
 
 
 def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,17 +16,19 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from faults import broken_files
 from faults.broken_files import LESSON, ROWS, Row
 from nbformat import NotebookNode
 from rich.console import Console
+from support.processes import descendants, living, wait_until
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
 
 from autograder import cli
@@ -65,13 +67,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(template: Path, tmp_path: Path) -> Path:
     """A course of the test's own."""
     return Path(shutil.copytree(template, tmp_path / "a [new] course"))
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    """One warm process for all that does not need its own."""
-    with Warm() as warm:
-        yield warm
 
 
 class Lent(Warm):
@@ -133,49 +128,11 @@ def scores(course: Path, lesson: str) -> dict[str, float]:
     return {student: got for (student, name), (got, _) in sample_class.scores(course).items() if name == lesson}
 
 
-def processes() -> dict[int, tuple[int, str, str]]:
-    """Process → its parent, its state and when it started, of all there are."""
-    found = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            fields = read_stat(int(path.name))
-            found[int(path.name)] = int(fields[1]), fields[0], fields[19]
-    return found
-
-
-def read_stat(pid: int) -> list[str]:
-    """What the system says of a process behind its name: state, parent, group, session and so on."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-def below(pid: int) -> set[tuple[int, str]]:
-    """All that a process has started, directly or not, each with the time of its start."""
-    there, found, waiting = processes(), set(), [pid]
-    while waiting:
-        parent = waiting.pop()
-        children = [each for each, (above, _, _) in there.items() if above == parent]
-        found |= {(each, there[each][2]) for each in children}
-        waiting += children
-    return found
-
-
-def leads(known: set[tuple[int, str]]) -> bool:
+def leads(started: set[psutil.Process]) -> bool:
     """Whether one of the processes is a warm one, which has a session of its own."""
-    return any(pid == int(read_stat(pid)[3]) for pid in living(known))
-
-
-def living(known: set[tuple[int, str]]) -> set[int]:
-    """Those of the processes that still run."""
-    there = processes()
-    return {pid for pid, start in known if pid in there and there[pid][2] == start and there[pid][1] != "Z"}
-
-
-def wait_until(true: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for something; fail where it does not come."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.01)
+    with contextlib.suppress(ProcessLookupError):  # one has just ended
+        return any(process.pid == os.getsid(process.pid) for process in living(started))
+    return False
 
 
 # The command line
@@ -197,7 +154,7 @@ class Told:
     err: str
     before: dict[str, tuple[str, str]]
     after: dict[str, tuple[str, str]]
-    alive: set[int]
+    alive: set[psutil.Process]
     litter: list[str]
     seconds: float
 
@@ -206,17 +163,19 @@ class Told:
         return json.loads(self.out)
 
 
-def command(course: Path, *arguments: str, when: Callable[[set], object] | None = None, kill: int = 0) -> Told:
+def command(
+    course: Path, *arguments: str, when: Callable[[set[psutil.Process]], object] | None = None, kill: int = 0
+) -> Told:
     """Run `autograder grade` in a course; where `when` is true of what it has started, send it a signal."""
-    before, known, begin = recorded(course), set(), time.monotonic()
+    before, started, begin = recorded(course), set(), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         environment = os.environ | {"TMPDIR": place, "COLUMNS": "120", "NO_COLOR": "1"}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "start_new_session": True}
         with subprocess.Popen([*GRADE, *arguments], cwd=course, env=environment, **pipes) as process:
             while when and process.poll() is None:
-                known |= below(process.pid)
-                if when(known):
-                    known |= below(process.pid)
+                started |= descendants(process.pid)
+                if when(started):
+                    started |= descendants(process.pid)
                     os.killpg(process.pid, kill)
                     break
                 time.sleep(0.005)
@@ -224,11 +183,11 @@ def command(course: Path, *arguments: str, when: Callable[[set], object] | None 
             process.wait(60)
             seconds = time.monotonic() - begin
             end = time.monotonic() + DIES
-            while (living(known) or os.listdir(place)) and time.monotonic() < end:
+            while (living(started) or os.listdir(place)) and time.monotonic() < end:
                 time.sleep(0.02)
-            alive, litter = living(known), sorted(os.listdir(place))
-            for pid in alive:
-                os.kill(pid, signal.SIGKILL)
+            alive, litter = living(started), sorted(os.listdir(place))
+            for left in alive:
+                left.kill()
             out, err = process.communicate()
     return Told(process.returncode, out, err, before, recorded(course), alive, litter, seconds)
 
@@ -257,8 +216,8 @@ def term(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Term:
     sample_class.hand_in(course, "a-sleeper", LESSON, with_cell(work["perfect"], SLEEP))
     term = Term(course)
 
-    def so_many(count: int) -> Callable[[set], bool]:
-        return lambda known: len(recorded(course)) >= count
+    def so_many(count: int) -> Callable[[object], bool]:
+        return lambda started: len(recorded(course)) >= count
 
     term.runs.append(command(course, "--jobs", "2", when=leads, kill=signal.SIGKILL))
     term.runs.append(command(course, "--jobs", "2", when=so_many(2), kill=signal.SIGKILL))
@@ -461,7 +420,7 @@ def test_every_submission_comes_to_its_verdict(graded: Class, row: Row) -> None:
     assert points(result) == row.points, (result["reason"], [each["message"] for each in result["checks"]])
     assert row.reason in result["reason"] and len(result["reason"]) < 600
     assert len(result["notes"]) == len(row.notes), result["notes"]
-    assert all(any(words in note for note in result["notes"]) for words in row.notes), result["notes"]
+    assert all(any(words in note["text"] for note in result["notes"]) for words in row.notes), result["notes"]
     assert not row.says or any(row.says in each["message"] for each in result["checks"])
     assert result["unenforced"] == []
     assert f"{result['notes']}{result['reason']}".isprintable()
@@ -493,11 +452,9 @@ def test_nothing_beside_a_notebook_is_imported(graded: Class) -> None:
 # Lost processes
 
 
-def children(warm: Warm) -> list[int]:
+def forked(warm: Warm) -> list[psutil.Process]:
     """What the warm process has forked, the older first."""
-    there = processes()
-    forked = [pid for pid, (parent, state, _) in there.items() if parent == warm._process.pid and state != "Z"]
-    return sorted(forked, key=lambda pid: (int(there[pid][2]), pid))
+    return sorted(descendants(warm._process.pid), key=lambda process: (process.create_time(), process.pid))
 
 
 def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> None:
@@ -507,11 +464,11 @@ def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> Non
     sleeper = json.dumps(with_cell(notebook, SLEEP)).encode()
     with ThreadPoolExecutor(1) as pool:
         lost = pool.submit(warm.grade, "ann", SMALL, source, sleeper, BRIEF)
-        wait_until(lambda: len(children(warm)) >= 2)  # the judge and its student
-        os.kill(children(warm)[0], signal.SIGKILL)
+        wait_until(lambda: len(forked(warm)) >= 2)  # the judge and its student
+        forked(warm)[0].kill()
         result = lost.result(timeout=20)
     assert result.reason == "Its grading broke off; try again." and result.checks == ()
-    wait_until(lambda: not children(warm))
+    wait_until(lambda: not forked(warm))
     after = warm.grade("ben", SMALL, source, json.dumps(notebook).encode(), BRIEF)
     assert (after.reason, after.score) == ("", 4)
 
@@ -523,7 +480,7 @@ def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> N
 
     def broken(student: str, *rest: Any) -> Result:
         if student == "ann":
-            return Result(student, SMALL, reason="Its grading broke off; try again.")
+            return Result(student, SMALL, reason="Its grading broke off; try again.", retryable=True)
         return warm.grade(student, *rest)
 
     code, results, _ = run(course, Lent(warm, broken))
@@ -593,7 +550,7 @@ def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm
 
     def state() -> tuple[int, int, int]:
         pid = warm._process.pid
-        wait_until(lambda: not [each for each in processes().values() if each[0] == pid])
+        wait_until(lambda: not psutil.Process(pid).children())
         status = Path(f"/proc/{pid}/status").read_text()
         files = len(os.listdir(f"/proc/{pid}/fd"))
         return int(status.split("VmRSS:")[1].split()[0]), files, int(status.split("Threads:")[1].split()[0])

@@ -1,18 +1,10 @@
-"""A JupyterLab of its own, a Chromium that looks at it as a person does, and pictures of what there is to see."""
+"""A Chromium that looks at JupyterLab as a person does, and pictures of what there is to see."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import re
-import secrets
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,16 +14,12 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
+from support.jupyter import PATIENCE, Server, tail
 from support.sample_lesson import ROOT
 
-from autograder.demo.sample_class import ONE_THREAD
-
 SCREENSHOTS = ROOT / "build" / "screenshots"
-PATIENCE = 120.0  # seconds for any single step: two slow cores may be busy with something else
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
-NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
-NOT_INHERITED = ("IPYTHON", "JUPYTER", "MPL", "PYTEST", "XDG_")  # a person's terminal has other ones, or none
 NO_CHROMIUM = (
     "The tests need Chromium or Chrome, and none is on PATH. "
     "On Debian: apt-get install chromium. (`make test` does it where it may.)"
@@ -71,97 +59,6 @@ HARD_TO_READ = """element => {
     }
     return found;
 }"""
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running JupyterLab: where it is, the course it shows, and what it has logged."""
-
-    url: str
-    token: str
-    course: Path
-    log: Path
-
-    def address(self, path: str) -> str:
-        """The address of a page, with the token that lets a stranger in."""
-        return f"{self.url}{path}?token={self.token}"
-
-
-@contextmanager
-def jupyter_lab(course: Path, home: Path) -> Iterator[Server]:
-    """Start `jupyter lab` in a course, all that it keeps of its own in `home`, and end it with its kernels.
-
-    Args:
-        course: its working directory and the folder it shows.
-        home: an empty folder, or one that does not exist yet.
-    """
-    news = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    news.mkdir(parents=True)
-    (news / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS), encoding="utf-8")
-    private = {
-        "HOME": home,
-        "IPYTHONDIR": home / "ipython",
-        "JUPYTER_CONFIG_DIR": home / "config",
-        "JUPYTER_DATA_DIR": home / "data",
-        "JUPYTER_RUNTIME_DIR": home / "runtime",
-        "TEST_HOME": home,
-    }
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(NOT_INHERITED)}
-    environment = inherited | ONE_THREAD | {name: str(folder) for name, folder in private.items()}
-    token, log = secrets.token_hex(16), home / "server.log"
-    command = [
-        *(["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []),  # it ends when the tests are killed
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={course}", f"--IdentityProvider.token={token}"),
-        *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
-        "--LabApp.extension_manager=readonly",
-    ]
-    with log.open("w", encoding="utf-8") as said:
-        process = subprocess.Popen(command, cwd=course, env=environment, stdout=said, stderr=said)
-        try:
-            yield Server(_address(process, home / "runtime", log), token, course, log)
-        finally:
-            _end(process, home)
-
-
-def _address(process: subprocess.Popen, runtime: Path, log: Path) -> str:
-    """Wait until the server has written into its runtime folder which port it found free, and listens there."""
-    end = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < end:
-        for file in runtime.glob("jpserver-*.json"):
-            with contextlib.suppress(ValueError, OSError):  # it is half written, or nobody listens yet
-                url = json.loads(file.read_text(encoding="utf-8"))["url"].rstrip("/")
-                socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=1).close()
-                return url
-        time.sleep(0.05)
-    pytest.fail(f"JupyterLab did not start. It said:\n{tail(log)}")
-
-
-def _end(process: subprocess.Popen, home: Path) -> None:
-    """End the server, which ends its kernels, and then by force whatever is left of them."""
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(30)
-    for left in of_home(home):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(left, signal.SIGKILL)
-    process.kill()
-    process.wait()
-
-
-def of_home(home: Path) -> list[int]:
-    """The processes that a server with this home started, and the server itself."""
-    mark, found = f"TEST_HOME={home}".encode(), []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended, or is somebody else's
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
-
-
-def tail(log: Path, lines: int = 30) -> str:
-    """The last lines of a log."""
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
 
 @contextmanager

@@ -1,0 +1,36 @@
+"""Processes that tests start, and what has become of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+import psutil
+
+
+def descendants(pid: int | None = None) -> set[psutil.Process]:
+    """All that a process, or this one, has started and that still runs, directly or not."""
+    try:
+        return living(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return set()
+
+
+def living(processes: Iterable[psutil.Process]) -> set[psutil.Process]:
+    """Those of the processes that still run; a zombie has ended, though its parent may never ask for it."""
+    return {process for process in processes if _lives(process)}
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until something holds; fail where it does not in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come in time"
+        time.sleep(0.01)
