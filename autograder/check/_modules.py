@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.check import _backend
 from autograder.check._compare import kind, versus
@@ -104,7 +107,7 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
     """`function` makes its new tensors where `inputs` are, and its result is there, too.
 
     No other device is needed: PyTorch computes shapes and devices alone, with tensors that hold no numbers. An answer
-    that asks for numbers cannot be judged in this way, and passes.
+    that asks for numbers cannot be judged in this way, and passes; one that asks yes or no is told no, and then yes.
 
     Args:
         name: the call, as text.
@@ -114,9 +117,10 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
     backend = _backend.current()
     if backend.has(function, *inputs):
         return backend.ask(device, name, function, *inputs)
-    for elsewhere in ("cuda", "meta"):  # a build without CUDA cannot make tensors there, only compute with them
+    # A build without CUDA cannot make tensors there, only compute with them.
+    for elsewhere, answer in itertools.product(("cuda", "meta"), (False, True)):
         try:
-            result = _on(elsewhere, function, inputs)
+            result = _on(elsewhere, answer, function, inputs)
         except Exception as error:
             if "same device" in str(error):
                 slip = "Make new tensors with `device=x.device`; register constants as buffers."
@@ -144,13 +148,31 @@ class _Together(nn.Module):
         return self.function(*inputs)
 
 
-def _on(elsewhere: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
+class _Answering(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Answers yes or no where Python asks it of tensors that hold no numbers, as `while not ended.all()` does."""
+
+    def __init__(self, answer: bool) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.answer = answer
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What the operator returns."""
+        asks = function is torch.ops.aten._local_scalar_dense.default and args[0].dtype is torch.bool
+        try:
+            return function(*args, **(kwargs or {}))
+        except RuntimeError:
+            if asks:
+                return self.answer
+            raise
+
+
+def _on(elsewhere: str, answer: bool, function: Callable[..., object], inputs: Sequence[object]) -> object:
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and hidden tests alone need it
 
     def moved(tensor: Tensor) -> Tensor:
         return torch.empty(tensor.shape, dtype=tensor.dtype, device=elsewhere)
 
-    with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
+    with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), _Answering(answer):
         together = _Together(function, inputs)
         state = {key: moved(tensor) for key, tensor in (*together.named_parameters(), *together.named_buffers())}
         arguments = tuple(moved(value) if isinstance(value, Tensor) else value for value in inputs)
