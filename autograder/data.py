@@ -51,7 +51,7 @@ def randomized(module: nn.Module, *, seed: int = 0) -> nn.Module:
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in (each for each in module.parameters() if each.requires_grad):
+        for parameter in (parameter for parameter in module.parameters() if parameter.requires_grad):
             drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
             scaled = drawn / parameter.size(-1) ** 0.5 if parameter.dim() > 1 else 0.5 * drawn + 1
             parameter.copy_(scaled.to(parameter))
@@ -86,7 +86,7 @@ def copy_task(
             f"max_words={max_words}."
         )
     generator = torch.Generator().manual_seed(seed)
-    batches = []
+    batches: list[tuple[Tensor, Tensor]] = []
     while len(batches) < count:
         lengths = torch.randint(min_words, max_words + 1, (10 * batch_size, 1), generator=generator)
         words = torch.randint(FIRST_WORD, vocab_size, (10 * batch_size, max_words), generator=generator)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
+
+from autograder.parts.attention import TensorFunction
+from autograder.parts.blocks import FeedForward, LearnersDecoderLayer, LearnersEncoderLayer
 
 UNBIASED = "the variance is divided by d_model − 1 instead of d_model (`correction=0` is wanted)"
 BOTH = "both happens: d_model − 1 in the variance, and eps added to the standard deviation"
@@ -51,7 +54,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
     return slips
 
 
-def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
+def feed_forward(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
     """Outputs for x (…, d_model), with the learner's own `linear_1` and `linear_2`."""
     first, second = module.linear_1, module.linear_2
     with torch.no_grad():
@@ -74,7 +77,7 @@ def feed_forward(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
         )
 
 
-def add_norm(norm: nn.Module, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
+def add_norm(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
     """Results for two tensors (batch, seq_len, d_model) and the learner's own `norm`."""
     with torch.no_grad():
         return possible(
@@ -91,7 +94,7 @@ def add_norm(norm: nn.Module, x: Tensor, sublayer_output: Tensor) -> dict[str, T
         )
 
 
-def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
+def encoder_layer(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
     """Outputs of wrong wirings of the learner's own parts, in eval mode, for x (batch, src_len, d_model)."""
     attend, feed, first, second = layer.self_attention, layer.feed_forward, layer.add_norm_1, layer.add_norm_2
     with torch.no_grad():
@@ -123,13 +126,19 @@ def encoder_layer(layer: nn.Module, x: Tensor, mask: Tensor | None) -> dict[str,
 
 
 def decoder_layer(
-    layer: nn.Module, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    layer: LearnersDecoderLayer, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
 ) -> dict[str, Tensor]:
     """Outputs of wrong wirings, for x (batch, tgt_len, d_model) and memory (batch, src_len, d_model)."""
     own, cross, feed = layer.self_attention, layer.cross_attention, layer.feed_forward
     first, second, third = layer.add_norm_1, layer.add_norm_2, layer.add_norm_3
 
-    def wired(own_out=None, cross_out=None, first=first, second=second, third=third) -> Tensor:
+    def wired(
+        own_out: Tensor | None = None,
+        cross_out: TensorFunction | None = None,
+        first: TensorFunction = first,
+        second: TensorFunction = second,
+        third: TensorFunction = third,
+    ) -> Tensor:
         y = first(x, own(x, x, x, tgt_mask) if own_out is None else own_out)
         z = second(y, cross(y, memory, memory, src_mask) if cross_out is None else cross_out(y))
         return third(z, feed(z))
@@ -180,21 +189,21 @@ def decoder_layer(
         return possible(slips, third(z, feed(z)))
 
 
-def _finish(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
+def _finish(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
     return norm(y, feed(y))
 
 
-def _doubled(feed: nn.Module, norm: nn.Module, y: Tensor) -> Tensor:
+def _doubled(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
     return norm(y, y + feed(y))
 
 
-def _attention_second(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
+def _attention_second(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> Tensor:
     y = layer.add_norm_1(x, layer.feed_forward(x))
     return layer.add_norm_2(y, layer.self_attention(y, y, y, mask))
 
 
-def _pre_norm(layer: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
-    normed = layer.add_norm_1.norm(x)
+def _pre_norm(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> Tensor:
+    normed: Tensor = layer.add_norm_1.norm(x)
     y = x + layer.self_attention(normed, normed, normed, mask)
     return y + layer.feed_forward(layer.add_norm_2.norm(y))
 

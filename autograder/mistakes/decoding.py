@@ -80,8 +80,8 @@ def _forgetful(script: Tensor, tokens: Tensor, max_len: int, eos_id: int, pad_id
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
     narrow = min(predicted.size(1), expected.size(1))
-    width = max(each.size(1) for each in (predicted, expected))
-    one, two = (F.pad(each, (0, width - each.size(1)), value=pad_id) for each in (predicted, expected))
+    width = max(predicted.size(1), expected.size(1))
+    one, two = (F.pad(tokens, (0, width - tokens.size(1)), value=pad_id) for tokens in (predicted, expected))
     same, cut = one == two, predicted[:, :narrow] == expected[:, :narrow]
     real = two != pad_id
 
@@ -116,8 +116,8 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
 def cached_attention(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
     """Outputs for the last query (…, 1, d_k) and all keys and values so far (…, length, d_k), the newest last."""
 
-    def attend(keys: Tensor, values: Tensor, **options) -> Tensor:
-        return F.scaled_dot_product_attention(query, keys, values, **options)
+    def attend(keys: Tensor, values: Tensor, scale: float | None = None) -> Tensor:
+        return F.scaled_dot_product_attention(query, keys, values, scale=scale)
 
     newest, past = slice(-1, None), slice(0, -1)
     return possible(

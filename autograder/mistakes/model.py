@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.mistakes.blocks import possible
+from autograder.parts.model import LearnersTransformer
 
 
 def encoder(layers: nn.ModuleList, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
@@ -73,7 +74,7 @@ def _through(layers: Iterable[nn.Module], x: Tensor, step: Callable[[Tensor, nn.
     return x
 
 
-def transformer(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
+def transformer(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of badly joined parts, for src (batch, src_len) and tgt (batch, tgt_len) without padding.
 
     Args:
@@ -85,7 +86,8 @@ def transformer(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]
 
     def logits(source: Tensor, target: Tensor, memory: Tensor | None = None) -> Tensor:
         memory = model.encoder(source) if memory is None else memory
-        return model.output_projection(model.decoder(target, memory, tgt_mask=causal))
+        result: Tensor = model.output_projection(model.decoder(target, memory, tgt_mask=causal))
+        return result
 
     with torch.no_grad():
         right = logits(place(source), place(target))
@@ -114,7 +116,7 @@ def transformer(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]
         return possible(slips, right)
 
 
-def transformer_padding(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
+def transformer_padding(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of a model that does not hide the padding of src (batch, src_len) everywhere."""
     keys = torch.ne(src, model.pad_id)[:, None, None, :]
     masks = {"tgt_mask": torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()}
@@ -124,7 +126,8 @@ def transformer_padding(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str,
 
         def logits(encoder_mask: Tensor | None, cross_mask: Tensor | None) -> Tensor:
             memory = model.encoder(source, src_mask=encoder_mask)
-            return model.output_projection(model.decoder(target, memory, src_mask=cross_mask, **masks))
+            result: Tensor = model.output_projection(model.decoder(target, memory, src_mask=cross_mask, **masks))
+            return result
 
         slips = {
             "the encoder gets no mask, so words attend to padding": logits(None, keys),
@@ -135,7 +138,7 @@ def transformer_padding(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str,
         return possible(slips, logits(keys, keys))
 
 
-def transformer_future(model: nn.Module, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
+def transformer_future(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of a model whose decoder sees the future, for src (batch, src_len) and tgt (batch, tgt_len) unpadded."""
     with torch.no_grad():
         memory = model.encoder(model.positional_encoding(model.src_embedding(src)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
+
+from autograder.parts.attention import LearnersAttention, TensorFunction
 
 
 def split_heads(x: Tensor, num_heads: int) -> dict[str, Tensor]:
@@ -38,7 +40,7 @@ def merge_heads(x: Tensor) -> dict[str, Tensor]:
 
 
 def multi_head_attention(
-    module: nn.Module, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    module: LearnersAttention, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
     """Outputs for query (batch, query_len, d_model), key and value (batch, key_len, d_model).
 
@@ -49,16 +51,28 @@ def multi_head_attention(
         return _multi_head_attention(module, num_heads, query, key, value, mask)
 
 
-def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[str, Tensor]:
+def _multi_head_attention(
+    module: LearnersAttention, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
+) -> dict[str, Tensor]:
     def heads(x: Tensor) -> Tensor:
         return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
     def side_by_side(x: Tensor) -> Tensor:
         return torch.cat(x.unbind(dim=1), dim=-1)
 
-    def layer(q=None, k=None, v=None, *, mask=mask, scale=None, split=heads, merge=side_by_side) -> Tensor:
+    def layer(
+        q: Tensor | None = None,
+        k: Tensor | None = None,
+        v: Tensor | None = None,
+        *,
+        mask: Tensor | None = mask,
+        scale: float | None = None,
+        split: TensorFunction = heads,
+        merge: TensorFunction = side_by_side,
+    ) -> Tensor:
         q, k, v = (split(x if given is None else given) for x, given in zip(projected, (q, k, v), strict=True))
-        return module.w_o(merge(F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)))
+        output: Tensor = module.w_o(merge(F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)))
+        return output
 
     def reshaped(x: Tensor) -> Tensor:
         return x.reshape(x.size(0), num_heads, x.size(1), -1)
@@ -108,9 +122,9 @@ def _multi_head_attention(module, num_heads, query, key, value, mask) -> dict[st
     }
 
 
-def _without_last(module: nn.Module, layer) -> Tensor:
+def _without_last(module: LearnersAttention, layer: TensorFunction) -> Tensor:
     """What reaches `w_o`, caught on its way in."""
-    caught = []
+    caught: list[Tensor] = []
     hook = module.w_o.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
     layer()
     hook.remove()

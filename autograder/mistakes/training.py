@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder.mistakes.blocks import possible
+from autograder.parts.attention import TensorFunction
 
 
 def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
@@ -36,22 +38,22 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
     vocab_size, real = logits.size(-1), labels != pad_id
     log_probs = logits.log_softmax(-1)
     right_ones = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    each = -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
+    losses = -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
     others = log_probs.sum(-1) - right_ones
     not_pad = others - log_probs[..., pad_id]
-    right = each[real].mean()
+    right = losses[real].mean()
     confident, rest = 1 - smoothing + smoothing / vocab_size, smoothing / vocab_size
     entropy = -(confident * math.log(confident) + (vocab_size - 1) * rest * math.log(rest)) if smoothing else 0.0
     return possible(
         {
             "the labels are not smoothed": -right_ones[real].mean(),
-            "padding counts as a label": each.mean(),
+            "padding counts as a label": losses.mean(),
             "padding counts as a label, and nothing is smoothed": -right_ones.mean(),
-            "the loss is summed instead of averaged": each[real].sum(),
-            "the sum over real tokens is divided by the number of all positions": each[real].sum() / labels.numel(),
-            "the sum over real tokens is divided by the number of sentences": each[real].sum() / len(labels),
+            "the loss is summed instead of averaged": losses[real].sum(),
+            "the sum over real tokens is divided by the number of all positions": losses[real].sum() / labels.numel(),
+            "the sum over real tokens is divided by the number of sentences": losses[real].sum() / len(labels),
             "each sentence is averaged by itself first, so that words of short ones weigh more": torch.stack(
-                [row[keep].mean() for row, keep in zip(each, real, strict=True) if keep.any()]
+                [row[keep].mean() for row, keep in zip(losses, real, strict=True) if keep.any()]
             ).mean(),
             "the smoothing is spread over the wrong tokens only, smoothing / (vocab_size − 1) each": (
                 -(1 - smoothing) * right_ones - smoothing / (vocab_size - 1) * others
@@ -93,10 +95,10 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
 def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict[str, Tensor]:
     """Rates at these steps, each at least 1, float32."""
 
-    def rates(rate) -> Tensor:
+    def rates(rate: Callable[[float], float]) -> Tensor:
         return torch.tensor([rate(float(step)) for step in steps])
 
-    width = d_model**-0.5
+    width: float = d_model**-0.5
     return {
         "`max` stands in the place of `min`": rates(lambda s: width * max(s**-0.5, s * warmup_steps**-1.5)),
         "warmup_steps has the exponent −0.5 instead of −1.5": rates(
@@ -125,7 +127,7 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
     }
 
 
-def step_loss(model: nn.Module, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
+def step_loss(model: TensorFunction, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
     """Losses of one step of training of a model without dropout, for src (batch, src_len) and tgt (batch, tgt_len)."""
 
     def loss(given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing) -> Tensor:
@@ -161,52 +163,46 @@ def step_loss(model: nn.Module, src: Tensor, tgt: Tensor, pad_id: int, smoothing
 def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
     """Mean losses over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
 
-    def loss(logits: Tensor, labels: Tensor, **options) -> Tensor:
-        return F.cross_entropy(logits.movedim(-1, 1), labels, **{"ignore_index": pad_id} | options)
-
     pairs = list(zip(logits, labels, strict=True))
-    hits = torch.cat([(each.argmax(-1) == wanted)[wanted != pad_id] for each, wanted in pairs])
-    zeros = sum(int((each != 0).sum()) for each in labels)
-    sums = torch.stack([loss(*pair, reduction="sum") for pair in pairs])
-    real, every = (sum(int(count(each).sum()) for each in labels) for count in (lambda x: x != pad_id, torch.ones_like))
+
+    def losses(**options: Any) -> Tensor:
+        options = {"ignore_index": pad_id} | options
+        return torch.stack([F.cross_entropy(scores.movedim(-1, 1), wanted, **options) for scores, wanted in pairs])
+
+    hits = torch.cat([(scores.argmax(-1) == wanted)[wanted != pad_id] for scores, wanted in pairs])
+    real = sum(int((wanted != pad_id).sum()) for wanted in labels)
+    not_zero = sum(int((wanted != 0).sum()) for wanted in labels)
+    positions = sum(wanted.numel() for wanted in labels)
+    total, means = losses(reduction="sum").sum(), losses()
+    with_padding = losses(reduction="sum", ignore_index=-100).sum()
     return possible(
         {
-            "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
-                [loss(*pair) for pair in pairs]
-            ).mean(),
-            "the labels are smoothed": sum(loss(*pair, reduction="sum", label_smoothing=0.1) for pair in pairs) / real,
-            "the batches are averaged and the labels are smoothed": torch.stack(
-                [loss(*pair, label_smoothing=0.1) for pair in pairs]
-            ).mean(),
-            "padding counts as a label": sum(loss(*pair, reduction="sum", ignore_index=-100) for pair in pairs) / every,
-            "the sum is divided by the number of all positions": sums.sum() / every,
-            "the loss on padding is added, though its tokens are not counted": sum(
-                loss(*pair, reduction="sum", ignore_index=-100) for pair in pairs
-            )
-            / real,
-            "the mean losses of the batches are added up and divided by the number of tokens": torch.stack(
-                [loss(*pair) for pair in pairs]
-            ).sum()
-            / real,
-            "the sum is divided by the number of batches": sums.sum() / len(pairs),
-            "the losses are summed, not averaged": sums.sum(),
-            "it is the perplexity, e to the power of the loss": (sums.sum() / real).exp(),
-            "BOS is counted as a token that was asked for": sums.sum() / (real + sum(map(len, labels))),
-            "only the last batch counts": loss(*pairs[-1]),
-            "only the first batch counts": loss(*pairs[0]),
+            "the batches are averaged, so that tokens of small batches weigh more": means.mean(),
+            "the labels are smoothed": losses(reduction="sum", label_smoothing=0.1).sum() / real,
+            "the batches are averaged and the labels are smoothed": losses(label_smoothing=0.1).mean(),
+            "padding counts as a label": with_padding / positions,
+            "the sum is divided by the number of all positions": total / positions,
+            "the loss on padding is added, though its tokens are not counted": with_padding / real,
+            "the mean losses of the batches are added up and divided by the number of tokens": means.sum() / real,
+            "the sum is divided by the number of batches": total / len(pairs),
+            "the losses are summed, not averaged": total,
+            "it is the perplexity, e to the power of the loss": (total / real).exp(),
+            "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
+            "only the last batch counts": means[-1],
+            "only the first batch counts": means[0],
             "loss and accuracy are exchanged": hits.float().mean(),
             "the pad id is taken to be 0 instead of `pad_id`": (
-                sum(loss(*pair, reduction="sum", ignore_index=0) for pair in pairs) / zeros
+                losses(reduction="sum", ignore_index=0).sum() / not_zero
             ),
-            "the mean losses of the batches are summed": torch.stack([loss(*pair) for pair in pairs]).sum(),
+            "the mean losses of the batches are summed": means.sum(),
         },
-        sums.sum() / real,
+        total / real,
     )
 
 
 def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
     """Accuracies over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
-    hits = [(each.argmax(-1) == wanted).float() for each, wanted in zip(logits, labels, strict=True)]
+    hits = [(scores.argmax(-1) == wanted).float() for scores, wanted in zip(logits, labels, strict=True)]
     real = [wanted != pad_id for wanted in labels]
     counted = [hit[keep] for hit, keep in zip(hits, real, strict=True)]
     right = torch.cat(counted).mean()
@@ -215,7 +211,7 @@ def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_i
     return possible(
         {
             "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
-                [each.mean() for each in counted]
+                [hit.mean() for hit in counted]
             ).mean(),
             "padding counts as a label": every.mean(),
             "the hits are divided by the number of all positions": torch.cat(counted).sum() / len(every),

@@ -2,10 +2,11 @@
 
 A lesson takes what earlier lessons built from here, so that a mistake in lesson 1 costs nothing in lesson 5; each
 part shows at the same time how the course's names map to those of `torch.nn`. Masks are boolean, True = may attend.
-A twin is PyTorch's own layer with a learner's weights copied in, which checks compare with.
+Oracles, PyTorch's own layers with a learner's weights copied in, are what checks compare with (`…_twin`).
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from autograder.parts.attention import (
     MultiHeadAttention,
@@ -85,7 +86,7 @@ _GIVEN = {
 }
 
 
-def of_lesson(number: int, *names: str) -> dict[str, Callable]:
+def of_lesson(number: int, *names: str) -> dict[str, Callable[..., Any]]:
     """The right neighbours for the checks of a lesson's later exercises, by name (`given=` of `check.exercise`).
 
     Args:

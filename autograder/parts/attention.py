@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+TensorFunction = Callable[..., Tensor]
 
 
 def scaled_dot_product_attention(
@@ -66,12 +69,23 @@ def blocked_mask(mask: Tensor | None, num_heads: int, query: Tensor, key: Tensor
     return torch.logical_not(mask).expand(full).flatten(0, 1)
 
 
+class LearnersAttention(Protocol):
+    """A learner's own multi-head attention, under the contract's names."""
+
+    w_q: nn.Linear
+    w_k: nn.Linear
+    w_v: nn.Linear
+    w_o: nn.Linear
+
+
 class MultiHeadAttention(nn.Module):
     """`nn.MultiheadAttention` behind the course's interface (§3.2.2).
 
     PyTorch stacks `w_q`, `w_k` and `w_v` in one `in_proj_weight`, calls `w_o` `out_proj`, and reads a boolean mask the
     other way round: True = may not attend.
     """
+
+    __call__: TensorFunction
 
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -82,24 +96,26 @@ class MultiHeadAttention(nn.Module):
         self.attention_weights: Tensor | None = None
 
     @classmethod
-    def twin_of(cls, module: nn.Module, num_heads: int) -> MultiHeadAttention:
+    def twin_of(cls, module: LearnersAttention, num_heads: int) -> MultiHeadAttention:
         """PyTorch's layer with the weights of a course-built `module` copied in, in eval mode and of its dtype.
 
         Args:
             module: anything with `nn.Linear` layers `w_q, w_k, w_v, w_o`.
         """
         layers = module.w_q, module.w_k, module.w_v
-        twin = cls(module.w_o.weight.size(0), num_heads).to(module.w_o.weight).eval()
+        oracle = cls(module.w_o.weight.size(0), num_heads).to(module.w_o.weight).eval()
+        attention = oracle.attention
         with torch.no_grad():
-            twin.attention.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-            twin.attention.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-            twin.attention.out_proj.weight.copy_(module.w_o.weight)
-            twin.attention.out_proj.bias.copy_(module.w_o.bias)
-        return twin
+            attention.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+            attention.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+            attention.out_proj.weight.copy_(module.w_o.weight)
+            attention.out_proj.bias.copy_(module.w_o.bias)
+        return oracle
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, query_len, d_model); `attention_weights` keeps (batch, num_heads, query_len, key_len)."""
         blocked = blocked_mask(mask, self.num_heads, query, key)
+        output: Tensor
         output, weights = self.attention(
             query, key, value, attn_mask=blocked, need_weights=True, average_attn_weights=False
         )

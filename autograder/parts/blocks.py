@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from autograder.parts.attention import blocked_mask
+from autograder.parts.attention import MultiHeadAttention, TensorFunction, blocked_mask
 
 
 class FeedForward(nn.Sequential):
     """The position-wise network of `nn.TransformerEncoderLayer`, `linear1` and `linear2` under our names (§3.3)."""
+
+    __call__: TensorFunction
+    linear_1: nn.Linear
+    linear_2: nn.Linear
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
         first, second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
@@ -19,11 +24,14 @@ class FeedForward(nn.Sequential):
 
     def forward(self, x: Tensor) -> Tensor:
         """(…, d_model) → the same shape."""
-        return super().forward(x)
+        output: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
+        return output
 
 
 class AddNorm(nn.Module):
     """Residual connection, dropout and `nn.LayerNorm` around a sub-layer, in the paper's order (§3.1, §5.4)."""
+
+    __call__: TensorFunction
 
     def __init__(self, d_model: int, dropout: float = 0.1) -> None:
         super().__init__()
@@ -32,7 +40,8 @@ class AddNorm(nn.Module):
 
     def forward(self, x: Tensor, sublayer_output: Tensor) -> Tensor:
         """(batch, seq_len, d_model), both inputs and the result."""
-        return self.norm(torch.add(self.dropout(sublayer_output), x))
+        output: Tensor = self.norm(torch.add(self.dropout(sublayer_output), x))
+        return output
 
 
 class _RecordingAttention(nn.MultiheadAttention):
@@ -40,10 +49,10 @@ class _RecordingAttention(nn.MultiheadAttention):
 
     attention_weights: Tensor | None = None
 
-    def forward(self, *args, **options) -> tuple[Tensor, Tensor]:
+    def forward(self, *args: Any, **options: Any) -> tuple[Tensor, Tensor | None]:
         """What PyTorch's returns, the weights never averaged over the heads."""
         output, weights = super().forward(*args, **options | {"need_weights": True, "average_attn_weights": False})
-        self.attention_weights = weights.detach()
+        self.attention_weights = None if weights is None else weights.detach()
         return output, weights
 
 
@@ -52,6 +61,9 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
     PyTorch calls the sub-layers `self_attn`, `linear1`, `linear2`, and their norms `norm1` and `norm2`.
     """
+
+    __call__: TensorFunction
+    self_attn: _RecordingAttention
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
         # torch.relu is F.relu under a name that PyTorch's fast path, which keeps no weights, does not know.
@@ -63,13 +75,17 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         """The course's name for `self_attn`."""
         return self.self_attn
 
-    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:  # type: ignore[override]
         """(batch, src_len, d_model) → the same shape."""
         return super().forward(x, src_mask=blocked_mask(src_mask, self.self_attn.num_heads, x, x))
 
 
 class DecoderLayer(nn.TransformerDecoderLayer):
     """`nn.TransformerDecoderLayer` behind the course's interface (§3.1); `multihead_attn` is the cross-attention."""
+
+    __call__: TensorFunction
+    self_attn: _RecordingAttention
+    multihead_attn: _RecordingAttention
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
         super().__init__(d_model, num_heads, d_ff, dropout, activation=torch.relu, batch_first=True)
@@ -86,13 +102,30 @@ class DecoderLayer(nn.TransformerDecoderLayer):
         """The course's name for `multihead_attn`."""
         return self.multihead_attn
 
-    def forward(
+    def forward(  # type: ignore[override]
         self, x: Tensor, memory: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
         """x (batch, tgt_len, d_model), memory (batch, src_len, d_model) → the shape of x."""
         num_heads = self.self_attn.num_heads
-        blocked = {
-            "tgt_mask": blocked_mask(tgt_mask, num_heads, x, x),
-            "memory_mask": blocked_mask(src_mask, num_heads, x, memory),
-        }
-        return super().forward(x, memory, **blocked)
+        return super().forward(
+            x,
+            memory,
+            tgt_mask=blocked_mask(tgt_mask, num_heads, x, x),
+            memory_mask=blocked_mask(src_mask, num_heads, x, memory),
+        )
+
+
+class LearnersEncoderLayer(Protocol):
+    """A learner's own encoder layer, under the contract's names, made of the parts of this package."""
+
+    self_attention: MultiHeadAttention
+    feed_forward: FeedForward
+    add_norm_1: AddNorm
+    add_norm_2: AddNorm
+
+
+class LearnersDecoderLayer(LearnersEncoderLayer, Protocol):
+    """A learner's own decoder layer, likewise."""
+
+    cross_attention: MultiHeadAttention
+    add_norm_3: AddNorm

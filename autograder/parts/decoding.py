@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.parts.attention import padding_mask
+from autograder.parts.blocks import DecoderLayer
+from autograder.parts.model import Transformer
 
 Cache = tuple[Tensor, Tensor]
 Attend = Callable[[Tensor, Tensor, Tensor, Cache | None], tuple[Tensor, Cache]]
 
 
-def next_tokens(model: nn.Module, tokens: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+class EncoderDecoder(Protocol):
+    """What decoding needs of a model, be it a learner's, this package's or a scripted one."""
+
+    training: bool
+
+    def encode(self, src: Tensor) -> Tensor:
+        """(batch, src_len) token ids → memory (batch, src_len, d_model)."""
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+        """(batch, tgt_len) token ids and the memory of `src` → logits (batch, tgt_len, tgt_vocab_size)."""
+
+    def train(self, mode: bool = True) -> object:
+        """Set the mode."""
+
+    def eval(self) -> object:
+        """Leave train mode."""
+
+
+def next_tokens(model: EncoderDecoder, tokens: Tensor, memory: Tensor, src: Tensor) -> Tensor:
     """(batch, length) tokens so far → (batch,), the most probable token to follow in each row."""
     after_last = model.decode(tokens, memory, src).select(1, -1)
     return after_last.topk(1, dim=-1).indices.squeeze(-1)
 
 
 def greedy_decode(
-    model: nn.Module, src: Tensor, max_len: int, bos_id: int = 1, eos_id: int = 2, pad_id: int = 0
+    model: EncoderDecoder, src: Tensor, max_len: int, bos_id: int = 1, eos_id: int = 2, pad_id: int = 0
 ) -> Tensor:
     """(batch, src_len) → (batch, ≤ max_len + 1): from BOS on, each time the most probable token, until EOS (§3)."""
     tokens = src.new_full((len(src), 1), bos_id)
@@ -42,8 +63,8 @@ def greedy_decode(
 
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int = 0) -> float:
     """The fraction of rows that agree to the last token, whatever the widths of the two."""
-    width = max(each.size(1) for each in (predicted, expected))
-    same = torch.eq(*(F.pad(each, (0, width - each.size(1)), value=pad_id) for each in (predicted, expected)))
+    width = max(predicted.size(1), expected.size(1))
+    same = torch.eq(*(F.pad(tokens, (0, width - tokens.size(1)), value=pad_id) for tokens in (predicted, expected)))
     return same.all(dim=1).double().mean().item()
 
 
@@ -57,41 +78,47 @@ class CachedDecoder:
             output (batch, num_heads, 1, d_k) and the longer cache.
     """
 
-    def __init__(self, model: nn.Module, src: Tensor, attend: Attend) -> None:
+    def __init__(self, model: Transformer, src: Tensor, attend: Attend) -> None:
         self.model, self.attend, self.position = model, attend, 0
         self.mask = padding_mask(src, model.pad_id)
         memory = model.encode(src)
-        self.sources = [_project(layer.multihead_attn, memory)[1:] for layer in model.decoder.layers]
+        self.layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
+        self.sources = [_project(layer.multihead_attn, memory)[1:] for layer in self.layers]
         self.caches: list[Cache | None] = [None] * len(self.sources)
 
     def step(self, token: Tensor) -> Tensor:
         """(batch,) the token after those before → logits (batch, tgt_vocab_size) of the one that follows."""
         model = self.model
         x = model.tgt_embedding(token.unsqueeze(1)) + model.positional_encoding.encoding[self.position]
-        for i, layer in enumerate(model.decoder.layers):
-            output, self.caches[i] = self.attend(*_project(layer.self_attn, x), self.caches[i])
+        for i, (layer, (source_key, source_value)) in enumerate(zip(self.layers, self.sources, strict=True)):
+            query, key, value = _project(layer.self_attn, x)
+            output, self.caches[i] = self.attend(query, key, value, self.caches[i])
             x = layer.norm1(x + _merge(layer.self_attn, output))
-            query = _project(layer.multihead_attn, x)[0]
-            output = F.scaled_dot_product_attention(query, *self.sources[i], attn_mask=self.mask)
+            query, *_ = _project(layer.multihead_attn, x)
+            output = F.scaled_dot_product_attention(query, source_key, source_value, attn_mask=self.mask)
             x = layer.norm2(x + _merge(layer.multihead_attn, output))
             x = layer.norm3(x + layer.linear2(torch.relu(layer.linear1(x))))
         self.position += 1
-        return model.output_projection(x[:, 0])
+        logits: Tensor = model.output_projection(x[:, 0])
+        return logits
 
 
-def _project(attention: nn.MultiheadAttention, x: Tensor) -> list[Tensor]:
+def _project(attention: nn.MultiheadAttention, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Query, key and value of every head, (batch, num_heads, seq_len, d_k) each."""
-    projected = F.linear(x, attention.in_proj_weight, attention.in_proj_bias).chunk(3, dim=-1)
-    return [each.unflatten(-1, (attention.num_heads, -1)).transpose(1, 2) for each in projected]
+    projected = F.linear(x, attention.in_proj_weight, attention.in_proj_bias)
+    heads = projected.unflatten(-1, (3, attention.num_heads, -1))  # type: ignore[no-untyped-call]
+    query, key, value = heads.permute(2, 0, 3, 1, 4)
+    return query, key, value
 
 
 def _merge(attention: nn.MultiheadAttention, output: Tensor) -> Tensor:
-    return attention.out_proj(output.transpose(1, 2).flatten(2))
+    merged: Tensor = attention.out_proj(output.transpose(1, 2).flatten(2))
+    return merged
 
 
 @torch.inference_mode()
 def cached_greedy_decode(
-    model: nn.Module, src: Tensor, max_len: int, attend: Attend, bos_id: int = 1, eos_id: int = 2, pad_id: int = 0
+    model: Transformer, src: Tensor, max_len: int, attend: Attend, bos_id: int = 1, eos_id: int = 2, pad_id: int = 0
 ) -> Tensor:
     """`greedy_decode` without computing the past again, for this package's `Transformer` in eval mode."""
     decoder = CachedDecoder(model, src, attend)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from typing import Protocol
 
 from torch import Tensor, nn
 
-from autograder.parts.attention import decoder_mask, padding_mask
+from autograder.parts.attention import TensorFunction, decoder_mask, padding_mask
 from autograder.parts.blocks import DecoderLayer, EncoderLayer
 from autograder.parts.position import PositionalEncoding, TokenEmbedding
 
@@ -14,7 +15,8 @@ from autograder.parts.position import PositionalEncoding, TokenEmbedding
 class _Stack(nn.Module):
     """What `nn.TransformerEncoder` and `nn.TransformerDecoder` are without a norm at the end: layers one by one."""
 
-    layer: type[nn.Module]
+    __call__: TensorFunction
+    layer: type[EncoderLayer | DecoderLayer]
 
     def __init__(self, num_layers: int, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
         super().__init__()
@@ -50,6 +52,8 @@ class Transformer(nn.Module):
         ValueError: with share_embeddings, the vocabularies differ in size.
     """
 
+    __call__: TensorFunction
+
     def __init__(
         self,
         src_vocab_size: int,
@@ -77,7 +81,7 @@ class Transformer(nn.Module):
         if share_embeddings:
             for tied in (self.tgt_embedding.embedding, self.output_projection):
                 tied.weight = self.src_embedding.embedding.weight
-        for matrix in (each for each in self.parameters() if each.dim() > 1):
+        for matrix in (parameter for parameter in self.parameters() if parameter.dim() > 1):
             nn.init.xavier_uniform_(matrix)
 
     def encode(self, src: Tensor) -> Tensor:
@@ -89,9 +93,22 @@ class Transformer(nn.Module):
         """(batch, tgt_len) token ids and the memory of `src` → logits (batch, tgt_len, tgt_vocab_size)."""
         embedded = self.positional_encoding(self.tgt_embedding(tgt))
         masks = {"src_mask": padding_mask(src, self.pad_id), "tgt_mask": decoder_mask(tgt, self.pad_id)}
-        return self.output_projection(self.decoder(embedded, memory, **masks))
+        logits: Tensor = self.output_projection(self.decoder(embedded, memory, **masks))
+        return logits
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, tgt_vocab_size)."""
         memory = self.encode(src)
         return self.decode(tgt, memory, src)
+
+
+class LearnersTransformer(Protocol):
+    """A learner's own Transformer, under the contract's names, made of the parts of this package."""
+
+    pad_id: int
+    src_embedding: TokenEmbedding
+    tgt_embedding: TokenEmbedding
+    positional_encoding: PositionalEncoding
+    encoder: Encoder
+    decoder: Decoder
+    output_projection: nn.Linear

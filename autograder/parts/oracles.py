@@ -2,75 +2,79 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.parts.blocks import LearnersDecoderLayer, LearnersEncoderLayer
+from autograder.parts.model import LearnersTransformer
 from autograder.parts.position import sinusoidal_encoding
 
 
-def encoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerEncoderLayer:
-    """`nn.TransformerEncoderLayer` with the weights of a course-built encoder layer, in eval mode.
-
-    Args:
-        layer: made of this module's `MultiHeadAttention`, `FeedForward` and `AddNorm`, under the contract's names.
-    """
+def encoder_layer_twin(layer: LearnersEncoderLayer, num_heads: int) -> nn.TransformerEncoderLayer:
+    """`nn.TransformerEncoderLayer` with the weights of a course-built encoder layer, in eval mode."""
     first = layer.feed_forward.linear_1
-    twin = nn.TransformerEncoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
-    _copy(layer.self_attention.attention, twin.self_attn)
-    _copy_feed_forward_and_norms(layer, twin, count=2)
-    return twin.to(first.weight).eval()
+    oracle = nn.TransformerEncoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
+    _copy(layer.self_attention.attention, oracle.self_attn)
+    _copy(layer.feed_forward.linear_1, oracle.linear1)
+    _copy(layer.feed_forward.linear_2, oracle.linear2)
+    _copy(layer.add_norm_1.norm, oracle.norm1)
+    _copy(layer.add_norm_2.norm, oracle.norm2)
+    return oracle.to(first.weight).eval()
 
 
-def decoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerDecoderLayer:
+def decoder_layer_twin(layer: LearnersDecoderLayer, num_heads: int) -> nn.TransformerDecoderLayer:
     """`nn.TransformerDecoderLayer` with the weights of a course-built decoder layer, in eval mode."""
     first = layer.feed_forward.linear_1
-    twin = nn.TransformerDecoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
-    _copy(layer.self_attention.attention, twin.self_attn)
-    _copy(layer.cross_attention.attention, twin.multihead_attn)
-    _copy_feed_forward_and_norms(layer, twin, count=3)
-    return twin.to(first.weight).eval()
+    oracle = nn.TransformerDecoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
+    _copy(layer.self_attention.attention, oracle.self_attn)
+    _copy(layer.cross_attention.attention, oracle.multihead_attn)
+    _copy(layer.feed_forward.linear_1, oracle.linear1)
+    _copy(layer.feed_forward.linear_2, oracle.linear2)
+    _copy(layer.add_norm_1.norm, oracle.norm1)
+    _copy(layer.add_norm_2.norm, oracle.norm2)
+    _copy(layer.add_norm_3.norm, oracle.norm3)
+    return oracle.to(first.weight).eval()
 
 
 def stack_twin(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerDecoder:
     """PyTorch's stack, in eval mode and without a norm at its end, with the weights of `layers`.
 
     Args:
-        layers: this module's `EncoderLayer` or `DecoderLayer`, all of one size.
+        layers: this package's `EncoderLayer` or `DecoderLayer`, all of one size.
     """
-    first = layers[0]
-    kind = nn.TransformerEncoderLayer if isinstance(first, nn.TransformerEncoderLayer) else nn.TransformerDecoderLayer
-    sizes = first.self_attn.embed_dim, first.self_attn.num_heads, first.linear1.out_features
-    layer = kind(*sizes, batch_first=True)
-    if kind is nn.TransformerEncoderLayer:
-        twin = nn.TransformerEncoder(layer, len(layers), enable_nested_tensor=False)
+    first = _first(layers)
+    oracle: nn.TransformerEncoder | nn.TransformerDecoder
+    if isinstance(first, nn.TransformerEncoderLayer):
+        encoder_layer = nn.TransformerEncoderLayer(*_sizes(first), batch_first=True)
+        oracle = nn.TransformerEncoder(encoder_layer, len(layers), enable_nested_tensor=False)
     else:
-        twin = nn.TransformerDecoder(layer, len(layers))
-    _copy(layers, twin.layers)
-    return twin.to(first.linear1.weight).eval()
+        oracle = nn.TransformerDecoder(nn.TransformerDecoderLayer(*_sizes(first), batch_first=True), len(layers))
+    _copy(layers, oracle.layers)
+    return oracle.to(first.linear1.weight).eval()
 
 
-def transformer_twin(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
-    """`nn.Transformer` with the weights of a course-built model: (src, tgt) → logits, in eval mode.
-
-    Args:
-        model: named like `Transformer`, its encoder and decoder layers those of this module.
-    """
-    first = model.encoder.layers[0].self_attn
-    stacks = {"custom_encoder": stack_twin(model.encoder.layers), "custom_decoder": stack_twin(model.decoder.layers)}
-    twin = nn.Transformer(first.embed_dim, first.num_heads, batch_first=True, **stacks).eval()
-    _copy(model.encoder.layers, twin.encoder.layers)  # nn.Transformer draws what it is given anew
-    _copy(model.decoder.layers, twin.decoder.layers)
+def transformer_twin(model: LearnersTransformer) -> Callable[[Tensor, Tensor], Tensor]:
+    """`nn.Transformer` with the weights of a course-built model: (src, tgt) → logits, in eval mode."""
+    encoder, decoder = model.encoder.layers, model.decoder.layers
+    d_model, num_heads, _ = _sizes(_first(encoder))
+    oracle = nn.Transformer(
+        d_model, num_heads, batch_first=True, custom_encoder=stack_twin(encoder), custom_decoder=stack_twin(decoder)
+    ).eval()
+    _copy(encoder, oracle.encoder.layers)  # nn.Transformer draws what it is given anew
+    _copy(decoder, oracle.decoder.layers)
 
     def embed(table: Tensor, tokens: Tensor) -> Tensor:
         positions = sinusoidal_encoding(tokens.size(1), table.size(1)).to(table)
-        return F.embedding(tokens, table) * table.size(1) ** 0.5 + positions
+        return F.embedding(tokens, table) * math.sqrt(table.size(1)) + positions
 
     def logits(src: Tensor, tgt: Tensor) -> Tensor:
         src_padding, tgt_padding = src == model.pad_id, tgt == model.pad_id
-        output = twin(
+        output: Tensor = oracle(
             embed(model.src_embedding.embedding.weight, src),
             embed(model.tgt_embedding.embedding.weight, tgt),
             tgt_mask=torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(1),
@@ -83,11 +87,13 @@ def transformer_twin(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
     return logits
 
 
-def _copy_feed_forward_and_norms(layer: nn.Module, twin: nn.Module, count: int) -> None:
-    _copy(layer.feed_forward.linear_1, twin.linear1)
-    _copy(layer.feed_forward.linear_2, twin.linear2)
-    for i in range(1, count + 1):
-        _copy(getattr(layer, f"add_norm_{i}").norm, getattr(twin, f"norm{i}"))
+def _first(layers: nn.ModuleList) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer:
+    return cast(nn.TransformerEncoderLayer | nn.TransformerDecoderLayer, layers[0])
+
+
+def _sizes(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> tuple[int, int, int]:
+    """d_model, num_heads and d_ff of one of PyTorch's layers."""
+    return layer.self_attn.embed_dim, layer.self_attn.num_heads, layer.linear1.out_features
 
 
 def _copy(source: nn.Module, target: nn.Module) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from autograder.parts.attention import TensorFunction
+
 
 def encoding_angle(position: int, column: int, d_model: int) -> float:
     """How far the column pair that `column` belongs to has turned at `position`, in radians (§3.5)."""
-    return position * 10000.0 ** (-(column - column % 2) / d_model)
+    angle: float = position * 10000.0 ** (-(column - column % 2) / d_model)
+    return angle
 
 
 def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
@@ -25,17 +28,23 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
 class TokenEmbedding(nn.Module):
     """`nn.Embedding`, its rows times √d_model (§3.4)."""
 
+    __call__: TensorFunction
+
     def __init__(self, vocab_size: int, d_model: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(batch, seq_len) → (batch, seq_len, d_model)."""
-        return self.embedding(tokens).mul(self.embedding.embedding_dim**0.5)
+        rows: Tensor = self.embedding(tokens)
+        return rows.mul(self.embedding.embedding_dim**0.5)
 
 
 class PositionalEncoding(nn.Module):
     """The sinusoidal encoding, added and followed by dropout (§3.5, §5.4); the buffer is `encoding`."""
+
+    __call__: TensorFunction
+    encoding: Tensor
 
     def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1) -> None:
         super().__init__()
@@ -51,4 +60,5 @@ class PositionalEncoding(nn.Module):
         seq_len, max_len = x.size(1), len(self.encoding)
         if seq_len > max_len:
             raise ValueError(f"The sequence has {seq_len} positions, the encoding {max_len}.")
-        return self.dropout(self.encoding.narrow(0, 0, seq_len) + x)
+        output: Tensor = self.dropout(self.encoding.narrow(0, 0, seq_len) + x)
+        return output

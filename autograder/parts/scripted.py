@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,9 @@ class ScriptedModel(nn.Module):
         ValueError: from `decode`, when target and source differ in their number of rows.
     """
 
+    script: Tensor
+    noise: Tensor
+
     def __init__(self, script: Tensor, vocab_size: int, begin: int | None = None, first_id: int = 3) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(0)
@@ -44,12 +48,12 @@ class ScriptedModel(nn.Module):
         self.lengths: list[int] = []
         self.modes: set[tuple[bool, bool]] = set()
 
-    def __deepcopy__(self, memo: dict) -> ScriptedModel:
-        shared = {id(each): each for each in (self.encodings, self.lengths, self.modes)}
-        twin = self.__new__(type(self))
-        memo[id(self)] = twin
-        twin.__dict__ = copy.deepcopy(self.__dict__, memo | shared)
-        return twin
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptedModel:
+        shared = {id(memory): memory for memory in (self.encodings, self.lengths, self.modes)}
+        copied = self.__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__ = copy.deepcopy(self.__dict__, memo | shared)
+        return copied
 
     @property
     def encoded(self) -> int:
@@ -83,7 +87,8 @@ class ScriptedModel(nn.Module):
         wanted = torch.where(known[:, None], wanted, 0).unsqueeze(-1)
         best = noise.amax(dim=-1, keepdim=True) + 0.5
         logits = noise.scatter(-1, wanted, best).scatter(-1, (wanted + 1) % noise.size(-1), -best - 0.5)
-        return self.dropout(self.scale * logits)
+        output: Tensor = self.dropout(self.scale * logits)
+        return output
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""

@@ -22,7 +22,7 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int = 0, smoothi
 
 def learning_rate(step: int, d_model: int, warmup_steps: int) -> float:
     """The paper's schedule (§5.3), from its peak at `warmup_steps`: down with the root of the step, up in a line."""
-    peak = (d_model * warmup_steps) ** -0.5
+    peak: float = (d_model * warmup_steps) ** -0.5
     progress = max(step, 1) / warmup_steps
     return peak * progress if progress < 1 else peak / progress**0.5
 
@@ -40,7 +40,7 @@ def train_step(
     given, labels = teacher_forcing(tgt)
     model.train().zero_grad()
     loss = label_smoothed_loss(model(src, given), labels, pad_id, smoothing)
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=max_grad_norm)
     optimizer.step()
     return float(loss.detach())
@@ -53,6 +53,6 @@ def evaluate(model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], pad_id:
     with torch.inference_mode():
         pairs = [(model(src, given), labels) for src, (given, labels) in ((s, teacher_forcing(t)) for s, t in batches)]
     model.train(was_training)
-    logits, labels = (torch.cat([each.flatten(0, 1) for each in kind]) for kind in zip(*pairs, strict=True))
+    logits, labels = (torch.cat([part.flatten(0, 1) for part in whole]) for whole in zip(*pairs, strict=True))
     logits, labels = logits[labels != pad_id], labels[labels != pad_id]
     return F.cross_entropy(logits, labels).item(), (logits.argmax(dim=-1) == labels).float().mean().item()
