@@ -8,43 +8,50 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Literal, TypeVar
 
-import orjson
+import msgspec
 
 _LENGTHS = struct.Struct(">4sII")
 _MAGIC = b"judg"
 MOST_HEADER = 8 * 2**20
 MOST_BYTES = 256 * 2**20
+Reason = Literal["closed", "late", "malformed"]
+Header = TypeVar("Header")
 
 
 class Lost(BaseException):
     """The other side is lost: it closed, took too long, or says what the protocol does not know.
 
     No `Exception`, so that no check takes it for an error of the answer.
-
-    Attributes:
-        why: "closed", "late" or "malformed".
     """
 
-    def __init__(self, why: str, detail: str = "") -> None:
+    def __init__(self, why: Reason, detail: str = "") -> None:
         super().__init__(f"{why}: {detail}" if detail else why)
         self.why = why
 
 
-def _text(header: Any) -> bytes:
+def malformed(what: str) -> Lost:
+    """What came is not what the protocol knows."""
+    return Lost("malformed", what)
+
+
+def _encoded(header: object) -> bytes:
     """A header as JSON. Its numbers are finite: JSON knows no others."""
     try:
-        return orjson.dumps(header)
-    except TypeError:  # half characters, or numbers of more than 64 bits
-        return json.dumps(header, separators=(",", ":")).encode()
+        return _ENCODER.encode(header)
+    except UnicodeEncodeError:  # half characters
+        return json.dumps(msgspec.to_builtins(header), separators=(",", ":")).encode()
 
 
-def _whole(text: bytearray) -> bytes | bytearray:
+def _readable(text: bytearray) -> bytes | bytearray:
     """A header's text; half characters, which no file and no database takes, become question marks."""
     if b"\\u" not in text:
         return text
     return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+
+
+_ENCODER = msgspec.json.Encoder()
 
 
 class Channel:
@@ -61,16 +68,16 @@ class Channel:
         self.deadline: float | None = None
         self.late: Callable[[], float | None] = lambda: None
 
-    def send(self, header: Any, blobs: Sequence[bytes | memoryview] = ()) -> None:
+    def send(self, header: object, blobs: Sequence[bytes | memoryview] = ()) -> None:
         """Send one frame.
 
         Raises:
             Lost: the other side is gone, or does not read.
         """
-        text = _text(header)
+        text = _encoded(header)
         size = sum(len(blob) for blob in blobs)
         if len(text) > MOST_HEADER or size > MOST_BYTES:
-            raise Lost("malformed", "a frame is too large")
+            raise malformed("a frame is too large")
         frame = b"".join((_LENGTHS.pack(_MAGIC, len(text), size), text, *blobs))
         view = memoryview(frame)
         while view:
@@ -80,21 +87,21 @@ class Channel:
             except OSError as error:
                 raise Lost("closed", str(error)) from None
 
-    def receive(self) -> tuple[Any, bytearray]:
-        """Wait for the next frame and return its header and its bytes.
+    def receive(self, kind: type[Header]) -> tuple[Header, bytearray]:
+        """Wait for the next frame and return its header, which has to be of a kind, and its bytes.
 
         Raises:
             Lost: none came in time, or what came is none.
         """
         magic, length, size = _LENGTHS.unpack(self._exactly(_LENGTHS.size))
         if magic != _MAGIC or length > MOST_HEADER or size > MOST_BYTES:
-            raise Lost("malformed", "no frame")
+            raise malformed("no frame")
         text = self._exactly(length)
         blob = self._exactly(size)
         try:
-            return orjson.loads(_whole(text)), blob
+            return msgspec.json.decode(_readable(text), type=kind), blob
         except (ValueError, RecursionError) as error:
-            raise Lost("malformed", f"no JSON: {error}") from None
+            raise malformed(f"no header: {error}") from None
 
     def close(self) -> None:
         """Close this end."""
@@ -110,9 +117,9 @@ class Channel:
             if not piece:
                 raise Lost("closed")
             self._read += piece
-        wanted = self._read[:count]
+        taken = self._read[:count]
         del self._read[:count]
-        return wanted
+        return taken
 
     def _wait(self, event: int) -> None:
         if self.deadline is None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from itertools import accumulate, chain
 from operator import is_
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor, nn
 
 from autograder.grading.rpc import registry
 
+Value = TypeVar("Value")
 SIMPLE = (type(None), bool, int, float, str)
 MOST_IN_TUPLE = 20
 
@@ -21,10 +21,10 @@ class Contents(NamedTuple):
     """All that stands in a module: its mode, its other attributes, its parameters, buffers and parts."""
 
     training: object
-    attributes: tuple
-    parameters: tuple
-    buffers: tuple
-    parts: tuple
+    attributes: tuple[object, ...]
+    parameters: tuple[nn.Parameter | None, ...]
+    buffers: tuple[Tensor | None, ...]
+    parts: tuple[nn.Module | None, ...]
 
 
 def contents(module: nn.Module) -> Contents | None:
@@ -33,8 +33,8 @@ def contents(module: nn.Module) -> Contents | None:
     if next(iter(held), "") != "training":
         return None
     training, *others = held.values()
-    inside = (held["_parameters"], held["_buffers"], held["_modules"])
-    return Contents(training, tuple(others), *(tuple(each.values()) for each in inside))
+    parameters, buffers, parts = module._parameters.values(), module._buffers.values(), module._modules.values()
+    return Contents(training, tuple(others), tuple(parameters), tuple(buffers), tuple(parts))
 
 
 def is_as_before(module: nn.Module, before: Contents | None) -> bool:
@@ -52,58 +52,13 @@ def is_as_before(module: nn.Module, before: Contents | None) -> bool:
     )
 
 
-def _same(held: dict, before: tuple) -> bool:
+def _same(held: Mapping[str, object], before: tuple[object, ...]) -> bool:
     return len(held) == len(before) and all(map(is_, held.values(), before))
-
-
-class Tree:
-    """A module with all its parts, as it was when both sides last agreed on it.
-
-    Attributes:
-        parameters: all of them, each once, by their ids.
-    """
-
-    __slots__ = ("_inside", "_modes", "_places", "_sizes", "_values", "_views", "parameters")
-
-    def __init__(self, root: nn.Module) -> None:
-        modules, self.parameters = _walk([root])
-        held = [vars(module) for module in modules]
-        self._views = [each.values() for each in held]
-        self._views += [each[name].values() for each in held for name in ("_parameters", "_buffers", "_modules")]
-        self._sizes = list(map(len, self._views))
-        self._values = list(chain.from_iterable(self._views))
-        begins = list(accumulate(self._sizes, initial=0))
-        self._inside = begins[len(held)]  # where the parameters, buffers and parts begin
-        places = [at + list(each).index("training") for each, at in zip(held, begins, strict=False)]
-        self._modes = dict(zip(places, modules, strict=True))
-        self._places = dict(zip(map(id, modules), places, strict=True))
-
-    def agree(self, module: nn.Module, training: bool) -> None:
-        """Both sides know a module's mode, if it is one of these."""
-        place = self._places.get(id(module))
-        if place is not None:
-            self._values[place] = training
-
-    def turned(self) -> list[nn.Module] | None:
-        """The modules of another mode than before, of which it is agreed now; None where more has changed."""
-        if list(map(len, self._views)) != self._sizes:
-            return None
-        now, before = list(chain.from_iterable(self._views)), self._values
-        if all(map(is_, now, before)):
-            return []
-        found = []
-        for place in (place for place, same in enumerate(map(is_, now, before)) if not same):
-            if place in self._modes:
-                found.append(self._modes[place])
-            elif place >= self._inside or type(now[place]) is not Tensor or type(before[place]) is not Tensor:
-                return None  # a tensor that a module only remembers is asked for when it is read
-        self._values = now
-        return found
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
     """The plain attributes that a module and its mirror have alike."""
-    kind = type(module)
+    kind: type = type(module)
     return {
         name: value
         for name, value in vars(module).items()
@@ -114,49 +69,44 @@ def attributes(module: nn.Module) -> dict[str, Any]:
 def is_plain(value: object) -> bool:
     """A value that crosses as it is."""
     if type(value) is tuple:
-        return len(value) < MOST_IN_TUPLE and all(type(each) in SIMPLE for each in value)
+        return len(value) < MOST_IN_TUPLE and all(type(item) in SIMPLE for item in value)
     return type(value) in SIMPLE or (id(value) in registry.NAMES and callable(value))
 
 
 @functools.cache
 def methods_of(kind: type) -> list[str]:
     """The public methods that a class adds to `nn.Module`'s."""
-    classes = [each for each in kind.__mro__ if not each.__module__.startswith("torch.")]
-    found = {
+    classes = [parent for parent in kind.__mro__ if not parent.__module__.startswith("torch.")]
+    names = {  # a dict, which keeps the order
         name: None
-        for each in classes
-        for name, value in vars(each).items()
+        for parent in classes
+        for name, value in vars(parent).items()
         if isinstance(value, FunctionType) and not name.startswith("_")
     }
-    return [name for name in found if name == "forward" or not hasattr(nn.Module, name)]
+    return [name for name in names if name == "forward" or not hasattr(nn.Module, name)]
 
 
-def parameters(modules: Iterable[nn.Module]) -> dict[int, nn.Parameter]:
+def parameters(roots: Iterable[nn.Module]) -> dict[int, nn.Parameter]:
     """The parameters of modules and of their parts, each once, by their ids."""
-    return _walk(modules)[1]
-
-
-def _walk(roots: Iterable[nn.Module]) -> tuple[list[nn.Module], dict[int, nn.Parameter]]:
-    """Modules and their parts, and their parameters by their ids: each once, in PyTorch's order."""
-    modules: dict[int, nn.Module] = {}
-    found, left = {}, list(roots)[::-1]
+    seen: set[int] = set()
+    found: dict[int, nn.Parameter] = {}
+    left: list[nn.Module | None] = [*reversed([*roots])]
     while left:
         module = left.pop()
-        if module is None or id(module) in modules:
+        if module is None or id(module) in seen:
             continue
-        modules[id(module)] = module
-        held = vars(module)
-        for each in held["_parameters"].values():
-            if each is not None:
-                found[id(each)] = each
-        left += list(held["_modules"].values())[::-1]
-    return list(modules.values()), found
+        seen.add(id(module))
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                found[id(parameter)] = parameter
+        left += list(module._modules.values())[::-1]
+    return found
 
 
-def refill(held: dict, wanted: Mapping[str, Any]) -> None:
-    """Let a module's dict hold what is wanted, in that order."""
+def refill(held: dict[str, Value | None], content: Mapping[str, Value | None]) -> None:
+    """Let a module's dict hold a content, in its order."""
     if not held:
-        held.update(wanted)
-    elif list(held) != list(wanted) or any(held[name] is not wanted[name] for name in wanted):
+        held.update(content)
+    elif list(held) != list(content) or any(held[name] is not content[name] for name in content):
         held.clear()
-        held.update(wanted)
+        held.update(content)

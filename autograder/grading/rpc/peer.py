@@ -1,31 +1,43 @@
 """The bridge: names of one process used in another, as if they were there.
 
 Two peers, the judge and a student's process, hold one end of a channel each. What crosses is plain data: numbers,
-texts, lists, and tensors as bytes. Functions, classes and objects stay where they are and cross as references, which
+texts, lists, and tensors as bytes. Functions, classes and objects stay where they are and cross as numbers, which
 become mirrors on the other side; modules cross with their parameters, and PyTorch's own layers are rebuilt from theirs.
 A tensor that has crossed is one tensor in two places: before each message a peer sends what has changed. A call whose
 result can be differentiated becomes a node in the caller's graph, whose backward asks the other side.
 
-The judge believes nothing: types, sizes and references are looked at before they are used, and a reference leads only
-to what the judge itself handed out.
+The judge believes nothing: types, sizes and numbers are looked at before they are used, and a number leads only to
+what the judge itself handed out.
 """
 
 from __future__ import annotations
 
 import copy
 import itertools
-import weakref
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import torch
-from torch import Tensor, nn, optim
+from torch import Tensor, nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.channel import Channel, Lost
-from autograder.grading.rpc.codec import MOST_DEPTH, Incoming, Outgoing
-from autograder.grading.rpc.modules import Contents, Tree, methods_of, parameters
-from autograder.grading.rpc.tensors import SharedTensors, broken
+from autograder.grading.rpc.calls import RemoteCall, connect, modules_in, replaced, requiring_grad
+from autograder.grading.rpc.channel import Channel, Lost, malformed
+from autograder.grading.rpc.decoder import Decoder
+from autograder.grading.rpc.encoder import Encoder
+from autograder.grading.rpc.messages import (
+    AttributeResult,
+    BackwardRequest,
+    CallRequest,
+    CallResult,
+    Frame,
+    GlobalState,
+    Message,
+    Rule,
+    checked,
+)
+from autograder.grading.rpc.modules import methods_of, parameters
+from autograder.grading.rpc.state import DifferentiableCall, SessionState
 
 MOST_COPIES = 200
 
@@ -35,65 +47,67 @@ class Peer:
 
     Args:
         judge: whether this is the side that believes nothing, and that decides how long a tensor is of use.
+
+    Attributes:
+        state: what both sides know of each other.
+        operations: what the other side may ask for, by name.
     """
 
     def __init__(self, channel: Channel, *, judge: bool) -> None:
         self.channel, self.judge = channel, judge
         self._numbers = itertools.count(1)
-        self.tensors = SharedTensors(keep=not judge)
+        self.state = SessionState(self._numbers, judge=judge)
+        self._gates: dict[int, Tensor] = {}  # by the parameter's id
+        self._copies = 0
         self.operations: dict[str, Callable[..., object]] = {
-            "call": self._called,
-            "backward": self._went_back,
-            "get": self._got,
+            "call": self._call,
+            "backward": self._backward,
+            "get": self._get,
             "next": self._next,
-            "copy": self._copied,
+            "copy": self._copy,
         }
-        self.forget()
 
     def forget(self) -> None:
         """Let go of all that has crossed."""
-        self.tensors.clear()
-        self.tensors = SharedTensors(keep=not self.judge)
-        self._aliases: dict[int, tuple[Tensor, int]] = {}
-        self.things: dict[int, object] = {}  # modules, functions, optimizers, objects by their reference
-        self._thing_numbers: dict[int, int] = {}
-        self.optimizers: dict[int, optim.Optimizer] = {}  # those of the things that are
-        self.mine: set[int] = set()  # those of them that this side handed out
-        self.states: dict[int, object] = {}  # of modules and optimizers, as both sides know them
-        self.seen: dict[int, Contents | None] = {}  # what stood in a module when its state was last told
-        self.trees: dict[int, Tree] = {}  # modules with all their parts, as their states were last told
-        self.active: list[nn.Module] = []  # modules whose state goes with every message
-        self.calls: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
-        self._gates: dict[int, Tensor] = {}
+        self.state.tensors.clear()
+        self.state = SessionState(self._numbers, judge=self.judge)
+        self._gates.clear()
         self._copies = 0
-        self.ended: list[int] = []
-        self.unused: list[int] = []  # modules of the other side that nobody here holds any more
 
-    def reference(self) -> int:
-        """A new reference; those of the two sides never meet."""
-        return next(self._numbers) * (1 if self.judge else -1)
+    def let_go(self) -> None:
+        """Let go of the other side's modules that nobody here holds any more."""
+        self._gates.clear()
+        self.state.let_go()
 
-    def heard(self, text: str) -> None:
+    # What a side adds to messages and to calls
+
+    def take_output(self, text: str) -> None:
         """The other side has printed something."""
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """What this side has printed since it was last asked."""
         return ""
 
-    def left(self) -> list:
+    def global_state(self) -> GlobalState | None:
         """What has become of PyTorch's defaults on this side."""
-        return []
+        return None
 
-    def finds(self, left: list) -> None:
+    def take_global_state(self, state: GlobalState | None) -> None:
         """What has become of them on the other side."""
 
-    def frames(self, error: BaseException) -> list[tuple[str, int, str]]:
-        """Where in the answer an error came from: function, line, source of the line."""
+    def frames(self, error: BaseException) -> list[Frame]:
+        """Where in the answer an error came from."""
         return []
 
-    def run(self, thing: Callable, args: tuple, kwargs: dict, ready: list) -> object:
-        """Call a thing of this side for the other one."""
-        return thing(*args, **kwargs)
+    def rules_of_check(self) -> list[Rule]:
+        """What the answers that are called must not call themselves."""
+        return []
+
+    def run(
+        self, function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], rules: list[Rule]
+    ) -> object:
+        """Call something of this side for the other one."""
+        return function(*args, **kwargs)
 
     # Messages
 
@@ -104,46 +118,53 @@ class Peer:
             Lost: there is no other side any more.
             Exception: what the other side raised.
         """
-        tensors = self.tensors
+        tensors = self.state.tensors
         outermost = tensors.hold()
         try:
-            number = self.reference()
+            number = self.state.new_number()
             self._send(operation, number, payload)
             while True:
-                incoming = self.receive()
-                if incoming.operation not in ("ok", "error"):
-                    self.answer(incoming)
+                message, decoder = self._receive()
+                if message.operation not in ("ok", "error"):
+                    self._answer(message, decoder)
                     continue
-                if incoming.number != number:
-                    raise broken("an answer to nothing")
-                torch.set_grad_enabled(incoming.enabled)
-                value = incoming.value()
-                if incoming.operation == "error":
-                    raise value if isinstance(value, Exception) else broken("no error")
+                if message.number != number:
+                    raise malformed("an answer to nothing")
+                torch.set_grad_enabled(message.grad_enabled)
+                value = decoder.value()
+                if message.operation == "error":
+                    raise value if isinstance(value, Exception) else malformed("no error")
                 return value
         finally:
             if outermost:
                 tensors.release()
 
-    def receive(self) -> Incoming:
-        """Wait for the next message."""
-        header, blob = self.channel.receive()
-        try:
-            return Incoming(self, header, blob)
-        except Exception as error:  # whatever it is, it came from there
-            raise broken(f"{type(error).__name__}: {error}") from error
+    def answer_next(self) -> None:
+        """Wait for a request and answer it."""
+        self._answer(*self._receive())
 
-    def answer(self, incoming: Incoming) -> None:
-        """Do what is asked, and say what came of it."""
-        operation = self.operations.get(incoming.operation)
-        if operation is None:
-            raise broken("no such operation")
-        enabled, aliases, active = torch.is_grad_enabled(), dict(self._aliases), list(self.active)
+    def _receive(self) -> tuple[Message, Decoder]:
+        message, blob = self.channel.receive(Message)
+        if message.output:
+            self.take_output(message.output)
+        self.take_global_state(message.global_state)
         try:
-            payload = incoming.value()
+            return message, Decoder(self.state, message, blob, self)
+        except Exception as error:  # whatever it is, it came from there
+            raise malformed(f"{type(error).__name__}: {error}") from error
+
+    def _answer(self, message: Message, decoder: Decoder) -> None:
+        """Do what is asked, and say what came of it."""
+        operation = self.operations.get(message.operation)
+        if operation is None:
+            raise malformed("no such operation")
+        state, enabled = self.state, torch.is_grad_enabled()
+        aliases, active = dict(state.aliases), list(state.active)
+        try:
+            payload = decoder.value()
             if not isinstance(payload, tuple):
-                raise broken("no arguments")
-            torch.set_grad_enabled(incoming.enabled)
+                raise malformed("no arguments")
+            torch.set_grad_enabled(message.grad_enabled)
             result, kind = operation(*payload), "ok"
         except Lost:
             raise
@@ -151,153 +172,64 @@ class Peer:
             if self.judge and not isinstance(error, Exception):
                 raise
             result, kind = error, "error"
-        self._send(kind, incoming.number, result)
+        self._send(kind, message.number, result)
         torch.set_grad_enabled(enabled)
-        self._aliases, self.active = aliases, active
+        state.aliases, state.active = aliases, active
 
     def _send(self, operation: str, number: int, value: object) -> None:
         with torch._C.DisableTorchFunctionSubclass():
+            encoder = Encoder(self.state, self.frames)
             try:
-                outgoing = Outgoing(self)
-                encoded = outgoing.encode(value)
+                encoded = encoder.encode(value)
             except Exception as error:
                 if operation != "ok":
                     raise
-                operation, outgoing = "error", Outgoing(self)
-                encoded = outgoing.encode(error)
-            header = {
-                "op": operation,
-                "n": number,
-                "v": encoded,
-                "grad": torch.is_grad_enabled(),
-                **outgoing.rest(),
-            }
-        self.channel.send({**header, "left": self.left(), "out": self.said()}, outgoing.blobs)
-
-    # Things
-
-    def tensor_number(self, tensor: Tensor) -> int | None:
-        """How both sides know this tensor; None when only this one does."""
-        if id(tensor) in self._aliases:
-            return self._aliases[id(tensor)][1]
-        return self.tensors.number(tensor)
-
-    def set_mode(self, number: int, training: bool) -> None:
-        """Both sides know that a module is in training, or no longer."""
-        self.states[number][0] = training
-        for tree in self.trees.values():
-            tree.agree(self.things[number], training)
-        if (seen := self.seen.get(number)) is not None:
-            self.seen[number] = seen._replace(training=training)
-
-    def hand_out(self, thing: object) -> int:
-        """The reference of something that is here."""
-        number = self.thing_number(thing)
-        if number is None:
-            number = self.reference()
-            self.mine.add(number)
-            self.take(thing, number)
-        return number
-
-    def take(self, thing: object, number: int) -> None:
-        """Know `thing` as `number`."""
-        self.things[number], self._thing_numbers[id(thing)] = thing, number
-        if isinstance(thing, optim.Optimizer):
-            self.optimizers[number] = thing
-
-    def let_go(self) -> None:
-        """Forget the other side's modules that nobody here holds any more; the next message says so."""
-        theirs = {
-            number: (weakref.ref(thing), id(thing))
-            for number, thing in self.things.items()
-            if number not in self.mine and isinstance(thing, nn.Module)
-        }
-        self._gates.clear(), self.trees.clear()
-        for number in theirs:
-            del self.things[number]
-            self.seen.pop(number, None)
-        for number, (reference, key) in theirs.items():
-            module = reference()
-            if module is not None:
-                self.things[number] = module
-            else:
-                del self._thing_numbers[key]
-                self.states.pop(number, None)
-                self.unused.append(number)
-
-    def drop(self, number: int) -> None:
-        """The other side has no use for a tensor, or for a module of this side, any more."""
-        if number not in self.mine:
-            self.tensors.drop(number)
-        elif not self.judge:
-            del self._thing_numbers[id(self.things.pop(number))]
-            self.mine.remove(number)
-            self.states.pop(number, None), self.seen.pop(number, None), self.trees.clear()
-
-    def require_theirs(self, number: object) -> None:
-        """A new reference that the other side has given is one of its own."""
-        if not isinstance(number, int) or number * (1 if self.judge else -1) >= 0:
-            raise broken("a reference that is not its own")
-
-    def thing_number(self, thing: object) -> int | None:
-        """The reference of something that has crossed."""
-        return self._thing_numbers.get(id(thing))
-
-    def own(self, number: object) -> Any:
-        """What this side handed out as `number`."""
-        if not isinstance(number, int) or number not in self.mine:
-            raise broken("an unknown reference")
-        return self.things[number]
+                operation, encoder = "error", Encoder(self.state, self.frames)
+                encoded = encoder.encode(error)
+            message = encoder.message(operation, number, encoded)
+        message.global_state, message.output = self.global_state(), self.printed()
+        self.channel.send(message, encoder.blobs)
 
     # Calls, from the caller's side
 
-    def call(self, number: int, name: str | None, args: tuple, kwargs: dict) -> object:
-        """Call what the other side knows as `number`, or its method `name`.
+    def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+        """Call what the other side knows as `number`, or its method.
 
         Raises:
             Lost: there is no other side any more.
             Exception: what the call raised there.
         """
-        before = list(self.active)
-        modules = [each for each in _leaves((self.things.get(number), args, kwargs)) if isinstance(each, nn.Module)]
-        self.active = before + modules
+        state = self.state
+        before = list(state.active)
+        state.active = before + modules_in((state.objects.get(number), args, kwargs))
         try:
-            learning = _learning((args, kwargs)) if torch.is_grad_enabled() else []
-            sources = list({id(each): each for each in learning}.values())
-            leaves = [each.is_leaf for each in sources]
-            told = (number, name, args, dict(kwargs), tuple(sources), leaves, self.forbidden())
-            result = self.request("call", *told)
+            requiring = requiring_grad((args, kwargs)) if torch.is_grad_enabled() else []
+            sources = list({id(tensor): tensor for tensor in requiring}.values())
+            are_leaves = [tensor.is_leaf for tensor in sources]
+            rules = self.rules_of_check()
+            request = CallRequest(number, method, args, dict(kwargs), tuple(sources), are_leaves, rules)
+            result = checked(CallResult, self.request("call", *request))
         finally:
-            self.active = before
-        if not (isinstance(result, tuple) and len(result) == 4 and all(isinstance(each, tuple) for each in result[2:])):
-            raise broken("no result")
-        value, call, outputs, inner = result
-        if not all(isinstance(each, Tensor) for each in outputs + inner):
-            raise broken("no outputs")
-        sources += [each for each in inner if each.requires_grad]
-        fresh = [each for each in outputs if not each.requires_grad and each.dtype.is_floating_point]
+            state.active = before
+        sources += [tensor for tensor in result.parameters if tensor.requires_grad]
+        fresh = [tensor for tensor in result.outputs if not tensor.requires_grad and tensor.dtype.is_floating_point]
         if fresh and sources and torch.is_grad_enabled():
-            places = [place for place, each in enumerate(outputs) if any(each is one for one in fresh)]
-            crossing = _Call(self, call, places, len(outputs), len(sources))
-            _Crossing.apply(crossing, fresh, *(self._gate(each) for each in sources))
+            ids = {id(tensor) for tensor in fresh}
+            places = [place for place, tensor in enumerate(result.outputs) if id(tensor) in ids]
+            call = RemoteCall(self, result.call, places, len(result.outputs), len(sources), state.ended)
+            connect(call, fresh, [self._gate(tensor) for tensor in sources])
         else:
-            for each in fresh:
-                each.requires_grad_()
-        return value
+            for tensor in fresh:
+                tensor.requires_grad_()
+        return result.value
 
     def get(self, number: int, name: str) -> object:
         """Read an attribute of a module of the other side; a tensor comes without what it was computed from."""
-        found = self.request("get", number, name)
-        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], list)):
-            raise broken("no attribute")
-        for each in found[1]:
-            if isinstance(each, Tensor) and not each.requires_grad and each.dtype.is_floating_point:
-                each.requires_grad_()
-        return found[0]
-
-    def forbidden(self) -> list:
-        """PyTorch's ready parts that what is called must not call: their names, and what to use instead."""
-        return []
+        result = checked(AttributeResult, self.request("get", number, name))
+        for tensor in result.requiring:
+            if not tensor.requires_grad and tensor.dtype.is_floating_point:
+                tensor.requires_grad_()
+        return result.value
 
     def _gate(self, source: Tensor) -> Tensor:
         """A node in front of a source: PyTorch tells of such a one whether its gradient is wanted, of a leaf not."""
@@ -310,170 +242,98 @@ class Peer:
 
     # Calls, from the other side
 
-    def _called(
-        self, number: object, name: object, args: object, kwargs: object, sources: object, leaves: object, ready: object
-    ) -> tuple[object, int, tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Call a thing: what it returns, how the call is known, its outputs, the parameters that it may have used."""
-        thing = self.own(number)
-        sound = isinstance(args, tuple) and isinstance(kwargs, dict) and isinstance(sources, tuple)
-        if not (sound and isinstance(leaves, list) and len(leaves) == len(sources)):
-            raise broken("no arguments")
-        if not all(isinstance(each, Tensor) for each in sources):
-            raise broken("no sources")
-        if name is not None:
-            thing = self._method(thing, name)
-        inside = [each for each in _leaves((self.own(number), args, kwargs)) if isinstance(each, nn.Module)]
-        self.active = [*self.active, *inside]
-        used = self._parameters()
-        fresh = [self._leaf(*each) for each in zip(sources, leaves, strict=True)]
-        replaced = {id(source): other for source, (_, other) in zip(sources, fresh, strict=True)}
-        args, kwargs = _replaced(args, replaced), _replaced(kwargs, replaced)
-        for source, (leaf, other) in zip(sources, fresh, strict=True):
+    def _call(self, *payload: object) -> CallResult:
+        """Call an object or its method."""
+        state, request = self.state, checked(CallRequest, payload)
+        sources = request.sources
+        if len(request.are_leaves) != len(sources):
+            raise malformed("no sources")
+        called = state.own(request.number)
+        function = _method(called, request.method) if request.method is not None else called
+        state.active = [*state.active, *modules_in((called, request.args, request.kwargs))]
+        used = parameters(state.active)
+        pairs = [_stand_ins(source, is_leaf) for source, is_leaf in zip(sources, request.are_leaves, strict=True)]
+        others = {id(source): other for source, (_, other) in zip(sources, pairs, strict=True)}
+        for source, (leaf, other) in zip(sources, pairs, strict=True):
             if leaf is not source:
-                self._aliases[id(other)] = (other, self.tensor_number(source))
-        value = self.run(thing, args, kwargs, ready)
-        for source, (leaf, other) in zip(sources, fresh, strict=True):
+                state.aliases[id(other)] = (other, cast(int, state.tensor_number(source)))
+        args, kwargs = replaced(request.args, others), replaced(request.kwargs, others)
+        value = self.run(cast(Callable[..., object], function), args, kwargs, request.rules)
+        for source, (leaf, other) in zip(sources, pairs, strict=True):
             if other is not leaf and not other.is_inference() and other._version:  # written into, the copy took it
                 source.data = other.detach().clone()
-        inputs = {id(each) for each in sources}
-        outputs = [each for each in _learning(value) if id(each) not in self._aliases and id(each) not in inputs]
-        outputs = [each for each in outputs if not isinstance(each, nn.Parameter)]
+        inputs = {id(source) for source in sources}
+        outputs = [
+            tensor
+            for tensor in requiring_grad(value)
+            if id(tensor) not in state.aliases and id(tensor) not in inputs and not isinstance(tensor, nn.Parameter)
+        ]
         if not outputs:
-            return value, 0, (), ()
-        used |= parameters(self.active)  # with those that the call itself has made
-        inner = [each for each in used.values() if each.requires_grad and id(each) not in inputs]
-        call = self.reference()
-        self.calls[call] = (outputs, [leaf for leaf, _ in fresh] + inner)
-        return value, call, tuple(outputs), tuple(inner)
+            return CallResult(value, 0, (), ())
+        used |= parameters(state.active)  # with those that the call itself has made
+        inner = [tensor for tensor in used.values() if tensor.requires_grad and id(tensor) not in inputs]
+        call = state.new_number()
+        state.calls[call] = DifferentiableCall(outputs, [*(leaf for leaf, _ in pairs), *inner])
+        return CallResult(value, call, tuple(outputs), tuple(inner))
 
-    def _leaf(self, source: Tensor, is_leaf: bool) -> tuple[Tensor, Tensor]:
-        """What to differentiate by in place of `source`, and what to compute with.
-
-        The caller's graph goes on from there. What was no leaf there may be written into, so it is none here either.
-        """
-        if isinstance(source, nn.Parameter):
-            return source, source
-        if is_leaf and source.is_leaf:
-            source.requires_grad_()
-            return source, source
-        leaf = source.detach().requires_grad_()
-        with torch.enable_grad():
-            return leaf, leaf.clone()
-
-    def _parameters(self) -> dict[int, nn.Parameter]:
-        """The parameters of the active modules, as they were when both sides last agreed."""
-        found: dict[int, nn.Parameter] = {}
-        for module in self.active:
-            tree = self.trees.get(self.thing_number(module))
-            found |= tree.parameters if tree is not None else parameters([module])
-        return found
-
-    def _method(self, thing: object, name: object) -> Callable:
-        if not isinstance(name, str) or name not in methods_of(type(thing)):
-            raise broken("an unknown method")
-        return getattr(thing, name)
-
-    def _went_back(self, call: object, gradients: object, wanted: object) -> tuple:
-        outputs, sources = self.calls.get(call, ([], [])) if isinstance(call, int) else ([], [])
-        if not isinstance(gradients, tuple) or len(gradients) != len(outputs) or not isinstance(wanted, list):
-            raise broken("an unknown call")
-        if not all(type(each) is int and 0 <= each < len(sources) for each in wanted):
-            raise broken("an unknown source")
-        sources = [sources[each] for each in wanted]
-        given = [pair for pair in zip(outputs, gradients, strict=True) if isinstance(pair[1], Tensor)]
+    def _backward(self, *payload: object) -> tuple[Tensor | None, ...]:
+        request = checked(BackwardRequest, payload)
+        call = self.state.calls.get(request.call)
+        if call is None or len(request.gradients) != len(call.outputs):
+            raise malformed("an unknown call")
+        if not all(0 <= place < len(call.sources) for place in request.wanted):
+            raise malformed("an unknown source")
+        sources = [call.sources[place] for place in request.wanted]
+        given = [(out, grad) for out, grad in zip(call.outputs, request.gradients, strict=True) if grad is not None]
         if not given or not sources:
             return (None,) * len(sources)
-        reached, pulled = zip(*given, strict=True)
-        return torch.autograd.grad(reached, sources, pulled, allow_unused=True, retain_graph=True)
+        outputs, gradients = zip(*given, strict=True)
+        return torch.autograd.grad(outputs, sources, gradients, allow_unused=True, retain_graph=True)
 
     # What else may be asked
 
-    def _got(self, number: object, name: object) -> tuple[object, list[Tensor]]:
-        thing = self.own(number)
-        if not isinstance(name, str) or not isinstance(thing, nn.Module) or (self.judge and name.startswith("_")):
-            raise broken("no attribute")
-        hidden = self.judge and isinstance(thing, registry.SECRETIVE)
-        value = None if hidden else getattr(thing, name)
+    def _get(self, number: int, name: object) -> AttributeResult:
+        module = self.state.own(number)
+        if not isinstance(name, str) or not isinstance(module, nn.Module) or (self.judge and name.startswith("_")):
+            raise malformed("no attribute")
+        hidden = self.judge and isinstance(module, registry.SECRETIVE)
+        value = None if hidden else getattr(module, name)
         if hidden or (self.judge and callable(value) and not isinstance(value, nn.Module)):
-            raise AttributeError(f"'{type(thing).__name__}' object has no attribute '{name}'")
-        self.active = [*self.active, thing]
-        return value, _learning(value)
+            raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
+        self.state.active = [*self.state.active, module]
+        return AttributeResult(value, requiring_grad(value))
 
-    def _next(self, number: object) -> tuple:
-        thing = self.own(number)
-        if not hasattr(type(thing), "__next__"):
-            raise broken("no iterator")
-        return tuple(itertools.islice(thing, 1))
+    def _next(self, number: int) -> tuple[object, ...]:
+        iterator = self.state.own(number)
+        if not hasattr(type(iterator), "__next__"):
+            raise malformed("no iterator")
+        return tuple(itertools.islice(cast(Any, iterator), 1))
 
-    def _copied(self, number: object) -> object:
-        thing, self._copies = self.own(number), self._copies + 1
-        if not isinstance(thing, nn.Module) or self._copies > MOST_COPIES:
-            raise broken("no module")
-        return copy.deepcopy(thing)
-
-
-class _Call:
-    """A call that may be differentiated; once nothing refers to it, the other side may forget it."""
-
-    def __init__(self, peer: Peer, number: int, places: list[int], outputs: int, sources: int) -> None:
-        self._peer, self._number, self._places, self._outputs, self._sources = peer, number, places, outputs, sources
-
-    def back(self, gradients: tuple[Tensor | None, ...], wanted: list[int]) -> list[Tensor | None]:
-        """The gradients by the sources that are wanted, given those by each output."""
-        given: list[Tensor | None] = [None] * self._outputs
-        for place, gradient in zip(self._places, gradients, strict=True):
-            given[place] = gradient
-        found = self._peer.request("backward", self._number, tuple(given), wanted)
-        if not isinstance(found, tuple) or len(found) != len(wanted):
-            raise broken("no gradients")
-        whole: list[Tensor | None] = [None] * self._sources
-        for place, gradient in zip(wanted, found, strict=True):
-            whole[place] = gradient
-        return whole
-
-    def __del__(self) -> None:
-        self._peer.ended.append(self._number)
+    def _copy(self, number: int) -> object:
+        module = self.state.own(number)
+        self._copies += 1
+        if not isinstance(module, nn.Module) or self._copies > MOST_COPIES:
+            raise malformed("no module")
+        return copy.deepcopy(module)
 
 
-class _Crossing(torch.autograd.Function):
-    """A call as one node of the caller's graph."""
-
-    @staticmethod
-    def forward(ctx: Any, call: _Call, outputs: list[Tensor], *sources: Tensor) -> tuple[Tensor, ...]:
-        ctx.call = call
-        ctx.set_materialize_grads(False)
-        return tuple(outputs)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple:
-        behind = [node for node, _ in ctx.next_functions]
-        wanted = [i for i, node in enumerate(behind) if node is not None and torch._C._will_engine_execute_node(node)]
-        return None, None, *ctx.call.back(gradients, wanted)
+def _method(value: object, name: str) -> object:
+    kind: type = type(value)
+    if name not in methods_of(kind):
+        raise malformed("an unknown method")
+    return getattr(value, name)
 
 
-def _leaves(value: object, depth: int = 0) -> Iterator[Any]:
-    """The tensors and modules in nested arguments or results."""
-    if issubclass(type(value), Tensor | nn.Module):
-        yield value
-    elif isinstance(value, Mapping) and depth < MOST_DEPTH:
-        for each in value.values():
-            yield from _leaves(each, depth + 1)
-    elif isinstance(value, tuple | list) and depth < MOST_DEPTH:
-        for each in value:
-            yield from _leaves(each, depth + 1)
+def _stand_ins(source: Tensor, is_leaf: bool) -> tuple[Tensor, Tensor]:
+    """What to differentiate by in place of `source`, and what to compute with.
 
-
-def _learning(value: object) -> list[Tensor]:
-    """The tensors in nested arguments or results that gradients lead to, each as often as it is there."""
-    return [each for each in _leaves(value) if isinstance(each, Tensor) and each.requires_grad]
-
-
-def _replaced(value: Any, others: Mapping[int, Tensor]) -> Any:
-    """Nested arguments with other tensors in place of some."""
-    if isinstance(value, Tensor):
-        return others.get(id(value), value)
-    if type(value) in (tuple, list):
-        return type(value)(_replaced(each, others) for each in value)
-    if type(value) is dict:
-        return {key: _replaced(each, others) for key, each in value.items()}
-    return value
+    The caller's graph goes on from there. What was no leaf there may be written into, so it is none here either.
+    """
+    if isinstance(source, nn.Parameter):
+        return source, source
+    if is_leaf and source.is_leaf:
+        source.requires_grad_()
+        return source, source
+    leaf = source.detach().requires_grad_()
+    with torch.enable_grad():
+        return leaf, leaf.clone()

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from torch import nn
 
 from autograder.grading.rpc import registry
+from autograder.grading.rpc.messages import ErrorValue, Frame, ModuleClass, ParameterInfo
 
-if TYPE_CHECKING:
-    from autograder.grading.rpc.peer import Peer
+PARAMETER_KINDS = (
+    Parameter.POSITIONAL_ONLY,
+    Parameter.POSITIONAL_OR_KEYWORD,
+    Parameter.VAR_POSITIONAL,
+    Parameter.KEYWORD_ONLY,
+    Parameter.VAR_KEYWORD,
+)
+
+
+class Caller(Protocol):
+    """What a mirror needs to reach the other side."""
+
+    def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+        """Call what the other side knows as `number`, or its method."""
+
+    def get(self, number: int, name: str) -> object:
+        """Read an attribute of a module of the other side."""
+
+    def request(self, operation: str, *payload: object) -> Any:
+        """Ask the other side."""
 
 
 class RemoteObject:
@@ -22,44 +41,51 @@ class RemoteObject:
 class RemoteFunction:
     """A callable of the other side."""
 
-    def __init__(self, peer: Peer, number: int, name: str, signature: Signature | None) -> None:
-        self._peer, self._number, self.__name__ = peer, number, name
+    def __init__(self, caller: Caller, number: int, name: str, signature: Signature | None) -> None:
+        self._caller, self._number, self.__name__ = caller, number, name
         if signature is not None:
             self.__signature__ = signature
 
     def __call__(self, *args: object, **kwargs: object) -> object:
-        return self._peer.call(self._number, None, args, kwargs)
+        return self._caller.call(self._number, None, args, kwargs)
 
 
 class RemoteClass(type):
     """A class of the other side: to call it makes an object there."""
 
+    _caller: Caller
+    _number: int
+    __signature__: Signature
+
     def __call__(cls, *args: object, **kwargs: object) -> object:
-        return cls._peer.call(cls._number, None, args, kwargs)
+        return cls._caller.call(cls._number, None, args, kwargs)
 
 
 class RemoteIterator:
     """An iterator of the other side."""
 
-    def __init__(self, peer: Peer, number: int) -> None:
-        self._peer, self._number = peer, number
+    def __init__(self, caller: Caller, number: int) -> None:
+        self._caller, self._number = caller, number
 
     def __iter__(self) -> RemoteIterator:
         return self
 
     def __next__(self) -> object:
-        found = self._peer.request("next", self._number)
-        if not found:
+        items = self._caller.request("next", self._number)
+        if not items:
             raise StopIteration
-        return found[0]
+        return items[0]
 
 
 class RemoteModule(nn.Module):
     """A module of the other side, with parameters, buffers and parts of its own that are kept the same as there."""
 
+    _caller: Caller
+    _number: int
+
     def forward(self, *args: object, **kwargs: object) -> object:
         """What the module over there returns."""
-        return self._peer.call(self._number, None, args, kwargs)
+        return self._caller.call(self._number, None, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -67,91 +93,88 @@ class RemoteModule(nn.Module):
         except AttributeError:
             if name.startswith("_"):
                 raise
-        return self._peer.get(self._number, name)
+        return self._caller.get(self._number, name)
 
-    def __deepcopy__(self, memo: dict) -> Any:
-        memo[id(self)] = copied = self._peer.request("copy", self._number)
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+        memo[id(self)] = copied = self._caller.request("copy", self._number)
         return copied
 
 
-def mirror_module(
-    peer: Peer, number: int, layer: str | None, name: str, above: str, methods: Iterable[str]
-) -> nn.Module:
-    """A module for one of the other side, still empty: PyTorch's own layer, or a mirror of the class `name`."""
-    if layer is not None:
-        module = object.__new__(registry.OBJECTS[layer])
-        nn.Module.__init__(module)
-        return module
-    module = object.__new__(_class_of_modules(name, above, tuple(methods)))
+def mirror_module(caller: Caller, number: int, kind: ModuleClass) -> nn.Module:
+    """A module for one of the other side, still empty: PyTorch's own layer, or a mirror of its class."""
+    if kind.layer is not None:
+        return _empty(registry.LAYERS[kind.layer])
+    module = _empty(_class_of_modules(kind.name, kind.ancestor, tuple(kind.methods)))
+    vars(module).update(_caller=caller, _number=number)
+    return module
+
+
+def _empty(kind: type[nn.Module]) -> nn.Module:
+    module: nn.Module = object.__new__(kind)
     nn.Module.__init__(module)
-    module.__dict__ |= {"_peer": peer, "_number": number}
     return module
 
 
 @functools.cache
-def _class_of_modules(name: str, above: str, methods: tuple[str, ...]) -> type[RemoteModule]:
-    parent = registry.OBJECTS.get(above, nn.Module)
-    bases = (RemoteModule,) if parent is nn.Module else (RemoteModule, parent)
-    return type(name, bases, {each: _method(each) for each in methods if each != "forward"})
+def _class_of_modules(name: str, ancestor: str, methods: tuple[str, ...]) -> type[RemoteModule]:
+    parent = registry.LAYERS.get(ancestor)
+    bases = (RemoteModule,) if parent is None else (RemoteModule, parent)
+    return type(name, bases, {method: _method(method) for method in methods if method != "forward"})
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[..., object]:
     def method(self: RemoteModule, *args: object, **kwargs: object) -> object:
-        return self._peer.call(self._number, name, args, kwargs)
+        return self._caller.call(self._number, name, args, kwargs)
 
     method.__name__ = name
     return method
 
 
-def mirror_class(peer: Peer, number: int, name: str, above: Iterable[str], signature: Signature | None) -> RemoteClass:
+def mirror_class(caller: Caller, number: int, name: str, signature: Signature | None) -> RemoteClass:
     """A class for one of the other side."""
-    bases = tuple(registry.OBJECTS[each] for each in above if isinstance(registry.OBJECTS.get(each), type))
-    made = RemoteClass(name, (), {"_peer": peer, "_number": number, "known_bases": bases})
+    mirror = RemoteClass(name, (), {"_caller": caller, "_number": number})
     if signature is not None:
-        made.__signature__ = signature
-    return made
+        mirror.__signature__ = signature
+    return mirror
 
 
-def mirror_object(module: str, name: str) -> RemoteObject:
+def mirror_object(module: str, name: str) -> object:
     """An object of a class that only the other side has."""
     return type(name, (RemoteObject,), {"__module__": module})()
 
 
-def remote_error(kind: str, name: str, text: str, frames: list[tuple[str, int, str]]) -> Exception:
+def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:
     """An exception of the other side, of the nearest class that both have.
 
     Args:
-        frames: where in the answer it came from: function, line, source of the line.
+        frames: where in the answer it came from.
     """
-    base = registry.ERRORS.get(kind, RuntimeError)
-    made = base if base.__name__ == name else type(name, (base,), {"__str__": lambda self: text})
+    text, base = told.text, registry.ERRORS.get(told.kind, RuntimeError)
+    kind: type[Exception] = (
+        base if base.__name__ == told.name else type(told.name, (base,), {"__str__": lambda self: text})
+    )
     try:
-        error = made(text)
+        error = kind(text)
     except TypeError:  # UnicodeDecodeError and the like want more than a text
-        error = type(name, (RuntimeError,), {})(text)
+        error = type(told.name, (RuntimeError,), {})(text)
     if isinstance(error, KeyError):
-        error = type(name, (KeyError,), {"__str__": lambda self: text})(text)
-    error.answer_frames = frames
+        error = type(told.name, (KeyError,), {"__str__": lambda self: text})(text)
+    if isinstance(error, NameError) and told.undefined is not None:
+        error.name = told.undefined
+    vars(error)["answer_frames"] = frames
     return error
 
 
-def signature(described: object) -> Signature | None:
-    """A signature from its description, pairs of name, kind, and the default in a list if there is one."""
-    if not isinstance(described, list):
+def signature_of(parameters: Iterable[ParameterInfo] | None) -> Signature | None:
+    """A signature from its description; None where there is none, or it cannot be."""
+    if parameters is None:
         return None
     try:
         return Signature(
-            Parameter(name, list(_KINDS)[kind], default=default[0] if default else Parameter.empty)
-            for name, kind, default in described
+            [
+                Parameter(name, PARAMETER_KINDS[kind], default=default[0] if default else Parameter.empty)
+                for name, kind, default in parameters
+            ]
         )
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError):
         return None
-
-
-_KINDS = (
-    Parameter.POSITIONAL_ONLY,
-    Parameter.POSITIONAL_OR_KEYWORD,
-    Parameter.VAR_POSITIONAL,
-    Parameter.KEYWORD_ONLY,
-    Parameter.VAR_KEYWORD,
-)

@@ -24,10 +24,14 @@ DTYPES = {
     )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
-OPTIMIZERS = {name: kind for name, kind in vars(optim).items() if isinstance(kind, type)}
-MODULES = {each.__name__: each for each in (math, torch, nn, F, optim, autograder, check, data, draw, mistakes, parts)}
+OPTIMIZERS: dict[str, type[optim.Optimizer]] = {
+    name: kind for name, kind in vars(optim).items() if isinstance(kind, type) and issubclass(kind, optim.Optimizer)
+}
+MODULES = {
+    module.__name__: module for module in (math, torch, nn, F, optim, autograder, check, data, draw, mistakes, parts)
+}
 ERRORS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)}
-OWN_OF_MODULES = frozenset(vars(nn.Module())) | {"_peer", "_number"}  # a mirror has the two
+OWN_OF_MODULES = frozenset(vars(nn.Module())) | {"_caller", "_number"}  # a mirror has the two
 
 
 def _objects() -> dict[str, object]:
@@ -37,21 +41,21 @@ def _objects() -> dict[str, object]:
         *(nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer),
         *(nn.TransformerEncoder, nn.TransformerDecoder, nn.Transformer, blocks._RecordingAttention),
     ]
-    own = [each for each in vars(parts).values() if inspect.isfunction(each) or inspect.isclass(each)]
-    found: dict[str, object] = {f"{each.__module__}.{each.__qualname__}": each for each in classes + own}
+    own = [value for value in vars(parts).values() if inspect.isfunction(value) or inspect.isclass(value)]
+    objects: dict[str, object] = {f"{value.__module__}.{value.__qualname__}": value for value in classes + own}
     for name in ("relu", "gelu", "softmax", "scaled_dot_product_attention"):
-        found[f"F.{name}"] = getattr(F, name)
-    return found | {"torch.relu": torch.relu, "torch.softmax": torch.softmax}
+        objects[f"F.{name}"] = getattr(F, name)
+    return objects | {"torch.relu": torch.relu, "torch.softmax": torch.softmax}
 
 
 OBJECTS = _objects()
-NAMES = {id(each): name for name, each in OBJECTS.items()}
+NAMES = {id(value): name for name, value in OBJECTS.items()}
 # The scripted model remembers how it is used: a copy of it elsewhere would not.
-LAYERS = frozenset(
-    name
-    for name, each in OBJECTS.items()
-    if isinstance(each, type) and issubclass(each, nn.Module) and each is not parts.ScriptedModel
-)
+LAYERS: dict[str, type[nn.Module]] = {
+    name: value
+    for name, value in OBJECTS.items()
+    if isinstance(value, type) and issubclass(value, nn.Module) and value is not parts.ScriptedModel
+}
 
 # What the judge never shows of its models, and lets nobody change: what they are going to say.
 SECRETIVE = (parts.ScriptedModel,)
@@ -65,9 +69,10 @@ def layer_name(module: nn.Module) -> str | None:
 
 
 @functools.cache
-def ancestor(kind: type) -> type[nn.Module]:
-    """The nearest class above `kind` that both sides have."""
-    return next((each for each in kind.__mro__ if NAMES.get(id(each)) in LAYERS), nn.Module)
+def ancestor_name(kind: type) -> str:
+    """The name of the nearest class above `kind` that both sides have; empty for `nn.Module`."""
+    names = (NAMES.get(id(parent), "") for parent in kind.__mro__)
+    return next((name for name in names if name in LAYERS), "")
 
 
 @functools.cache

@@ -30,11 +30,11 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._forbidden import finished_part
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
-from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.channel import Channel, Lost, malformed
+from autograder.grading.rpc.messages import GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.rpc.registry import DTYPES
-from autograder.grading.rpc.tensors import broken
 from autograder.grading.submission.compiled import Ready, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
@@ -88,7 +88,7 @@ class _There(_backend.Backend):
 
     @contextmanager
     def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
-        self._peer.rules.append([list(names), instead])
+        self._peer.rules.append(Rule(list(names), instead))
         try:
             yield
         finally:
@@ -106,19 +106,19 @@ class _JudgePeer(Peer):
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel, judge=True)
-        self.rules: list[list] = []
+        self.rules: list[Rule] = []
         self.defaults = STARTS
         self._given: dict[str, object] | None = None  # of an exercise that has begun, and the student has not heard of
         self._is_over = False  # so is an exercise that has ended
 
-    def forbidden(self) -> list:
+    def rules_of_check(self) -> list[Rule]:
         return list(self.rules)
 
-    def heard(self, text: str) -> None:
+    def take_output(self, text: str) -> None:
         print(text, end="")
 
-    def call(self, number: int, name: str | None, args: tuple, kwargs: dict) -> object:
-        value, called = super().call(number, name, args, kwargs), self.things.get(number)
+    def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+        value, called = super().call(number, method, args, kwargs), self.state.objects.get(number)
         if isinstance(called, RemoteClass) and type(value) is getattr(parts, called.__name__, None):
             raise finished_part(called.__name__)
         return value
@@ -131,11 +131,11 @@ class _JudgePeer(Peer):
         """The exercise is over; so says the next request, too."""
         self._given, self._is_over = None, True
 
-    def finds(self, left: list) -> None:
+    def take_global_state(self, state: GlobalState | None) -> None:
         """PyTorch's default dtype and seed over there, as the last answer says."""
-        if len(left) != 2 or left[0] not in DTYPES or type(left[1]) is not int:
-            raise broken("no defaults")
-        self.defaults = DTYPES[left[0]], left[1]
+        if state is None or state.dtype not in DTYPES:
+            raise malformed("no defaults")
+        self.defaults = DTYPES[state.dtype], state.seed
 
     def request(self, operation: str, *payload: object) -> Any:
         given, is_over, self._given, self._is_over = self._given, self._is_over, None, False

@@ -25,6 +25,7 @@ from autograder.check._forbidden import without
 from autograder.check._translate import frames_of, where
 from autograder.grading.rpc import registry
 from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.messages import Frame, GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.random_state import RandomState
 
@@ -244,33 +245,35 @@ class Student(Peer):
         sys.stdout, sys.stderr = (_Stream(name, lambda: self._shell.page) for name in ("stdout", "stderr"))
         while True:
             try:
-                self.answer(self.receive())
+                self.answer_next()
             except Lost:
                 return
             except KeyboardInterrupt:  # it came when the cell was over
                 continue
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """What was printed while the judge called."""
         texts = [each["text"] for each in self._page.outputs if each["output_type"] == "stream"]
         if texts:
             self._page.outputs.clear()
         return "".join(texts)
 
-    def left(self) -> list:
+    def global_state(self) -> GlobalState:
         """What the answers have made of PyTorch's default dtype and seed."""
-        return [registry.DTYPE_NAMES.get(torch.get_default_dtype(), ""), torch.initial_seed()]
+        return GlobalState(registry.DTYPE_NAMES.get(torch.get_default_dtype(), ""), torch.initial_seed())
 
-    def frames(self, error: BaseException) -> list[tuple[str, int, str]]:
+    def frames(self, error: BaseException) -> list[Frame]:
         """Where in the cells an error came from."""
         return [where(code, line) for code, line, scope in frames_of(error.__traceback__) if scope is self._names]
 
-    def run(self, thing: Callable, args: tuple, kwargs: dict, ready: list) -> object:
+    def run(
+        self, function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], rules: list[Rule]
+    ) -> object:
         """Call an answer, under the rules of its check."""
-        with ExitStack() as rules:
-            for names, instead in ready:
-                rules.enter_context(without(*names, instead=instead))
-            return thing(*args, **kwargs)
+        with ExitStack() as stack:
+            for names, instead in rules:
+                stack.enter_context(without(*names, instead=instead))
+            return function(*args, **kwargs)
 
     def _cell(self, source: str) -> np.ndarray:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""

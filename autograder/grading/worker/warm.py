@@ -169,7 +169,7 @@ class Warm:
                 ready = packed(source)
                 about = {"student": student, "lesson": lesson, "limits": asdict(limits), "source": len(ready)}
                 channel.send(about, [ready, submitted])
-                told, notebook = channel.receive()
+                told, notebook = channel.receive(dict)
             except OSError:
                 raise WarmError("The process that grades has ended.") from None
             except Lost as lost:
@@ -329,7 +329,7 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
     from autograder.grading.worker.judge import Judge, Started
 
     channel = Channel(job)
-    about, blob = channel.receive()
+    about, blob = channel.receive(dict)
     limits = Limits(**about["limits"])
     used = (
         int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if sys.platform == "linux" else 0

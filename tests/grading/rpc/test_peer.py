@@ -23,7 +23,8 @@ from torch import nn
 from autograder import check, parts
 from autograder.check._errors import CheckFailed
 from autograder.grading.rpc.channel import MOST_HEADER, Channel, Lost
-from autograder.grading.rpc.codec import MOST_ITEMS
+from autograder.grading.rpc.encoder import MOST_ITEMS
+from autograder.grading.rpc.messages import Message
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.worker import judge
@@ -37,7 +38,7 @@ OTHERWISE = {  # told otherwise across the bridge
 }
 
 
-@pytest.mark.parametrize(("lesson", "exercise"), exercises(), ids=lambda each: each)
+@pytest.mark.parametrize(("lesson", "exercise"), exercises(), ids=str)
 def test_verdicts_and_words_are_those_of_a_students_own_notebook(lesson: str, exercise: str) -> None:
     """Answers, right and wrong ones, are told the same by the same checks, wherever they are.
 
@@ -140,9 +141,9 @@ def there() -> Iterator[dict[str, object]]:
             ours.close()
             far = Peer(Channel(theirs), judge=False)
             far.operations["names"] = lambda *names: tuple(THERE[name] for name in names)
-            far.operations["held"] = lambda: (len(far.mine), len(far.states))
+            far.operations["held"] = lambda: (len(far.state.owned), len(far.state.modules))
             while True:
-                far.answer(far.receive())
+                far.answer_next()
         finally:
             os._exit(0)
     theirs.close()
@@ -332,15 +333,15 @@ def test_a_change_of_mode_crosses_as_a_number_and_a_flag(there: dict, monkeypatc
     """Both ways, and in the parts; nothing else of a module is told again."""
     model, sent, send = there["Attention"](3), [], Channel.send
 
-    def noted(channel: Channel, header: dict, blobs: list) -> None:
-        sent.append(header)
-        send(channel, header, blobs)
+    def noted(channel: Channel, message: Message, blobs: list) -> None:
+        sent.append(message)
+        send(channel, message, blobs)
 
     monkeypatch.setattr(Channel, "send", noted)
     rested = model.eval()(torch.ones(2, 3))
     assert torch.equal(rested, model(torch.ones(2, 3)))
-    assert [len(header["modes"]) for header in sent] == [3, 0]
-    assert not any(header["modules"] for header in sent)
+    assert [len(message.modes) for message in sent] == [3, 0]
+    assert not any(message.modules for message in sent)
     assert there["same"](model) is model
     there["learn"](model, torch.optim.SGD(model.parameters(), lr=0.1), torch.ones(2, 3))
     assert model.training and model.inner.training and model.drop.training
@@ -410,11 +411,11 @@ def replies(seed: int) -> Iterator[bytes]:
     draw = random.Random(seed)
     tensor = [-1, "float32", [2], None, False, False, False]
     module = [-2, [None, "M", "", ["forward"]], [True, {"a": 1}, {"w": None}, {"b": [-1, False, False]}, {"c": None}]]
-    header = {"op": "ok", "n": 1, "v": ["t", [["T", -1], ["m", -2]]], "grad": True, "out": "", "tensors": [tensor]}
-    header |= {"modules": [module], "modes": [[-2, False]], "optimizers": [], "unused": [], "ended": []}
-    header |= {"left": ["float32", 5]}
+    header = {"operation": "ok", "number": 1, "value": ["t", [["T", -1], ["m", -2]]], "grad_enabled": True}
+    header |= {"output": "", "tensors": [tensor], "requires_grad": [], "modules": [module], "modes": [[-2, False]]}
+    header |= {"optimizers": [], "unused": [], "ended": [], "global_state": ["float32", 5]}
     odd = [None, -1, 10**30, 1e308, "x", "", [], {}, [[]], ["T", 5], ["f", 1, "f", None], ["m", -1], ["known", "x"]]
-    odd += [["class", -3, "C", ["x"], [["a", 9, []]]], ["slice", 1], ["array", "d", [9], ["T", -1]], ["error"], True]
+    odd += [["class", -3, "C", [["a", 9, []]]], ["slice", 1], ["array", "d", [9], ["T", -1]], ["error"], True]
     odd += [["back", 3], ["optimizer", -5, "Adam", [[[], {}]]], ["d", [[[], 1]]], ["set", [["l", []]]], ["dtype", "o"]]
     for _ in range(400):
         changed = json.loads(json.dumps(header))
@@ -471,7 +472,7 @@ def test_what_is_no_frame_ends_the_connection(raw: bytes) -> None:
             os._exit(0)
     theirs.close()
     with ours, pytest.raises(Lost):
-        Channel(ours).receive()
+        Channel(ours).receive(Message)
     os.waitpid(child, 0)
 
 

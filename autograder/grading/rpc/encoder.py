@@ -1,0 +1,329 @@
+"""Values on their way out: what crosses as plain data, and what has to be told beside it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn, optim
+
+from autograder.check._errors import CheckFailed, NotWritten
+from autograder.grading.rpc import registry
+from autograder.grading.rpc.messages import (
+    Buffer,
+    ClassValue,
+    CommonObject,
+    DeviceValue,
+    DictValue,
+    DtypeValue,
+    ErrorValue,
+    ExactNumber,
+    FloatValue,
+    Frame,
+    FunctionValue,
+    IteratorValue,
+    ListValue,
+    Message,
+    ModuleClass,
+    ModuleContent,
+    ModuleState,
+    ModuleValue,
+    NumpyArray,
+    NumpyNumber,
+    ObjectValue,
+    OptimizerGroup,
+    OptimizerValue,
+    OwnObject,
+    ParameterInfo,
+    PythonModule,
+    SetValue,
+    Simple,
+    SliceValue,
+    TensorContent,
+    TensorsValue,
+    TensorValue,
+    TupleValue,
+    Value,
+    Verdict,
+)
+from autograder.grading.rpc.modules import SIMPLE, attributes, contents, is_as_before, methods_of
+from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator
+from autograder.grading.rpc.state import SessionState
+from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
+
+MOST_ITEMS = 20_000
+MOST_DEPTH = 12
+MOST_TEXT = 100_000
+ARRAY_TYPES = "?bhilqBefd"
+
+
+class Encoder:
+    """One message on its way out: its value, and all that has to be told so that the other side understands it.
+
+    Args:
+        frames: where in the answer an error came from.
+
+    Attributes:
+        blobs: the bytes of the message's tensors.
+    """
+
+    def __init__(self, state: SessionState, frames: Callable[[BaseException], list[Frame]]) -> None:
+        self._state, self._frames = state, frames
+        self.blobs: list[Raw] = []
+        self._items = 0
+        self._tensors: list[TensorContent] = []
+        self._modules: list[ModuleContent] = []
+        self._modes: list[tuple[int, bool]] = []
+        self._visited: set[int] = set()
+
+    def message(self, operation: str, number: int, value: Value) -> Message:
+        """A message with an encoded value, and with all that is new, has changed, or is of no more use."""
+        state, message = self._state, Message(operation, number, value, torch.is_grad_enabled())
+        for root in state.active:
+            self._module(root)
+        for key, optimizer in state.optimizers.items():
+            if (groups := self._groups(optimizer)) != state.groups.get(key):
+                state.groups[key] = groups
+                message.optimizers.append((key, groups))
+        for key, tensor, is_changed in state.tensors.changed():
+            if not is_changed:
+                state.tensors.set_requires_grad(key, tensor.requires_grad)
+                message.requires_grad.append((key, tensor.requires_grad))
+            elif (raw := self._describe(key, tensor)) is not None:
+                state.tensors.agree(key, tensor, raw)
+        message.tensors, message.modules, message.modes = self._tensors, self._modules, self._modes
+        message.unused = _drained(state.tensors.unused) + _drained(state.unused)
+        message.ended = _drained(state.ended)
+        return message
+
+    def encode(self, value: Any, depth: int = 0) -> Value:
+        """A value as a message holds it."""
+        kind, simple = type(value), cast(Simple, value)
+        if value is None or kind is bool:
+            return simple
+        if kind is float:
+            return _finite(value)
+        is_several = kind is tuple and len(value) > 0 and all(issubclass(type(item), Tensor) for item in value)
+        self._items += len(value) if is_several else 1
+        if depth > MOST_DEPTH or self._items > MOST_ITEMS:
+            raise CheckFailed("What your code returns is nested too deeply, or holds too many things.")
+        if is_several:
+            return self._several(value)
+        if (kind is int and abs(value) < 2**63) or (kind is str and len(value) <= MOST_TEXT):
+            return simple
+        if issubclass(kind, Tensor):
+            return self._tensor(value)
+        if issubclass(kind, tuple):
+            return TupleValue([self.encode(item, depth + 1) for item in tuple.__iter__(value)])
+        if issubclass(kind, list):
+            return ListValue([self.encode(item, depth + 1) for item in list.__iter__(value)])
+        if kind is dict:
+            return DictValue(
+                [(self.encode(key, depth + 1), self.encode(item, depth + 1)) for key, item in value.items()]
+            )
+        if kind is set or kind is frozenset:
+            return SetValue([self.encode(item, depth + 1) for item in value])
+        return self._object(value, kind, depth)
+
+    def _object(self, value: Any, kind: type, depth: int) -> Value:
+        name = registry.NAMES.get(id(value))
+        if name is not None:
+            return CommonObject(name)
+        if issubclass(kind, BaseException):
+            return self._error(value)
+        if issubclass(kind, nn.Module):
+            return ModuleValue(self._module(value))
+        if kind is torch.dtype and value in registry.DTYPE_NAMES:
+            return DtypeValue(registry.DTYPE_NAMES[value])
+        if kind is torch.device:
+            return DeviceValue(value.type)
+        if kind is slice:
+            return SliceValue(*(self.encode(item, depth + 1) for item in (value.start, value.stop, value.step)))
+        if issubclass(kind, np.generic) and value.dtype.char in ARRAY_TYPES:
+            number = value.item()
+            return NumpyNumber(value.dtype.char, _finite(number) if type(number) is float else number)
+        if kind is np.ndarray and value.dtype.char in ARRAY_TYPES and value.nbytes < 2**26:
+            tensor = self._tensor(torch.from_numpy(value.copy()))
+            shape = list(value.shape)
+            return NumpyArray(value.dtype.char, shape, tensor) if isinstance(tensor, TensorValue) else tensor
+        if kind is Decimal or kind is Fraction:
+            return ExactNumber("Decimal" if kind is Decimal else "Fraction", str(value)[:200])
+        if registry.is_module(value):
+            return PythonModule(value.__name__)
+        if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass):
+            number = self._state.number(value)
+            if number is not None:
+                return OwnObject(number)
+        if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
+            return self._optimizer(value)
+        if hasattr(kind, "__next__") and self._state.judge:
+            return IteratorValue(self._state.hand_out(value))
+        if isinstance(value, type):
+            return ClassValue(self._state.hand_out(value), value.__name__[:200], _signature(value))
+        if callable(value):
+            title = str(getattr(value, "__name__", kind.__name__))[:200]
+            return FunctionValue(self._state.hand_out(value), title, _signature(value))
+        return ObjectValue(str(kind.__module__)[:200], kind.__name__[:200])
+
+    # Tensors
+
+    def _number(self, tensor: Tensor) -> int | None:
+        """The number of a tensor, which the other side now knows; None for a kind that does not cross."""
+        number = self._state.tensor_number(tensor)
+        if number is None:
+            number = self._state.new_number()
+            raw = self._describe(number, tensor)
+            if raw is None:
+                return None
+            self._state.tensors.add(tensor, number, raw)
+        return number
+
+    def _tensor(self, tensor: Tensor) -> TensorValue | ObjectValue:
+        number = self._number(tensor)
+        return ObjectValue("torch", "Tensor") if number is None else TensorValue(number)
+
+    def _several(self, tensors: tuple[Tensor, ...]) -> Value:
+        values = [self._tensor(tensor) for tensor in tensors]
+        numbers = [value.number for value in values if isinstance(value, TensorValue)]
+        return TensorsValue(numbers) if len(numbers) == len(values) else TupleValue([*values])
+
+    def _describe(self, number: int, tensor: Tensor) -> Raw | None:
+        """Say all of a tensor, and return its bytes; None where it is of a kind that does not cross."""
+        described = describe(number, tensor, strides=self._state.judge)
+        if described is None:
+            return None
+        content, raw = described
+        self._tensors.append(content)
+        self.blobs.append(raw)
+        if len(raw) % ALIGNMENT:
+            self.blobs.append(bytes(-len(raw) % ALIGNMENT))
+        return raw
+
+    # Modules and optimizers
+
+    def _module(self, module: nn.Module) -> int:
+        """Say what has changed in a module and in its parts since both sides last agreed, and return its number."""
+        state = self._state
+        number = state.number(module)
+        if number is not None and number in self._visited:
+            return number
+        before = state.contents.get(number) if number is not None else None
+        if number is not None and before is not None and is_as_before(module, before):
+            self._visited.add(number)
+            self._mode(module, number)
+            for part in before.parts:
+                if part is not None:
+                    self._module(part)
+            return number
+        inside, kind = contents(module), None
+        if number is None:
+            number = state.hand_out(module)
+            kind = _module_class(module)
+        self._visited.add(number)
+        state.contents[number] = inside
+        content = self._module_state(module)
+        if kind is not None or state.modules.get(number) != content:
+            state.modules[number] = content
+            self._modules.append(ModuleContent(number, kind, content))
+        return number
+
+    def _mode(self, module: nn.Module, number: int) -> None:
+        """Say that a module is in training now, or no longer."""
+        training = bool(module.training)
+        if training is not self._state.modules[number].training:
+            self._modes.append((number, training))
+            self._state.set_mode(number, training)
+
+    def _module_state(self, module: nn.Module) -> ModuleState:
+        buffers = {name: value if isinstance(value, Tensor) else None for name, value in module._buffers.items()}
+        plain = attributes(module)
+        if isinstance(module, registry.SECRETIVE):
+            buffers, plain = {}, {}
+        volatile = module._non_persistent_buffers_set
+        return ModuleState(
+            bool(module.training),
+            {name: self.encode(value) for name, value in plain.items()},
+            {name: None if value is None else self._number(value) for name, value in module._parameters.items()},
+            {name: self._buffer(value, name in volatile) for name, value in buffers.items()},
+            {name: None if part is None else self._module(part) for name, part in module._modules.items()},
+        )
+
+    def _buffer(self, buffer: Tensor | None, is_volatile: bool) -> Buffer | None:
+        number = None if buffer is None else self._number(buffer)
+        return None if buffer is None or number is None else Buffer(number, buffer.requires_grad, is_volatile)
+
+    def _optimizer(self, optimizer: optim.Optimizer) -> OptimizerValue:
+        number, groups = self._state.hand_out(optimizer), self._groups(optimizer)
+        self._state.groups[number] = groups
+        return OptimizerValue(number, type(optimizer).__name__, groups)
+
+    def _groups(self, optimizer: optim.Optimizer) -> list[OptimizerGroup]:
+        groups = []
+        for group in optimizer.param_groups:
+            numbers = [self._number(parameter) for parameter in group["params"]]
+            options = {key: value for key, value in group.items() if is_exact(value)}
+            groups.append(OptimizerGroup([number for number in numbers if number is not None], options))
+        return groups
+
+    # Errors
+
+    def _error(self, error: BaseException) -> Verdict | ErrorValue:
+        if isinstance(error, CheckFailed):
+            details, slip = [str(line) for line in error.details], error.slip and str(error.slip)
+            return Verdict(isinstance(error, NotWritten), str(error.verdict), details, slip)
+        kind = type(error)
+        common = (above.__name__ for above in kind.__mro__ if registry.ERRORS.get(above.__name__) is above)
+        base = next(common, "RuntimeError")
+        try:
+            text = str(error)[:2000]
+        except Exception:
+            text = ""
+        text = text.encode("utf-8", "replace").decode()
+        undefined = str(error.name)[:200] if isinstance(error, NameError) else None
+        return ErrorValue(base, kind.__name__[:200], text, self._frames(error), undefined)
+
+
+def _drained(numbers: list[int]) -> list[int]:
+    """Take what is in a list to which more may be added at any moment."""
+    taken = numbers.copy()
+    del numbers[: len(taken)]
+    return taken
+
+
+def _finite(value: float) -> float | FloatValue:
+    return value if math.isfinite(value) else FloatValue("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
+
+
+def _module_class(module: nn.Module) -> ModuleClass:
+    kind: type = type(module)
+    return ModuleClass(registry.layer_name(module), kind.__name__[:200], registry.ancestor_name(kind), methods_of(kind))
+
+
+def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except Exception:
+        return None
+    if len(parameters) > 50:
+        return None
+    return [
+        ParameterInfo(parameter.name, PARAMETER_KINDS.index(parameter.kind), _default(parameter))
+        for parameter in parameters
+    ]
+
+
+def _default(parameter: inspect.Parameter) -> list[Simple]:
+    if parameter.default is parameter.empty:
+        return []
+    return [parameter.default if is_exact(parameter.default) else "…"]
+
+
+def is_exact(value: object) -> bool:
+    """JSON knows a value just as it is."""
+    return type(value) in SIMPLE and (type(value) is not float or math.isfinite(value))

@@ -1,0 +1,335 @@
+"""What the two sides say to each other, declared: msgspec turns it into JSON and checks whatever comes in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+from torch import Tensor
+
+from autograder.grading.rpc.channel import malformed
+
+MOST_DIMENSIONS = 16
+MOST_METHODS = 200
+Simple = bool | int | float | str | None
+Size = Annotated[int, Meta(ge=0, lt=2**40)]
+Shape = Annotated[list[Size], Meta(max_length=MOST_DIMENSIONS)]
+Frame = tuple[str, int, str]  # function, line, source of the line
+Declared = TypeVar("Declared")
+
+
+class _Row(Struct, array_like=True, forbid_unknown_fields=True):
+    """A JSON list with a fixed place for each field."""
+
+
+# Values. The tag is the first item of the list; None, truth values, numbers and texts cross as themselves.
+
+
+class TupleValue(_Row, tag="t"):
+    items: list[Value]
+
+
+class ListValue(_Row, tag="l"):
+    items: list[Value]
+
+
+class SetValue(_Row, tag="set"):
+    items: list[Value]
+
+
+class DictValue(_Row, tag="d"):
+    items: list[tuple[Value, Value]]
+
+
+class TensorValue(_Row, tag="T"):
+    number: int
+
+
+class TensorsValue(_Row, tag="Ts"):
+    """A tuple of tensors."""
+
+    numbers: list[int]
+
+
+class FloatValue(_Row, tag="float"):
+    """A float that JSON does not know."""
+
+    text: Literal["nan", "inf", "-inf"]
+
+
+class SliceValue(_Row, tag="slice"):
+    start: Value
+    stop: Value
+    step: Value
+
+
+class NumpyNumber(_Row, tag="number"):
+    char: str
+    value: bool | int | float | FloatValue
+
+
+class NumpyArray(_Row, tag="array"):
+    char: str
+    shape: Shape
+    data: TensorValue
+
+
+class ExactNumber(_Row, tag="exact"):
+    kind: Literal["Decimal", "Fraction"]
+    text: Annotated[str, Meta(max_length=200)]
+
+
+class DtypeValue(_Row, tag="dtype"):
+    name: str
+
+
+class DeviceValue(_Row, tag="device"):
+    kind: str
+
+
+class PythonModule(_Row, tag="python"):
+    name: str
+
+
+class CommonObject(_Row, tag="known"):
+    """What both sides hold under one name."""
+
+    name: str
+
+
+class OwnObject(_Row, tag="back"):
+    """What the receiver has handed out itself."""
+
+    number: int
+
+
+class ModuleValue(_Row, tag="m"):
+    number: int
+
+
+class ParameterInfo(NamedTuple):
+    """A parameter of a signature: its kind as `inspect` counts them, its default in a list if it has one."""
+
+    name: str
+    kind: Annotated[int, Meta(ge=0, le=4)]
+    default: Annotated[list[Simple], Meta(max_length=1)]
+
+
+class FunctionValue(_Row, tag="f"):
+    number: int
+    name: str
+    signature: list[ParameterInfo] | None
+
+
+class ClassValue(_Row, tag="class"):
+    number: int
+    name: str
+    signature: list[ParameterInfo] | None
+
+
+class IteratorValue(_Row, tag="next"):
+    number: int
+
+
+class ObjectValue(_Row, tag="object"):
+    """An object of which only its class is told."""
+
+    module: str
+    name: str
+
+
+class OptimizerGroup(NamedTuple):
+    """One of an optimizer's groups: the numbers of its parameters, and its plain options."""
+
+    parameters: list[int]
+    options: dict[str, Simple]
+
+
+class OptimizerValue(_Row, tag="optimizer"):
+    number: int
+    kind: str
+    groups: Annotated[list[OptimizerGroup], Meta(min_length=1)]
+
+
+class Verdict(_Row, tag="verdict"):
+    """A check that has failed."""
+
+    is_unwritten: bool
+    verdict: str
+    details: list[str]
+    slip: str | None
+
+
+class ErrorValue(_Row, tag="error"):
+    """An exception: the nearest class that both sides have, its own class's name, and where in the answer it arose."""
+
+    kind: str
+    name: str
+    text: str
+    frames: list[Frame]
+    undefined: str | None  # the name that a NameError is about
+
+
+Several = TupleValue | ListValue | SetValue | DictValue | TensorsValue | SliceValue
+Number = FloatValue | NumpyNumber | NumpyArray | ExactNumber
+Named = DtypeValue | DeviceValue | PythonModule | CommonObject | ObjectValue
+Numbered = TensorValue | OwnObject | ModuleValue | FunctionValue | ClassValue | IteratorValue | OptimizerValue
+Value: TypeAlias = Simple | Several | Number | Named | Numbered | Verdict | ErrorValue
+
+
+class TensorContent(_Row):
+    """All of a tensor but its bytes, which follow the header in the order of these."""
+
+    number: int
+    dtype: str
+    shape: Shape
+    strides: list[int] | None
+    requires_grad: bool
+    is_parameter: bool
+    is_meta: bool
+
+
+class Buffer(NamedTuple):
+    """A module's buffer: its tensor's number, and whether it is left out of the state_dict."""
+
+    number: int
+    requires_grad: bool
+    is_volatile: bool
+
+
+class ModuleClass(_Row):
+    """What the mirror of a module is made from: PyTorch's own layer, or a class below the nearest that both sides have.
+
+    Attributes:
+        layer: the layer's registered name; None for a class of the course's or the student's.
+        ancestor: the registered name of the nearest common class; empty for `nn.Module`.
+        methods: the public methods that the class adds.
+    """
+
+    layer: str | None
+    name: str
+    ancestor: str
+    methods: Annotated[list[str], Meta(max_length=MOST_METHODS)]
+
+
+class ModuleState(_Row):
+    """What stands in a module, its tensors and parts by their numbers."""
+
+    training: bool
+    attributes: dict[str, Value]
+    parameters: dict[str, int | None]
+    buffers: dict[str, Buffer | None]
+    parts: dict[str, int | None]
+
+
+class ModuleContent(_Row):
+    """A module that is new, with its class, or has changed."""
+
+    number: int
+    kind: ModuleClass | None
+    state: ModuleState
+
+
+class GlobalState(NamedTuple):
+    """What the answers share with all of PyTorch: its default dtype and its seed."""
+
+    dtype: str
+    seed: int
+
+
+class Message(Struct, omit_defaults=True):
+    """One message: a request with its arguments, or the answer "ok" or "error" to the one of the same number.
+
+    Attributes:
+        grad_enabled: PyTorch's switch on the sender's side.
+        output: what has been printed there.
+        tensors: those that are new or whose numbers have changed.
+        requires_grad: parameters of which nothing but this flag has changed.
+        modes: modules of which nothing but their mode has changed: number, and whether they are in training.
+        unused: tensors and modules that the sender does not need any more.
+        ended: calls that nobody will differentiate any more.
+    """
+
+    operation: str
+    number: int
+    value: Value
+    grad_enabled: bool
+    global_state: GlobalState | None = None
+    output: str = ""
+    tensors: list[TensorContent] = []
+    requires_grad: list[tuple[int, bool]] = []
+    modules: list[ModuleContent] = []
+    modes: list[tuple[int, bool]] = []
+    optimizers: list[tuple[int, list[OptimizerGroup]]] = []
+    unused: list[int] = []
+    ended: list[int] = []
+
+
+# What requests and their results hold once they are decoded.
+
+
+class Rule(NamedTuple):
+    """PyTorch's finished parts that an answer must not call, and what to use instead."""
+
+    names: list[str]
+    instead: str
+
+
+class CallRequest(NamedTuple):
+    """Call an object, or its method.
+
+    Attributes:
+        sources: the tensors among the arguments that gradients lead to, each once.
+        are_leaves: which of them are leaves of the caller's graph.
+    """
+
+    number: int
+    method: str | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    sources: tuple[Tensor, ...]
+    are_leaves: list[bool]
+    rules: list[Rule]
+
+
+class CallResult(NamedTuple):
+    """What came of a call.
+
+    Attributes:
+        call: its number, by which gradients are asked for.
+        outputs: the tensors in the value that can be differentiated.
+        parameters: those that the call may have used.
+    """
+
+    value: Any
+    call: int
+    outputs: tuple[Tensor, ...]
+    parameters: tuple[Tensor, ...]
+
+
+class BackwardRequest(NamedTuple):
+    """The gradients by the outputs of a call, and the places of the sources whose gradients are asked for."""
+
+    call: int
+    gradients: tuple[Tensor | None, ...]
+    wanted: list[int]
+
+
+class AttributeResult(NamedTuple):
+    """An attribute of a module, and the tensors in it that require gradients."""
+
+    value: Any
+    requiring: list[Tensor]
+
+
+def checked(kind: type[Declared], value: object) -> Declared:
+    """A decoded value as what it has to be.
+
+    Raises:
+        Lost: it is not.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise malformed(f"{kind.__name__}: {error}") from None

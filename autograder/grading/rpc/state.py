@@ -1,0 +1,155 @@
+"""What both sides know of each other: tensors, modules, functions and calls, each by one number."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch import Tensor, nn, optim
+
+from autograder.grading.rpc.channel import malformed
+from autograder.grading.rpc.messages import ModuleState, OptimizerGroup
+from autograder.grading.rpc.modules import Contents
+from autograder.grading.rpc.tensors import SharedTensors
+
+
+@dataclass(frozen=True)
+class DifferentiableCall:
+    """A call of this side whose gradients the other side may ask for."""
+
+    outputs: list[Tensor]
+    sources: list[Tensor]
+
+
+class SessionState:
+    """What one side knows of all that has crossed, until it forgets it.
+
+    Args:
+        numbers: where new numbers come from; it outlives the session, so that none is ever given twice.
+        judge: whether this is the side that believes nothing, and that decides how long a tensor is of use.
+
+    Attributes:
+        tensors: those that both sides hold.
+        aliases: what stands in for a tensor during a call, and that tensor's number, by the stand-in's id.
+        objects: modules, functions, classes, iterators and optimizers of both sides, by their numbers.
+        optimizers: those of the objects that are.
+        owned: the numbers of the objects that this side has handed out.
+        modules: the states of modules, as both sides know them.
+        contents: what stood in a module when its state was last sent.
+        groups: the groups of optimizers, as both sides know them.
+        active: modules whose state goes with every message.
+        calls: those of this side that can be differentiated.
+        ended: calls of the other side that nobody here will differentiate any more.
+        unused: modules of the other side that nobody here holds any more.
+    """
+
+    def __init__(self, numbers: Iterator[int], *, judge: bool) -> None:
+        self._numbers, self.judge = numbers, judge
+        self._sign = 1 if judge else -1
+        self._object_numbers: dict[int, int] = {}  # by the object's id
+        self.tensors = SharedTensors(keep=not judge)
+        self.aliases: dict[int, tuple[Tensor, int]] = {}
+        self.objects: dict[int, object] = {}
+        self.optimizers: dict[int, optim.Optimizer] = {}
+        self.owned: set[int] = set()
+        self.modules: dict[int, ModuleState] = {}
+        self.contents: dict[int, Contents | None] = {}
+        self.groups: dict[int, list[OptimizerGroup]] = {}
+        self.active: list[nn.Module] = []
+        self.calls: dict[int, DifferentiableCall] = {}
+        self.ended: list[int] = []
+        self.unused: list[int] = []
+
+    def new_number(self) -> int:
+        """A number that is not in use; those of the two sides never meet."""
+        return next(self._numbers) * self._sign
+
+    def require_foreign(self, number: int) -> None:
+        """A new number that the other side has given is one of its own.
+
+        Raises:
+            Lost: it is not.
+        """
+        if number * self._sign >= 0:
+            raise malformed("a number that is not its own")
+
+    def tensor_number(self, tensor: Tensor) -> int | None:
+        """How both sides know this tensor; None when only this one does."""
+        alias = self.aliases.get(id(tensor))
+        return alias[1] if alias is not None else self.tensors.number(tensor)
+
+    def number(self, value: object) -> int | None:
+        """How both sides know this object; None when only this one does."""
+        return self._object_numbers.get(id(value))
+
+    def hand_out(self, value: object) -> int:
+        """The number of an object that is here."""
+        number = self.number(value)
+        if number is None:
+            number = self.new_number()
+            self.owned.add(number)
+            self.take(value, number)
+        return number
+
+    def take(self, value: object, number: int) -> None:
+        """Know an object as `number`."""
+        self.objects[number], self._object_numbers[id(value)] = value, number
+        if isinstance(value, optim.Optimizer):
+            self.optimizers[number] = value
+
+    def own(self, number: object) -> object:
+        """What this side has handed out as `number`.
+
+        Raises:
+            Lost: it has handed out nothing of the kind.
+        """
+        if not isinstance(number, int) or number not in self.owned:
+            raise malformed("an unknown number")
+        return self.objects[number]
+
+    def module(self, number: int) -> nn.Module:
+        """The module of either side that is known as `number`.
+
+        Raises:
+            Lost: there is none.
+        """
+        module = self.objects.get(number)
+        if not isinstance(module, nn.Module):
+            raise malformed("no module")
+        return module
+
+    def set_mode(self, number: int, training: bool) -> None:
+        """Both sides know that a module is in training, or no longer."""
+        self.modules[number].training = training
+        if (contents := self.contents.get(number)) is not None:
+            self.contents[number] = contents._replace(training=training)
+
+    def let_go(self) -> None:
+        """Forget the other side's modules that nobody here holds any more; the next message says so."""
+        foreign = {
+            number: (weakref.ref(value), id(value))
+            for number, value in self.objects.items()
+            if number not in self.owned and isinstance(value, nn.Module)
+        }
+        for number in foreign:
+            del self.objects[number]
+            self.contents.pop(number, None)
+        for number, (reference, key) in foreign.items():
+            module = reference()
+            if module is not None:
+                self.objects[number] = module
+            else:
+                del self._object_numbers[key]
+                self.modules.pop(number, None)
+                self.unused.append(number)
+
+    def drop(self, number: int) -> None:
+        """The other side has no use for a tensor, or for a module of this side, any more."""
+        if number not in self.owned:
+            self.tensors.drop(number)
+        elif not self.judge:
+            del self._object_numbers[id(self.objects.pop(number))]
+            self.owned.remove(number)
+            self.modules.pop(number, None)
+            self.contents.pop(number, None)
