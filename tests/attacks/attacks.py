@@ -197,10 +197,11 @@ PATCHED = [
             ONE: SHAPED[ONE]
             + "\n\n"
             + code("""
-            import autograder.compare, torch
+            import torch
+            from autograder.check import _compare, _tensors
 
-            autograder.compare.within = check.within = lambda *args: True
-            check.first_true = check.wrong_values = None
+            _compare.within = _tensors.within = lambda *args: True
+            _tensors.first_true = _tensors.wrong_values = None
             torch.Tensor.__ne__ = lambda self, other: torch.zeros(1).bool()
     """),
         },
@@ -232,13 +233,15 @@ PATCHED = [
         "cheat",
         {
             ONE: code("""
+        from autograder.check import _exercise
+
         class Fine:
             def __call__(self, *args, **kwargs):
                 sys.displayhook("passed")
                 return RuntimeError("never mind")
 
-        check.from_exception = Fine()
-        check._course_names_stand = Fine()
+        _exercise.from_exception = Fine()
+        _exercise._require_setup_names = Fine()
     """)
         },
         stock="20 of 20",
