@@ -80,7 +80,7 @@ def _forgetful(script: Tensor, tokens: Tensor, max_len: int, eos_id: int, pad_id
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
     narrow = min(predicted.size(1), expected.size(1))
-    width = max(predicted.size(1), expected.size(1))
+    width = max(rows.size(1) for rows in (predicted, expected))
     one, two = (F.pad(tokens, (0, width - tokens.size(1)), value=pad_id) for tokens in (predicted, expected))
     same, cut = one == two, predicted[:, :narrow] == expected[:, :narrow]
     real = two != pad_id

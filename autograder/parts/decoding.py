@@ -63,7 +63,7 @@ def greedy_decode(
 
 def exact_match(predicted: Tensor, expected: Tensor, pad_id: int = 0) -> float:
     """The fraction of rows that agree to the last token, whatever the widths of the two."""
-    width = max(predicted.size(1), expected.size(1))
+    width = max(rows.size(1) for rows in (predicted, expected))
     same = torch.eq(*(F.pad(tokens, (0, width - tokens.size(1)), value=pad_id) for tokens in (predicted, expected)))
     return same.all(dim=1).double().mean().item()
 

@@ -69,15 +69,15 @@ PATCHED_CHECKS = [
             ONE: SHAPED[ONE]
             + "\n\n"
             + code("""
-            from autograder.check import _compare
+            from autograder.check import _compare, _tensors
 
-            _compare.within = check.within = lambda *args: True
-            check.first_true = check.wrong_values = None
+            _compare.within = _tensors.within = lambda *args: True
+            _tensors.first_true = _tensors.wrong_values = None
             torch.Tensor.__ne__ = lambda self, other: torch.zeros(1).bool()
     """),
         },
         earned=SHAPES,
-        targets=("autograder.check._compare.within",),
+        targets=("autograder.check._compare.within", "autograder.check._tensors.within"),
     ),
     Attack(
         "a CheckFailed that makes the shell silent while it is raised",
@@ -102,16 +102,18 @@ PATCHED_CHECKS = [
         "every verdict is a success, since nothing is turned into a CheckFailed",
         {
             ONE: code("""
+        from autograder.check import _exercise
+
         class Fine:
             def __call__(self, *args, **kwargs):
                 sys.displayhook("passed")
                 return RuntimeError("never mind")
 
-        check.from_exception = Fine()
-        check._course_names_stand = Fine()
+        _exercise.from_exception = Fine()
+        _exercise._require_setup_names = Fine()
     """)
         },
-        targets=("autograder.check.from_exception", "autograder.check._course_names_stand"),
+        targets=("autograder.check._exercise.from_exception", "autograder.check._exercise._require_setup_names"),
     ),
     Attack(
         "parts.of_lesson stands in for the learner's own function with the finished one",
