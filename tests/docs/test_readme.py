@@ -53,7 +53,7 @@ def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_path_exists(document: Path) -> None:
-    """A path in backticks that begins with a folder of the repository, and a document or setting named alone, is there."""
+    """A path in backticks that begins with a folder of the repository is there, as is a document named alone."""
     text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     tops = {name.partition("/")[0] for name in files if "/" in name}
