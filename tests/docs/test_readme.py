@@ -21,9 +21,9 @@ def test_the_sample_message_is_the_real_one() -> None:
     """The words of the README's picture of a message are what the check says to the answer it describes."""
     forgot = next(wrong for wrong in LESSON_1 if wrong.what == "no scale")
     results = classroom("01_attention").grade({forgot.exercise: source("01_attention", forgot)})
-    said = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
+    text = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
     words = html.unescape(re.search(r'failing_check.png" .*? alt="(.*?)">', README)[1])
-    lines = [" ".join(line.replace("`", "").split()) for line in said.splitlines() if line]
+    lines = [" ".join(line.replace("`", "").split()) for line in text.splitlines() if line]
     assert len(lines) == 5 and all(line in words for line in lines)
 
 

@@ -34,13 +34,13 @@ class Page(HTMLParser):
         self.feed(source)
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
-        found = dict(attributes)
+        values = dict(attributes)
         self.tags.add(tag)
         self.addresses += [value for key, value in attributes if key in ("src", "href", "srcset", "action", "data")]
         if tag == "section":
-            self._section = found["id"]
+            self._section = values["id"]
         if tag == "img":
-            self.images[self._section].append(found)
+            self.images[self._section].append(values)
 
     def handle_data(self, data: str) -> None:
         self.texts[self._section] += data
