@@ -10,7 +10,7 @@ LESSON ?= 01_attention
 PARALLEL := --numprocesses 2 --dist loadgroup
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes gallery benchmarks clean
+.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
@@ -23,6 +23,7 @@ help:
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
+	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
@@ -85,6 +86,9 @@ mistakes: $(READY)
 
 gallery: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py
+
+pictures: $(READY) browser
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/pictures.py
 
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py

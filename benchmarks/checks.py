@@ -33,7 +33,7 @@ same run, which took {torch:.1f} s.
 def seconds(lesson: str) -> dict[str, float]:
     """Seconds of each check cell of a lesson, hidden tests left out."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from classroom import Classroom, run
+    from support.classroom import Classroom, run
 
     from autograder.course.lesson import without_regions
 

@@ -301,7 +301,7 @@ def executed(cells: Sequence[str]) -> Seconds:
 def run_cells(cells: Sequence[str], write: int = -1) -> None:
     """Execute cells as plain Python, and end this process."""
     import matplotlib.pyplot as plt
-    from classroom import run
+    from support.classroom import run
 
     plt.switch_backend("agg")
     scope: dict = {"__name__": "__main__"}
@@ -532,7 +532,7 @@ def many(course: Course, count: int) -> Iterator[str]:
 def as_part(arguments: argparse.Namespace) -> object:
     """What a process for one measurement does, the course and nbgrader not in it: warm up first."""
     sys.path.insert(0, str(ROOT / "tests"))
-    import classroom  # noqa: F401 (imported here once, and not in each fork)
+    import support.classroom  # noqa: F401 (imported here once, and not in each fork)
 
     from autograder.grading.worker import student
     from autograder.grading.worker.warm import warm_up

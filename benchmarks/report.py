@@ -79,7 +79,7 @@ from start to end, and its page in headless Chromium; medians of {repeats}.
 
 def told_by(lesson: str, exercise: str) -> list[list[Outcome]]:
     """What the checks of an exercise say to some wrong answers, the failing checks alone."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
     import matrix
 
     found = []

@@ -204,12 +204,12 @@ def page() -> str:
 
 
 def _figure(name: str, makes: list[Callable[[], draw.Picture]]) -> str:
-    said = _prose(inspect.getdoc(getattr(draw, name)).split("\n\n")[0].replace("\n", " "))
+    about = _prose(inspect.getdoc(getattr(draw, name)).split("\n\n")[0].replace("\n", " "))
     shown = "".join(
         f"<figure>{picture.html}<figcaption>{html.escape(picture.alt)}</figcaption></figure>\n"
         for picture in (make() for make in makes)
     )
-    return f'<section id="draw-{name}">\n<h3><code>draw.{name}</code></h3>\n<p>{said}</p>\n{shown}</section>'
+    return f'<section id="draw-{name}">\n<h3><code>draw.{name}</code></h3>\n<p>{about}</p>\n{shown}</section>'
 
 
 def _figure_of(shown: Panel) -> str:
@@ -262,6 +262,14 @@ MIDDLE = """
 """
 
 
+def write() -> str:
+    """Make the page, keep it as a file, and return it."""
+    text = page()
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(text, encoding="utf-8")
+    return text
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    write()
     print(f"{PAGE}: {len(figures())} functions, {len(PANELS)} failing checks, {PAGE.stat().st_size / 1e6:.1f} MB")

@@ -39,14 +39,14 @@ SAMPLES = ROOT / "tests" / "export" / "samples"
 
 def commands(name: str) -> list[list[str]]:
     """Return the words behind a command's name, for each time that the guide gives it words."""
-    found = [shlex.split(line.replace("=…", "=x")) for line in COMMANDS if line.startswith(f"{name} ")]
-    return [words[1:] for words in found]
+    lines = [shlex.split(line.replace("=…", "=x")) for line in COMMANDS if line.startswith(f"{name} ")]
+    return [words[1:] for words in lines]
 
 
 def block(*parts: str, of: list[str] = SCRIPTS) -> str:
     """Return the one block that holds all parts."""
-    (found,) = (code for code in of if all(part in code for part in parts))
-    return found
+    (match,) = (code for code in of if all(part in code for part in parts))
+    return match
 
 
 def configured(code: str) -> tuple[Config, dict[str, object]]:
@@ -60,9 +60,9 @@ def test_every_autograder_command_parses(monkeypatch: pytest.MonkeyPatch) -> Non
     """The command line takes each `autograder …` of the guide as it stands."""
     for name in [name for name in vars(cli) if name.startswith("run_")]:
         monkeypatch.setattr(cli, name, lambda arguments: 0)
-    found = commands("autograder")
-    assert {words[0] for words in found} == {"doctor", "export", "grade", "release", "report"}
-    for words in found:
+    calls = commands("autograder")
+    assert {words[0] for words in calls} == {"doctor", "export", "grade", "release", "report"}
+    for words in calls:
         assert cli.main(words) == 0, words
 
 
@@ -180,9 +180,9 @@ def test_what_students_get_holds_the_package_and_no_answers() -> None:
 def test_every_option_of_the_configuration_exists() -> None:
     """What the guide sets in nbgrader_config.py are traits of nbgrader's classes."""
     classes = (AssignLatePenalties, Exchange, FileNameCollectorPlugin, LateSubmissionPlugin)
-    known = {f"{each.__name__}.{name}" for each in classes for name in each.class_traits(config=True)}
+    traits = {f"{kind.__name__}.{name}" for kind in classes for name in kind.class_traits(config=True)}
     named = {name for code in SCRIPTS for name in re.findall(r"^c\.(\w+\.\w+) =", code, re.MULTILINE)}
-    assert named - known == {"CourseDirectory.course_id"}
+    assert named - traits == {"CourseDirectory.course_id"}
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     assert 'c.CourseDirectory.course_id = "transformer"' in config
     assert block("get_config()").splitlines()[1] in config
@@ -203,11 +203,11 @@ def test_every_option_of_the_configuration_exists() -> None:
 def test_names_from_canvas_are_understood(name: str, student: str | None, file: str | None) -> None:
     """nbgrader's collector finds student and file in Canvas' names, but not in those of anonymous grading."""
     config, _ = configured(block("FileNameCollectorPlugin"))
-    found = FileNameCollectorPlugin(config=config).collect(
+    collected = FileNameCollectorPlugin(config=config).collect(
         f"/course_1_2_x/downloaded/01_attention/extracted/zip/{name}"
     )
     expected = {"student_id": student, "file_id": file}
-    assert found is None if student is None else {key: found[key] for key in expected} == expected
+    assert collected is None if student is None else {key: collected[key] for key in expected} == expected
 
 
 def test_the_late_rule_takes_ten_per_cent_a_day() -> None:
@@ -256,10 +256,10 @@ def test_hand_ins_come_from_moodle(tmp_path: Path) -> None:
         files.writestr("Ada Lovelace_5501_assignsubmission_onlinetext/onlinetext.html", "<p>Done.</p>")
     arguments = "01_attention", str(SAMPLES / "moodle_worksheet.csv"), "submissions.zip"
     run_script(tmp_path, block("assignsubmission_file"), *arguments)
-    found = {
+    collected = {
         path.parts[-3]: path.read_text(encoding="utf-8") for path in tmp_path.glob("submitted/*/*/01_attention.ipynb")
     }
-    assert found == {"ada@example.org": "ada's", "ines@example.org": "inés'"}
+    assert collected == {"ada@example.org": "ada's", "ines@example.org": "inés'"}
     times = [path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("submitted/*/*/timestamp.txt"))]
     assert [f"{parse_utc(time)}" for time in times] == ["2026-03-02 09:14:00", "2026-03-02 10:02:00"]
     students = (tmp_path / "downloaded" / "students.csv").read_text(encoding="utf-8").splitlines()
@@ -338,7 +338,7 @@ def test_conda_gets_what_pip_gets() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     *plain, pip = environment["dependencies"]
     assert pip == {"pip": ["-r requirements.txt"]}
-    versions = dict(each.split("=") for each in plain if "=" in each)
+    versions = dict(package.split("=") for package in plain if "=" in package)
     pinned = re.search(r"^torch==(.*)$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
     assert versions["pytorch-cpu"] == pinned
     assert "pip" in plain

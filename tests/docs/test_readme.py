@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import re
+import subprocess
 import tomllib
+from pathlib import Path
 
+import pytest
 from matrix import source
 from support.classroom import ROOT, classroom, message
 from wrong_answers import LESSON_1
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_the_sample_message_is_the_real_one() -> None:
-    """The message in the README is what the check says to the answer it describes."""
+    """The words of the README's picture of a message are what the check says to the answer it describes."""
     forgot = next(wrong for wrong in LESSON_1 if wrong.what == "no scale")
     results = classroom("01_attention").grade({forgot.exercise: source("01_attention", forgot)})
-    said = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
-    assert f"```\n{said}\n```" in README
+    text = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
+    words = html.unescape(re.search(r'failing_check.png" .*? alt="(.*?)">', README)[1])
+    lines = [" ".join(line.replace("`", "").split()) for line in text.splitlines() if line]
+    assert len(lines) == 5 and all(line in words for line in lines)
 
 
 def test_the_sample_exercise_is_the_real_one() -> None:
@@ -36,11 +43,34 @@ def test_every_command_for_make_exists() -> None:
     assert named <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
 
 
-def test_every_link_to_a_file_leads_somewhere() -> None:
-    """Links without a scheme name files of the repository."""
-    for text in (README, (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")):
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-            assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
+    """Links without a scheme, and pictures, name files of the repository."""
+    text = document.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text) + re.findall(r'src="(.*?)"', text):
+        assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_exists(document: Path) -> None:
+    """A path in backticks that begins with a folder of the repository is there, as is a document named alone."""
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    tops = {name.partition("/")[0] for name in files if "/" in name}
+    for span in re.findall(r"`([^`\n]+)`", text):
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/?", span) and (span.partition("/")[0] in tops and "/" in span):
+            assert (ROOT / span).exists() and span.endswith("/") == (ROOT / span).is_dir(), span
+        elif re.fullmatch(r"[\w-]+\.(md|toml|yml|txt)", span):
+            assert (ROOT / span).exists(), span
+
+
+def test_pictures_are_small_and_have_words() -> None:
+    """Each picture of the README is a file below 100 kB, all together below 250 kB, and has words in its place."""
+    pictures = re.findall(r'<img src="(.*?)" width="\d+" alt="([^"]{80,})">', README)
+    assert len(pictures) == README.count("<img") == 3
+    sizes = [(ROOT / path).stat().st_size for path, _ in pictures]
+    assert max(sizes) < 100_000 and sum(sizes) < 250_000
+    assert {ROOT / path for path, _ in pictures} == set((ROOT / "docs" / "pictures").iterdir())
 
 
 def test_ci_runs_the_one_command() -> None:

@@ -186,7 +186,7 @@ def test_a_schedule_says_where_its_peak_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("losses", "told"),
+    ("losses", "words"),
     [
         ([3.0, 2.0, 2.4, 1.0], "goes from 3.00 to 1.00, below the line from step 4 on"),
         ([3.0, 2.29], "goes from 3.00 to 2.29, on the line"),
@@ -194,10 +194,10 @@ def test_a_schedule_says_where_its_peak_is() -> None:
         ([1.0, 0.5], "below the line from step 1 on"),
     ],
 )
-def test_a_loss_is_told_against_a_guess(losses: list[float], told: str) -> None:
+def test_a_loss_is_told_against_a_guess(losses: list[float], words: str) -> None:
     """The line stands at log(tokens), named, and each loss is above it, on it or below it."""
     picture = draw.loss({"loss": losses}, tokens=10)
-    assert "log 10 ≈ 2.30" in picture.alt and told in picture.alt
+    assert "log 10 ≈ 2.30" in picture.alt and words in picture.alt
     assert picture.figure.axes[0].texts[0].get_text() == "a guess:\nlog 10 ≈ 2.30"
 
 
@@ -221,8 +221,8 @@ def test_decoding_tells_every_step() -> None:
     probabilities = torch.tensor([[0.0, 0.1, 0.9, 0.0], [0.3, 0.6, 0.0, 0.1]])
     looks = torch.tensor([[0.2, 0.8], [0.7, 0.3]])
     options = {"vocabulary": NAMES, "source": ["x", "y"]}
-    told = draw.decoding(torch.tensor([0, 2, 1]), probabilities, looks, **options).alt
-    assert "after BOS comes a (0.90), looking at y; after BOS a comes EOS (0.60), looking at x" in told
+    alt = draw.decoding(torch.tensor([0, 2, 1]), probabilities, looks, **options).alt
+    assert "after BOS comes a (0.90), looking at y; after BOS a comes EOS (0.60), looking at x" in alt
     with pytest.raises(ValueError, match=r"probabilities should have the shape \(1, 4\) \(steps, vocab_size\)"):
         draw.decoding([0, 2], probabilities, looks, **options)
     with pytest.raises(ValueError, match=r"attention should have the shape \(2, 2\) \(steps, src_len\), not \(1, 2\)"):

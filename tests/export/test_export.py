@@ -61,8 +61,13 @@ def graded(person: Person, scores: Mapping[str, float], checks: Sequence[Outcome
 
 def make_book(*submissions: Graded, people: Sequence[Person] = (ADA, INES, BOB, GRACE, ABSENT)) -> Book:
     """A gradebook with two lessons."""
-    students = {person.id: person for person in sorted(people, key=lambda each: each.id)}
-    return Book(RELEASED, students, {(each.student, each.lesson): each for each in submissions}, CourseDirectory())
+    students = {person.id: person for person in sorted(people, key=lambda person: person.id)}
+    return Book(
+        RELEASED,
+        students,
+        {(submission.student, submission.lesson): submission for submission in submissions},
+        CourseDirectory(),
+    )
 
 
 RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status=Status.PASSED)])
@@ -113,9 +118,9 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
     broken = Graded("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
     waiting = Graded("ines", LESSON, {"check_double": 1.0}, to_be_looked_at=True)
     rows = rows_of(spreadsheet.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
-    found = {row[3]: row[12:] for row in rows}
-    assert found["s-ada"] == ["not gradable", "'=It is, a zip."]
-    assert found["ines"] == ["to be looked at", ""]
+    by_student = {row[3]: row[12:] for row in rows}
+    assert by_student["s-ada"] == ["not gradable", "'=It is, a zip."]
+    assert by_student["ines"] == ["to be looked at", ""]
 
 
 def test_names_survive_a_round_trip() -> None:
@@ -159,8 +164,8 @@ def test_canvas_fills_its_column_and_nothing_else() -> None:
     messages = Messages()
     text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
     data = filled(BOOK, Sheet.read(SAMPLES / "canvas.csv"), messages).decode()
-    wanted = text.replace(",9.50,,95", ",9.50,4,95").replace(",8.00,1.00,", ",8.00,2.75,")
-    assert data == wanted
+    expected = text.replace(",9.50,,95", ",9.50,4,95").replace(",8.00,1.00,", ",8.00,2.75,")
+    assert data == expected
     assert messages.missing == ["canvas.csv, line 8: Nobody, Jane is not in the gradebook; left as it was."]
 
 
@@ -188,11 +193,11 @@ def test_canvas_guesses_nothing() -> None:
     book = make_book(*(replace(RIGHT, student=person.id) for person in everybody), people=everybody)
     messages, sheet = Messages(), Sheet.read(SAMPLES / "canvas.csv")
     assert filled(book, sheet, messages) == (SAMPLES / "canvas.csv").read_bytes()
-    said = "\n".join(messages.missing)
-    assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in said
-    assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in said
-    assert "s-bob: line 6 of canvas.csv fits y equally." in said
-    assert "y: line 6 of canvas.csv fits s-bob equally." in said
+    missing = "\n".join(messages.missing)
+    assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in missing
+    assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in missing
+    assert "s-bob: line 6 of canvas.csv fits y equally." in missing
+    assert "y: line 6 of canvas.csv fits s-bob equally." in missing
 
 
 def test_canvas_keeps_what_it_would_not_take() -> None:
@@ -304,7 +309,7 @@ def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (b"Name,Points\nAda,3\n", r"no column “Student”. Its columns are: Name, Points"),
@@ -317,11 +322,11 @@ def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
         (b"Student\x81\xff,ID", r"not in UTF-8 \(line 1\), nor"),
     ],
 )
-def test_wrong_templates_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
+def test_wrong_templates_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     """A file of another form is refused with what is missing."""
     path = tmp_path / "template.csv"
     path.write_bytes(content)
-    with pytest.raises(CourseError, match=said):
+    with pytest.raises(CourseError, match=message):
         filled(BOOK, Sheet.read(path), Messages())
 
 
@@ -376,14 +381,14 @@ def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) ->
 
 def test_moodle_worksheets_of_another_form_are_refused(tmp_path: Path) -> None:
     """What a worksheet lacks is named: a heading, points, ids, a place for comments, or the right maximum."""
-    for old, new, said in [
+    for old, new, message in [
         ("Identifier,", "Kennung,", "no column “Identifier”.*Set Moodle to English"),
         ('"Last modified (grade)"', "x", r"no column “Last modified \(grade\)”"),
         ('"Maximum grade"', "Scale", "grades it on a scale"),
         ('"Email address"', "City", "none of the columns Email address, ID number, Username"),
         ("4.00", '"100,00"', "has 4 points, and 100"),
     ]:
-        with pytest.raises(CourseError, match=said):
+        with pytest.raises(CourseError, match=message):
             worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new), Messages())
     with pytest.raises(CourseError, match="no column “Feedback comments”"):
         sheet = edited(tmp_path, "moodle_worksheet.csv", '"Feedback comments"', "x")
@@ -478,7 +483,7 @@ def test_command_writes_to_standard_output(course: Path, capfdbinary: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["csv", "03_thirds"], "The gradebook has no lesson 03_thirds. It has 01_doubling."),
         (["csv", "--student", "q*"], "no student whose id fits q*"),
@@ -496,11 +501,11 @@ def test_command_writes_to_standard_output(course: Path, capfdbinary: pytest.Cap
         (["gradescope-zip", "../x"], "There is no lesson ../x. There are 01_doubling."),
     ],
 )
-def test_command_refuses(course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_command_refuses(course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     """What cannot be exported is said, with exit status 2, and no file is changed."""
     before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
     assert cli.main(["export", *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
 
 

@@ -51,12 +51,12 @@ def fits(value: Any, sample: Any, where: str = "results") -> None:
     """Assert that a value has only the fields of the published sample, each of its type."""
     if isinstance(sample, dict) and sample:
         assert isinstance(value, dict) and set(value) <= set(sample), (where, value)
-        for name, each in value.items():
-            fits(each, sample[name], f"{where}.{name}")
+        for name, part in value.items():
+            fits(part, sample[name], f"{where}.{name}")
     elif isinstance(sample, list):
         assert isinstance(value, list), where
-        for each in value:
-            fits(each, sample[0], where)
+        for part in value:
+            fits(part, sample[0], where)
     else:
         kind = (int, float) if isinstance(sample, float | int) else type(sample)
         assert isinstance(value, kind) and not isinstance(value, bool), (where, value)
@@ -66,11 +66,11 @@ def valid(results: dict[str, Any]) -> dict[str, Any]:
     """Assert that Gradescope would take this, and return it."""
     fits(results, json.loads(SAMPLE.read_text()))
     assert "score" in results
-    for each in (results, *results["tests"]):
-        assert each.get("visibility") in {"visible", "hidden", "after_due_date", "after_published"}
-        assert each.get("status", "passed") in {"passed", "failed"}
+    for part in (results, *results["tests"]):
+        assert part.get("visibility") in {"visible", "hidden", "after_due_date", "after_published"}
+        assert part.get("status", "passed") in {"passed", "failed"}
         for name in ("output_format", "test_output_format", "test_name_format", "name_format"):
-            assert each.get(name, "text") in {"text", "html", "simple_format", "md", "ansi"}
+            assert part.get(name, "text") in {"text", "html", "simple_format", "md", "ansi"}
     return results
 
 
@@ -80,11 +80,11 @@ def test_gradescope_results_have_the_published_form() -> None:
         "x", LESSON, (PASSED, FAILED), (Note(NoteKind.NOTEBOOK, "Cells stood in another order."),), seconds=2.6
     )
     scores = {"check_double": 3.0, "check_double_text": 0.25, "essay": 1.0}
-    found = valid(of_result(result, scores=scores, penalty=0.5))
-    assert found["score"] == 3.75 and found["execution_time"] == 3
-    assert [(test["name"], test["score"]) for test in found["tests"]] == list(scores.items())
-    assert [test.get("status") for test in found["tests"]] == ["passed", "failed", None]
-    assert "Cells stood in another order." in found["output"] and "late" in found["output"]
+    results = valid(of_result(result, scores=scores, penalty=0.5))
+    assert results["score"] == 3.75 and results["execution_time"] == 3
+    assert [(test["name"], test["score"]) for test in results["tests"]] == list(scores.items())
+    assert [test.get("status") for test in results["tests"]] == ["passed", "failed", None]
+    assert "Cells stood in another order." in results["output"] and "late" in results["output"]
     broken = valid(of_result(Result("x", LESSON, reason="The file is empty. Hand it in again.")))
     assert broken["score"] == 0 and broken["output"].startswith("It could not be graded. The file is empty.")
 
@@ -107,8 +107,8 @@ def home(archive: bytes, tmp_path: Path) -> Path:
     source = tmp_path / "source"
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         files.extractall(source)
-        for each in files.infolist():
-            (source / each.filename).chmod(each.external_attr >> 16 & 0o777)
+        for entry in files.infolist():
+            (source / entry.filename).chmod(entry.external_attr >> 16 & 0o777)
     shutil.copy(source / "run_autograder", tmp_path)
     (tmp_path / "submission").mkdir()
     return tmp_path
@@ -137,7 +137,7 @@ def test_gradescope_zip_is_reproducible(archive: bytes) -> None:
     """The same course makes the same bytes, with scripts that can be run at its root and the pinned versions."""
     assert archive == bundle(ROOT, ROOT / "solutions" / LESSON / f"{LESSON}.ipynb")
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
-        modes = {each.filename: each.external_attr >> 16 for each in files.infolist()}
+        modes = {entry.filename: entry.external_attr >> 16 for entry in files.infolist()}
         assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
         assert {f"lesson/{LESSON}.ipynb", "package/pyproject.toml", "package/autograder/check/__init__.py"} <= set(
             modes
@@ -197,19 +197,19 @@ def test_gradescope_grades_wrong_work(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({}, f"There is no notebook. It should be called {LESSON}.ipynb."),
         ({"a.ipynb": "{", "b.ipynb": "{"}, "There are several notebooks"),
         ({"a.ipynb": "PK\x03\x04 no notebook"}, "The file is no notebook (it is a zip archive)"),
     ],
 )
-def test_gradescope_says_what_is_wrong_with_a_file(home: Path, files: dict[str, str], said: str) -> None:
+def test_gradescope_says_what_is_wrong_with_a_file(home: Path, files: dict[str, str], message: str) -> None:
     """A missing, doubled or broken notebook comes to 0 points and a reason."""
     for name, text in files.items():
         (home / "submission" / name).write_text(text)
     results, _ = run(home)
-    assert results["score"] == 0 and said in results["output"]
+    assert results["score"] == 0 and message in results["output"]
 
 
 def test_gradescope_results_are_there_when_nothing_works(home: Path) -> None:

@@ -124,8 +124,12 @@ def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, *
 
 def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | None = None) -> Book:
     """Return a gradebook with these submissions, and with more students."""
-    students = {each.student: Person(each.student) for each in submissions} | dict(people or {})
-    return replace(empty, students=students, graded={(each.student, each.lesson): each for each in submissions})
+    students = {submission.student: Person(submission.student) for submission in submissions} | dict(people or {})
+    return replace(
+        empty,
+        students=students,
+        graded={(submission.student, submission.lesson): submission for submission in submissions},
+    )
 
 
 def page_of(book: Book, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
@@ -141,7 +145,7 @@ def rows(page: BeautifulSoup, kind: str) -> list[list[str]]:
 
 def named(page: BeautifulSoup, words: str) -> list[str]:
     """Return the names that fold out under some words."""
-    summary = next(each for each in page.select("details.who > summary") if each.get_text() == words)
+    summary = next(element for element in page.select("details.who > summary") if element.get_text() == words)
     return [item.get_text() for item in summary.find_next_sibling("ul").select("li")]
 
 
@@ -149,7 +153,7 @@ def named(page: BeautifulSoup, words: str) -> list[str]:
 def page(empty: Book) -> BeautifulSoup:
     """The page of the five of CLASS, of one who handed in nothing, and of one who waits."""
     people = {"fay": Person("fay", "Fay", "Late"), "gus": Person("gus")}
-    book = filled(empty, *(graded(*each) for each in CLASS.items()), people=people)
+    book = filled(empty, *(graded(*work) for work in CLASS.items()), people=people)
     return page_of(book, [("gus", LESSON), ("ada", LESSON)])
 
 
@@ -160,12 +164,12 @@ def test_students_have_their_points(course: Path) -> None:
     """Each row of the table of students has the scores and the total that the gradebook has."""
     record(course, CLASS)
     book = read_book(course)
-    found = {row[0]: row[1:] for row in rows(page_of(book), "sortable")}
-    assert found.keys() == CLASS.keys()
-    for student, (points, total, share) in found.items():
+    students = {row[0]: row[1:] for row in rows(page_of(book), "sortable")}
+    assert students.keys() == CLASS.keys()
+    for student, (points, total, share) in students.items():
         score = book.graded[student, LESSON].score
         assert (float(points), float(total), int(share)) == (score, score, round(100 * score / 4))
-    assert {float(row[0]) for row in found.values()} == {4, 1, 0, 3}
+    assert {float(row[0]) for row in students.values()} == {4, 1, 0, 3}
 
 
 def test_who_passed_failed_and_did_not_try(page: BeautifulSoup) -> None:
@@ -255,10 +259,10 @@ def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
     foreign = replace(graded("ada", BOTH_RIGHT), result=None, scores={"check_double": 3.0, "check_double_text": 0.0})
     older = graded("bob", (right("check_gone"),), unenforced=("no network",))
     page = page_of(filled(empty, foreign, older))
-    said = " ".join(page.get_text(" ").split())
-    assert "1 graded by another program than autograder grade" in said
-    assert "1 graded with other checks than the lesson has now" in said
-    assert "1 graded where the sandbox did not wholly hold" in said
+    text = " ".join(page.get_text(" ").split())
+    assert "1 graded by another program than autograder grade" in text
+    assert "1 graded with other checks than the lesson has now" in text
+    assert "1 graded where the sandbox did not wholly hold" in text
     assert named(page, "2 lost points for a reason that was not kept") == ["ada", "bob"]
 
 
@@ -285,8 +289,8 @@ def test_equal_mistakes_and_equal_verdicts_are_one() -> None:
         Failure("eve", wrong("c2", "`x` is None.", slip="Is there a `return`?")),
         Failure("eve", wrong("c1", "`b` has the wrong values.", HALVING)),
     ]
-    found = [(mistake.text, mistake.named, mistake.students) for mistake in count_mistakes(failures)]
-    assert found == [
+    counts = [(mistake.text, mistake.named, mistake.students) for mistake in count_mistakes(failures)]
+    assert counts == [
         ("the result is halved", True, ("dee", "eve")),
         ("In training, …% of the entries of `x` are dropped at dropout=….", False, ("ada", "bob")),
         ("`x` is None.", True, ("eve",)),
@@ -435,30 +439,30 @@ def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
 
 
 def _wrong_in_way(way: str, exercise: Exercise) -> list[Outcome]:
-    return [wrong(each.id, f"`f` is wrong in way {way}.", points=each.points) for each in exercise.checks]
+    return [wrong(check.id, f"`f` is wrong in way {way}.", points=check.points) for check in exercise.checks]
 
 
 def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path) -> None:
     """1,000 students in seven lessons, every failure of its own kind, make a page of less than 5 MB."""
     sources = sorted((ROOT / "solutions").glob("*/*.ipynb"))
     lessons = [Lesson(path.stem, read_notebook(path)) for path in sources]
-    told = {
-        each.name: [_wrong_in_way(way, each) for way in "abcdefghijklmnopqrst"]
+    failures = {
+        exercise.name: [_wrong_in_way(way, exercise) for way in "abcdefghijklmnopqrst"]
         for lesson in lessons
-        for each in lesson.exercises
+        for exercise in lesson.exercises
     }
-    results = list(invented.a_class(lessons, told, 1000))
+    results = list(invented.a_class(lessons, failures, 1000))
     points = {
-        lesson.name: {check.id: check.points for each in lesson.exercises for check in each.checks}
+        lesson.name: {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
         for lesson in lessons
     }
-    names = {lesson.name: frozenset(each.name for each in lesson.exercises) for lesson in lessons}
-    known = {name: Released(name, points[name], None, names[name]) for name in points}
+    names = {lesson.name: frozenset(exercise.name for exercise in lesson.exercises) for lesson in lessons}
+    released_lessons = {name: Released(name, points[name], None, names[name]) for name in points}
     people = {f"s{i:04}": Person(f"s{i:04}", *invented.name(i)) for i in range(1000)}
     listed = {
         (r.student, r.lesson): graded(r.student, r.checks, r.lesson, notes=r.notes, reason=r.reason) for r in results
     }
-    book = replace(read_book(released), lessons=known, students=people, graded=listed)
+    book = replace(read_book(released), lessons=released_lessons, students=people, graded=listed)
     assert len(lessons) == 7 and len(listed) > 5000
     data = class_page(book, outlines_of(book, []))
     assert len(data) < 5 * 10**6
@@ -493,8 +497,10 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
     record(course, CLASS)
     page = shown(course, "cem")
     verdicts = page.select("ul.verdicts > li")
-    assert [each.get("class") for each in verdicts] == [["bad"], ["bad"]]
-    assert [each.select_one("pre").get_text() for each in verdicts] == [outcome.message for outcome in CLASS["cem"]]
+    assert [verdict.get("class") for verdict in verdicts] == [["bad"], ["bad"]]
+    assert [verdict.select_one("pre").get_text() for verdict in verdicts] == [
+        outcome.message for outcome in CLASS["cem"]
+    ]
     assert "0 of 4" in page.select_one("tfoot").get_text() and "0 of 4 points" in page.select_one("h3").get_text()
     assert page.select_one(".mended li").get_text().strip() == "A note."
     assert [hint.get_text() for hint in page.select(".hints summary")] == [
@@ -509,7 +515,7 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
 
 def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
     """Points by hand, extra credit, the penalty and comments are told, whatever they hold."""
-    each = graded(
+    submission = graded(
         "bob",
         CLASS["bob"],
         scores={"check_double": 2.0, "check_double_text": 1.25},
@@ -518,11 +524,11 @@ def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
         penalty=1.0,
         comments={"double": f"Nearly. {ROGUE}"},
     )
-    page = BeautifulSoup(student_page(filled(empty, each), outlines_of(empty, []), "bob"), "html.parser")
+    page = BeautifulSoup(student_page(filled(empty, submission), outlines_of(empty, []), "bob"), "html.parser")
     harmless(page, scripts=0)
-    said = " ".join(page.get_text(" ").split())
-    assert "failed, 2 of 3, given by hand" in said and "passed, 1.25 of 1, 0.25 of it extra credit" in said
-    assert "2.25 of 4 points : 3.25, and 1 taken off for being late" in said.replace("points:", "points :")
+    text = " ".join(page.get_text(" ").split())
+    assert "failed, 2 of 3, given by hand" in text and "passed, 1.25 of 1, 0.25 of it extra credit" in text
+    assert "2.25 of 4 points : 3.25, and 1 taken off for being late" in text.replace("points:", "points :")
     assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
 
 
@@ -538,13 +544,13 @@ def test_what_is_not_graded_is_said(empty: Book) -> None:
     assert pages["ada"].select_one("blockquote pre").get_text() == "Come and see me."
     assert "Nothing was handed in." in pages["bob"].get_text()
     assert "Handed in, not graded yet." in pages["cem"].get_text()
-    assert not any(each.select("ul.verdicts") for each in pages.values())
+    assert not any(page.select("ul.verdicts") for page in pages.values())
 
 
 def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
     """HTML that the judge put before a check's error takes the message's place; a student's HTML never gets there."""
     error = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
-    panel, rogue = (new_output("display_data", data={"text/html": each, "text/plain": "✗"}) for each in (PANEL, ROGUE))
+    panel, rogue = (new_output("display_data", data={"text/html": html, "text/plain": "✗"}) for html in (PANEL, ROGUE))
     outputs = {
         "check_double": [panel, error],
         "check_double_text": [rogue],
@@ -629,7 +635,7 @@ def test_a_page_is_written_wholly_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as patch, pytest.raises(CourseError, match=r"could not be written \(No space left"):
         patch.setattr(os, "replace", full)
         write(path, MARK + b"second", mode=0o600)
-    assert [each.name for each in tmp_path.iterdir()] == ["report.html"] and path.read_bytes() == MARK + b"first"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"] and path.read_bytes() == MARK + b"first"
     write(path, MARK + b"second", mode=0o600)
     assert path.read_bytes() == MARK + b"second"
 

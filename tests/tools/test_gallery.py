@@ -1,4 +1,4 @@
-"""The gallery in the repository: complete, readable without seeing, alone in one file, and as the code is now."""
+"""The gallery is complete, readable without seeing, and alone in one file."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Page(HTMLParser):
         self.feed(source)
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
-        found = dict(attributes)
+        values = dict(attributes)
         self.tags.add(tag)
         self.addresses += [value for key, value in attributes if key in ("src", "href", "srcset", "action", "data")]
         if tag == "section":
-            self._section = found["id"]
+            self._section = values["id"]
         if tag == "img":
-            self.images[self._section].append(found)
+            self.images[self._section].append(values)
 
     def handle_data(self, data: str) -> None:
         self.texts[self._section] += data
@@ -48,8 +48,8 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def source() -> str:
-    """The page as it stands in the repository."""
-    return gallery.PAGE.read_text(encoding="utf-8")
+    """The page, made once; the file stays, to be looked at."""
+    return gallery.write()
 
 
 @pytest.fixture(scope="module")
@@ -74,19 +74,19 @@ def test_every_image_has_its_words_and_is_whole(page: Page) -> None:
             assert len(image["alt"]) > 20 and image["alt"] in page.texts[section], section
 
 
-def test_the_figures_are_those_of_the_code(page: Page) -> None:
-    """The words of every figure are those that it has today; after a change run `python tests/gallery.py`."""
+def test_the_figures_are_those_of_the_program(page: Page) -> None:
+    """Each figure of the program is on the page, in its order and with its words."""
     for name, makes in gallery.figures().items():
         assert [image["alt"] for image in page.images[f"draw-{name}"]] == [make().alt for make in makes]
 
 
 @pytest.mark.parametrize("shown", gallery.PANELS, ids=lambda shown: gallery.anchor(shown.kind))
 def test_every_kind_of_failing_check_is_shown(page: Page, shown: gallery.Panel) -> None:
-    """Its panel says what the check says today; after a change run `python tests/gallery.py`."""
-    said, error = page.texts[f"panel-{gallery.anchor(shown.kind)}"], gallery.error(shown)
-    assert "✗ " + error.verdict.replace("`", "") in said
+    """Its panel says what the check says."""
+    text, error = page.texts[f"panel-{gallery.anchor(shown.kind)}"], gallery.error(shown)
+    assert "✗ " + error.verdict.replace("`", "") in text
     if error.slip:
-        assert error.slip.replace("`", "") in said
+        assert error.slip.replace("`", "") in text
 
 
 def test_panels_are_told_apart_and_come_from_nowhere_else(page: Page) -> None:
@@ -106,7 +106,7 @@ def test_nothing_is_loaded_and_nothing_runs(source: str, page: Page) -> None:
 def test_the_page_is_small_and_says_who_made_it(source: str) -> None:
     """It is under 1.5 MB, and its first lines say that it is generated."""
     assert len(source.encode()) < 1_500_000
-    assert "Made by tests/gallery.py; do not edit." in source[:200]
+    assert "Made by tools/gallery.py; do not edit." in source[:200]
 
 
 def test_an_answer_that_shows_no_panel_is_refused() -> None:
