@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.course.config import CourseError
 from autograder.export.gradescope.results import of_result, page, to_bytes
-from autograder.grading.jobs import Job, job, prepared
+from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox import box
 from autograder.grading.worker.warm import MARGIN, Warm, WarmError
@@ -65,7 +65,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     if len(lessons) != 1:
         raise CourseError(f"The autograder holds {len(lessons)} lessons instead of one. Make its zip file anew.")
     lesson = lessons[0].stem
-    each = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
+    each = read_job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
     if each.reason:
         return of_result(each.run(Warm()))
     unenforced = [f"{finding.name}: {finding.detail}" for finding in box.probe() if not finding.holds]
