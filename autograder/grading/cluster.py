@@ -181,9 +181,7 @@ class _Cluster:
         from distributed import wait
 
         with self._client.as_current(), contextlib.suppress(TimeoutError):
-            done: set[Future[Result]] = wait(
-                list(waiting), timeout=WITHOUT_WORKERS, return_when="FIRST_COMPLETED"
-            ).done
+            done: set[Future[Result]] = wait(list(waiting), timeout=WITHOUT_WORKERS, return_when="FIRST_COMPLETED").done
             return done
         return ()
 
@@ -257,7 +255,9 @@ def _ready(required: Versions, unprotected: bool) -> Warm:
     """
     with _lock:
         here, warm = _warm.get(unprotected) or (versions(), None)
-        if others := [f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]]:
+        if others := [
+            f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]
+        ]:
             raise Unfit(f"it has {'; '.join(others)}.")
         if warm is None:
             warm = Warm(unprotected=unprotected)

@@ -37,7 +37,11 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
 
 
 class Run(NbGraderPreprocessor):  # type: ignore[misc]
-    """Run a repaired notebook in the sandbox, its checks outside, in place of nbgrader's Execute."""
+    """Run a repaired notebook in the sandbox, its checks outside, in place of nbgrader's Execute.
+
+    The judge repairs whatever it is given, so that no notebook brings checks of its own; in what `Repair` has made it
+    finds nothing to mend, and adds no notes.
+    """
 
     unprotected = Bool(False, help="Grade even where the sandbox does not hold.").tag(config=True)
     timeout = Float(Limits.cell_seconds, help="Seconds for one cell.").tag(config=True)
@@ -68,7 +72,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
             if cell.cell_type == "code":
                 cell.outputs = outputs.get(cell.id, [])
         notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *(note.text for note in result.notes)]
-        nb.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
+        nb.metadata["autograder"] = {"notes": notes}
         return nb, resources
 
 

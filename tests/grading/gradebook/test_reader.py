@@ -235,4 +235,7 @@ def test_where_things_are(course: Path) -> None:
     book = read_gradebook(course)
     assert Path(book.where) == course / "gradebook.db" and book.course.root == course.resolve()
     assert book.course.source(LESSON) == course.resolve() / "solutions" / LESSON / f"{LESSON}.ipynb"
-    assert book.course.graded_notebook("ada", LESSON) == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    assert (
+        book.course.graded_notebook("ada", LESSON)
+        == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    )

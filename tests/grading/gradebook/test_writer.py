@@ -378,8 +378,9 @@ OLD_RESULTS = {
     "no word on whether to try again": lambda result: {key: result[key] for key in result if key != "retryable"},
     "a field that is gone": lambda result: result | {"colour": "red"},
     "a status that is gone": lambda result: result | {"checks": [result["checks"][0] | {"status": "?"}]},
-    "outcomes without the proved mistake": lambda result: result
-    | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]},
+    "outcomes without the proved mistake": lambda result: (
+        result | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]}
+    ),
     "nothing where checks should be": lambda result: result | {"checks": None},
 }
 
@@ -881,7 +882,9 @@ def test_postgresql_has_one_writer_and_names_locks(
     move_to(course, db_url)
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
     engine = create_engine(db_url)
-    odd = small_result(course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0")))
+    odd = small_result(
+        course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0"))
+    )
     with Recorder(course) as recorder:
         with pytest.raises(CourseError, match=r"Another `autograder grade` is writing to the gradebook at postgresql"):
             Recorder(course).__enter__()
