@@ -29,8 +29,8 @@ from traitlets.config import Config
 from autograder import files
 from autograder.course import lint
 from autograder.course.config import Address, CourseError, read_lessons, read_notebook, readme
-from autograder.course.paths import Course
 from autograder.course.lesson import Lesson, cell_id, parse, without_regions
+from autograder.course.paths import Course
 
 MANIFEST = "release.json"
 GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"

@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autograder import files
 from autograder.course.config import CourseError
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, prepared, read_job
@@ -84,9 +85,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
 def write(path: Path, results: dict[str, Any]) -> None:
     """Write the results, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_bytes(to_bytes(results))
-    os.replace(unfinished, path)
+    files.write(path, to_bytes(results))
 
 
 def _folder(submission: Path) -> Path:
