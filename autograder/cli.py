@@ -5,16 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from rich.console import Console
-
-    from autograder.grading.worker.warm import Warm
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,7 +23,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_demo(commands)
     add_export(commands)
     arguments = parser.parse_args(argv)
-    return arguments.run(arguments)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except ModuleNotFoundError as error:
+        return explain_missing(error)
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,11 +42,9 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run_release(arguments: argparse.Namespace) -> int:
     """Release the course around the current folder and say what changed."""
-    try:
-        from autograder.course.config import CourseError, course_root
-        from autograder.course.release import release
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    from autograder.course.config import CourseError, course_root
+    from autograder.course.release import release
+
     try:
         lines = release(course_root(Path.cwd()), check=arguments.check, force=arguments.force)
     except (CourseError, OSError) as error:
@@ -76,11 +70,9 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """Make and grade the demo class of the course around the current folder."""
-    try:
-        from autograder.course.config import CourseError, course_root
-        from autograder.demo.sample_class import demo
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    from autograder.course.config import CourseError, course_root
+    from autograder.demo.sample_class import demo
+
     try:
         demo(course_root(Path.cwd()), arguments.folder, arguments.lesson)
     except (CourseError, OSError) as error:
@@ -108,45 +100,36 @@ def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def run_grade(arguments: argparse.Namespace) -> int:
     """Grade the course around the current folder."""
-    try:
-        from rich.console import Console
+    from rich.console import Console
 
-        from autograder.grading.worker.warm import Warm, quick_imports
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    from autograder.grading.worker.warm import Warm, quick_imports
+
     warm = Warm(unprotected=arguments.unprotected)
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
         with quick_imports():
-            from autograder.grading import grade  # nbgrader comes with it
-        return _grade(grade, arguments, warm, Console())
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+            from autograder.course.config import CourseError, course_root
+            from autograder.grading.grade import GradeOptions, grade  # nbgrader comes with it
+        options = GradeOptions(
+            lessons=arguments.lessons,
+            students=arguments.student,
+            jobs=arguments.jobs,
+            force=arguments.force,
+            scheduler=arguments.scheduler,
+            unprotected=arguments.unprotected,
+            as_json=arguments.json,
+        )
+        try:
+            return grade(course_root(Path.cwd()), options, Console(), warm=warm)
+        except (CourseError, OSError) as error:
+            print(error, file=sys.stderr)
+            return 2
     except KeyboardInterrupt:
         print("Stopped. What was graded is recorded; the same command goes on from there.", file=sys.stderr)
         return 130
     finally:
         warm.stop()
-
-
-def _grade(grading: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
-    from autograder.course.config import CourseError, course_root
-
-    wanted = grading.Wanted(
-        lessons=arguments.lessons,
-        students=arguments.student,
-        jobs=arguments.jobs,
-        force=arguments.force,
-        scheduler=arguments.scheduler,
-        unprotected=arguments.unprotected,
-        as_json=arguments.json,
-    )
-    try:
-        return grading.grade(course_root(Path.cwd()), wanted, out, warm=warm)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
 
 
 def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -175,14 +158,12 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write pages about the course around the current folder."""
-    try:
-        from autograder.grading.worker.warm import quick_imports
+    from autograder.grading.worker.warm import quick_imports
 
-        with quick_imports():
-            from autograder.course.config import CourseError, course_root
-            from autograder.report.write import ReportOptions, write_report
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.report.write import ReportOptions, write_report
+
     options = ReportOptions(arguments.lessons, arguments.student, arguments.output)
     try:
         print(write_report(course_root(Path.cwd()), options))
@@ -200,12 +181,10 @@ def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Probe the sandbox and say what holds."""
-    try:
-        from rich.console import Console
+    from rich.console import Console
 
-        from autograder.grading.grade import doctor
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    from autograder.grading.doctor import doctor
+
     return doctor(Console())
 
 
@@ -285,11 +264,9 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
-    try:
-        from autograder.course.config import CourseError, course_root
-        from autograder.export.write import ExportOptions, write_export
-    except ModuleNotFoundError as error:
-        return needs_grading(error)
+    from autograder.course.config import CourseError, course_root
+    from autograder.export.write import ExportOptions, write_export
+
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
     given["students"] = given.pop("student", "*")
     try:
@@ -299,12 +276,17 @@ def run_export(arguments: argparse.Namespace) -> int:
         return 2
 
 
-def needs_grading(error: ModuleNotFoundError) -> int:
-    """Say how to install the instructor's side, or pass on an error that has another cause."""
-    if (error.name or "").split(".")[0] == "autograder":
+def explain_missing(error: ModuleNotFoundError) -> int:
+    """Say what to do where a module is missing that this installation may lack; pass on an error of another kind."""
+    name = error.name or ""
+    if name.split(".")[:2] == ["autograder", "demo"]:
+        advice = "The demo needs a checkout of the course, and this installation is none. From its folder, install "
+        print(f'{advice}it with: pip install --editable ".[grading]"', file=sys.stderr)
+        return 1
+    if name.split(".")[0] == "autograder":
         raise error
     print(
-        f"This command needs {error.name}, which is not installed. "
+        f"This command needs {name}, which is not installed. "
         'Install what instructors need, from the course folder: pip install ".[grading]"',
         file=sys.stderr,
     )

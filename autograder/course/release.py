@@ -86,7 +86,10 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     plan = make_plan(root, sources, generate(sources, course.config), readme(root, lessons, address))
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
-    lines = [f"{change.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{change.verb}" for change in plan.changes]
+    lines = [
+        f"{change.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{change.verb}"
+        for change in plan.changes
+    ]
     lines += [
         f"{path.relative_to(root).as_posix()}: left alone, though its lesson is gone: somebody worked in it. "
         "Move it away when nobody needs it."

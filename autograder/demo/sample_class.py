@@ -14,11 +14,12 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.course.config import CONFIG, CourseError, load_config, read_notebook
+from autograder.course.config import CONFIG, CourseError, read_notebook
 from autograder.course.lesson import Lesson
+from autograder.course.paths import Course
 from autograder.course.release import release, to_bytes
 from autograder.demo.students import STUDENTS, class_work
-from autograder.grading.grade import Wanted
+from autograder.grading.grade import GradeOptions
 from autograder.grading.grade import grade as grade_all
 
 MARKER = ".made-by-autograder-demo"
@@ -40,15 +41,15 @@ def hand_in(folder: Path, student: str, lesson: str, notebook: NotebookNode) -> 
     path.write_bytes(to_bytes(notebook))
 
 
-def make_course(root: Path, folder: Path, wanted: Sequence[str] = ()) -> dict[str, Lesson]:
-    """Copy the wanted lessons of a course, or all, into a course of their own, release them, and return them."""
+def make_course(root: Path, folder: Path, lessons: Sequence[str] = ()) -> dict[str, Lesson]:
+    """Copy these lessons of a course, or all, into a course of their own, release them, and return them."""
     names = sorted(path.name for path in (root / "solutions").glob("[!._]*/"))
-    if unknown := set(wanted) - set(names):
+    if unknown := set(lessons) - set(names):
         raise CourseError(f"solutions/ has no lesson {', '.join(sorted(unknown))}. It has {', '.join(names)}.")
     if root.resolve().is_relative_to(folder.resolve()):
         raise CourseError(f"{folder} holds the course itself. Name another folder.")
     prepare(folder)
-    for name in wanted or names:
+    for name in lessons or names:
         shutil.copytree(root / "solutions" / name, folder / "solutions" / name)
     shutil.copy(root / "pyproject.toml", folder)
     config = f"{(root / CONFIG).read_text(encoding='utf-8')}\nimport os\nfrom pathlib import Path\n{OWN_FOLDERS}"
@@ -86,13 +87,13 @@ def nbgrader(folder: Path, *arguments: str) -> str:
 
 def open_gradebook(folder: Path) -> Gradebook:
     """Open the gradebook of a demo."""
-    settings = load_config(folder).CourseDirectory
-    return Gradebook(settings.db_url, settings.course_id)
+    course = Course.at(folder)
+    return Gradebook(course.db_url, course.directory.course_id)
 
 
 def grade(folder: Path, lessons: Iterable[str]) -> None:
     """Grade what was handed in, and write the feedback pages."""
-    if grade_all(folder, Wanted(), Console(quiet=True)):
+    if grade_all(folder, GradeOptions(), Console(quiet=True)):
         raise CourseError(f"Some of what the invented students handed in could not be graded. See {folder}/autograded.")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda name: nbgrader(folder, "generate_feedback", name), lessons))
@@ -101,24 +102,27 @@ def grade(folder: Path, lessons: Iterable[str]) -> None:
 def scores(folder: Path) -> dict[tuple[str, str], tuple[float, float]]:
     """Return points and maximum of every (student, lesson) in the gradebook."""
     with open_gradebook(folder) as gradebook:
-        found = [each for lesson in gradebook.assignments for each in lesson.submissions]
-        return {(each.student_id, each.assignment.name): (each.score, each.max_score) for each in found}
+        return {
+            (submission.student_id, lesson.name): (submission.score, submission.max_score)
+            for lesson in gradebook.assignments
+            for submission in lesson.submissions
+        }
 
 
-def table(found: Mapping[tuple[str, str], tuple[float, float]], lessons: Sequence[str]) -> list[str]:
+def table(scores: Mapping[tuple[str, str], tuple[float, float]], lessons: Sequence[str]) -> list[str]:
     """Return a line per student, points of maximum for each lesson."""
     rows = [["", *lessons]]
     for student in STUDENTS:
-        marks = [found[student, lesson] for lesson in lessons]
+        marks = [scores[student, lesson] for lesson in lessons]
         rows.append([student, *(f"{points:g} of {maximum:g}" for points, maximum in marks)])
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     aligned = ([name.ljust(first), *map(str.rjust, marks, widths)] for name, *marks in rows)
     return ["   ".join(line).rstrip() for line in aligned]
 
 
-def demo(root: Path, folder: Path, wanted: Sequence[str] = (), say: Callable[[str], object] = print) -> None:
+def demo(root: Path, folder: Path, names: Sequence[str] = (), say: Callable[[str], object] = print) -> None:
     """Make the demo class of a course in `folder`, grade it, and say how everyone did and where to look."""
-    lessons = make_course(root, folder, wanted)
+    lessons = make_course(root, folder, names)
     count = len(lessons) * len(STUDENTS)
     say(f"Grading {count} notebooks of {len(STUDENTS)} invented students, about {round(20 + count * 0.8)} seconds …")
     for name, lesson in lessons.items():

@@ -120,7 +120,7 @@ def answer(source: str, bodies: Iterable[str | None] = ()) -> str:
 
 def solved(exercises: Iterable[Exercise]) -> dict[str, str]:
     """Return the right answer to each exercise."""
-    return {exercise.name: answer(exercise.answer.source) for exercise in exercises}
+    return {exercise.name: answer(exercise.answer.source) for exercise in exercises if exercise.answer}
 
 
 def submission(released: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
@@ -138,7 +138,11 @@ def class_work(lesson: Lesson, released: NotebookNode) -> dict[str, NotebookNode
     """Return what each student hands in."""
     right = solved(lesson.exercises)
     half = (len(lesson.exercises) + 1) // 2
-    slips = {e.name: answer(e.answer.source, TYPICAL[e.name]) for e in lesson.exercises if e.name in TYPICAL}
+    slips = {
+        exercise.name: answer(exercise.answer.source, TYPICAL[exercise.name])
+        for exercise in lesson.exercises
+        if exercise.answer and exercise.name in TYPICAL
+    }
     return {
         "perfect": submission(released, right),
         "untouched": submission(released, {}),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from autograder import files
 from autograder.course.config import CourseError
 
 BOM = "\ufeff"
@@ -244,10 +245,4 @@ def save(path: Path, data: bytes, *, force: bool = False, suffix: str = ".csv", 
         raise CourseError(f"{path} exists. Give --output another name, or --force to replace it.")
     if not path.parent.is_dir():
         raise CourseError(f"There is no folder {path.parent}. Make it, or give --output another name.")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    files.write(path, data, mode=0o600)

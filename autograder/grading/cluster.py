@@ -93,7 +93,7 @@ def on_cluster(
 
 async def _knock(address: str, arguments: dict[str, Any]) -> None:
     """Reach the scheduler once: a Dask client that cannot leaves a thread behind."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
 
     comm = await connect(address, timeout=CONNECTING, **arguments)
     await comm.close()
@@ -104,16 +104,16 @@ def versions() -> Versions:
     folder, sources = Path(autograder.__file__).parent, hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         sources.update(f"{path.relative_to(folder).as_posix()} {_digest(path)}\n".encode())
-    found = {
+    installed = {
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "autograder": f"{VERSION} (sources {sources.hexdigest()[:8]})",
     }
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name).partition("+")[0]  # 2.13.0+cpu computes as 2.13.0 does
+            installed[name] = metadata.version(name).partition("+")[0]  # 2.13.0+cpu computes as 2.13.0 does
         except metadata.PackageNotFoundError:
-            found[name] = "missing"
-    return found
+            installed[name] = "missing"
+    return installed
 
 
 def _digest(path: Path) -> str:
@@ -125,13 +125,13 @@ class _Cluster:
 
     def __init__(self, client: Client, address: str, unprotected: bool) -> None:
         self._client, self._address = client, address
-        self._wanted = versions(), unprotected
+        self._versions, self._unprotected = versions(), unprotected
 
     def inspect(self) -> None:
         """Let every worker get ready, and refuse all of them when one must not grade."""
         with self._reached():
             self._threads()
-            answers = self._client.run(_inspected, *self._wanted, on_error="return")
+            answers = self._client.run(_inspected, self._versions, self._unprotected, on_error="return")
         refusals = defaultdict(list)
         for worker, answer in answers.items():
             if answer and not isinstance(answer, OSError):  # one that was lost meanwhile is no reason to refuse all
@@ -143,7 +143,8 @@ class _Cluster:
 
     def graded(self, jobs: Iterable[Job], ahead: int | None) -> Iterator[tuple[Job, Result | None]]:
         """Yield each job with its result, None where its workers died."""
-        coming, waiting = iter(jobs), {}
+        coming = iter(jobs)
+        waiting: dict[Future[Result], Job] = {}
         while True:
             with self._reached():
                 room = (ahead or AHEAD * self._threads()) - len(waiting)
@@ -165,27 +166,31 @@ class _Cluster:
     def _threads(self) -> int:
         """Return how many threads the workers have, once there is a worker."""
         self._client.wait_for_workers(1, timeout=WITHOUT_WORKERS)
-        return max(1, sum(self._client.nthreads().values()))
+        threads: dict[str, int] = self._client.nthreads()
+        return max(1, sum(threads.values()))
 
-    def _submit(self, job: Job) -> Future:
+    def _submit(self, job: Job) -> Future[Result]:
         import dask
 
         # The lesson's source goes along each time: scattered data would be gone with the worker that holds it.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
-            return self._client.submit(_graded, job, *self._wanted, pure=False)
+            future: Future[Result] = self._client.submit(_graded, job, self._versions, self._unprotected, pure=False)
+        return future
 
-    def _done(self, waiting: Iterable[Future]) -> Iterable[Future]:
+    def _done(self, waiting: Iterable[Future[Result]]) -> Iterable[Future[Result]]:
         from distributed import wait
 
         with self._client.as_current(), contextlib.suppress(TimeoutError):
-            return wait(list(waiting), timeout=WITHOUT_WORKERS, return_when="FIRST_COMPLETED").done
+            done: set[Future[Result]] = wait(list(waiting), timeout=WITHOUT_WORKERS, return_when="FIRST_COMPLETED").done
+            return done
         return ()
 
-    def _result(self, future: Future) -> Result | None:
+    def _result(self, future: Future[Result]) -> Result | None:
         from distributed import KilledWorker
 
         try:
-            return future.result(timeout=WITHOUT_WORKERS)
+            result: Result = future.result(timeout=WITHOUT_WORKERS)
+            return result
         except KilledWorker:
             return None
         except Unfit as error:
@@ -217,22 +222,22 @@ _lock = threading.Lock()
 _warm: dict[bool, tuple[Versions, Warm]] = {}  # on a worker: what it was started from, and the process; by unprotected
 
 
-async def _inspected(wanted: Versions, unprotected: bool) -> str:
+async def _inspected(required: Versions, unprotected: bool) -> str:
     """On a worker: get ready, and return why it must not grade, "" where it may."""
     try:
-        await asyncio.to_thread(_ready, wanted, unprotected)  # in the worker's own thread it would seem dead
+        await asyncio.to_thread(_ready, required, unprotected)  # in the worker's own thread it would seem dead
     except Unfit as error:
         return str(error)
     return ""
 
 
-def _graded(job: Job, wanted: Versions, unprotected: bool) -> Result:
+def _graded(job: Job, required: Versions, unprotected: bool) -> Result:
     """On a worker: grade a job."""
     from distributed import get_worker
 
     try:
         for _ in range(2):
-            warm = _ready(wanted, unprotected)
+            warm = _ready(required, unprotected)
             try:
                 return job.run(warm)
             except WarmError:
@@ -242,7 +247,7 @@ def _graded(job: Job, wanted: Versions, unprotected: bool) -> Result:
     return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
 
 
-def _ready(wanted: Versions, unprotected: bool) -> Warm:
+def _ready(required: Versions, unprotected: bool) -> Warm:
     """On a worker: return its one warm process, which is started when it is first needed.
 
     Raises:
@@ -250,7 +255,9 @@ def _ready(wanted: Versions, unprotected: bool) -> Warm:
     """
     with _lock:
         here, warm = _warm.get(unprotected) or (versions(), None)
-        if others := [f"{name} {here[name]}, not {wanted[name]}" for name in wanted if here[name] != wanted[name]]:
+        if others := [
+            f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]
+        ]:
             raise Unfit(f"it has {'; '.join(others)}.")
         if warm is None:
             warm = Warm(unprotected=unprotected)
@@ -266,5 +273,5 @@ def _ready(wanted: Versions, unprotected: bool) -> Warm:
 def _discard(warm: Warm) -> None:
     """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
     with _lock:
-        for unprotected in [key for key, (_, each) in _warm.items() if each is warm]:
+        for unprotected in [key for key, (_, known) in _warm.items() if known is warm]:
             del _warm[unprotected]

@@ -1,4 +1,4 @@
-"""`autograder grade` and `autograder doctor`: what instructors run, and what they see while it runs."""
+"""`autograder grade`: what instructors run, and what they see while it runs."""
 
 from __future__ import annotations
 
@@ -8,35 +8,34 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Self
 
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from autograder.course.config import CourseError, load_config
-from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.jobs import Job, in_parallel, job, prepared
+from autograder.course.config import CourseError
+from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.writer import Recorded, Recorder
+from autograder.grading.jobs import Job, in_parallel, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
-from autograder.grading.sandbox.probe import probe
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.worker.warm import Warm, WarmError
 
-SHOWN = 40  # submissions in the table; the rest is in the gradebook
+ROWS = 40  # submissions in the table; the rest is in the gradebook
+STRAYS = 3  # notebooks that are named, of those that lie in no lesson's folder
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
-WHERE = "A notebook belongs into submitted/<student>/<lesson>/."
+PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
 GO_ON = "What was graded is recorded; the same command goes on from there."
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GradeOptions:
     """What to grade, and how.
 
     Attributes:
@@ -58,69 +57,27 @@ class Wanted:
     as_json: bool = False
 
 
-class Class:
-    """A course as nbgrader sees it: who handed in what."""
+@dataclass
+class _Results:
+    """What a run came to, without notebooks.
 
-    def __init__(self, root: Path) -> None:
-        config = load_config(root)
-        config.CourseDirectory.setdefault("root", str(root.resolve()))
-        self.course = CourseDirectory(config=config)
-        self.root = Path(self.course.root)
+    Attributes:
+        graded: by this run.
+        unchanged: graded by an earlier one.
+    """
 
-    def secrets(self) -> list[Path]:
-        """What no submission may read."""
-        folders = self.course.source_directory, self.course.submitted_directory, self.course.autograded_directory
-        return [*(self.root / folder for folder in folders), self.root / "gradebook.db"]
+    graded: list[Result] = field(default_factory=list)
+    unchanged: list[Result] = field(default_factory=list)
 
-    def source(self, lesson: str) -> Path:
-        """The notebook of a lesson, hidden tests included."""
-        return Path(self.course.format_path(self.course.source_directory, ".", lesson)) / f"{lesson}.ipynb"
-
-    def submitted(self, student: str, lesson: str) -> Path:
-        """The folder in which a student's submission of a lesson is."""
-        return Path(self.course.format_path(self.course.submitted_directory, student, lesson))
-
-    def handed_in(self, folder: Path) -> str:
-        """What a submission's timestamp.txt says; "?" where it cannot be read, "" where there is none."""
-        path = folder / "timestamp.txt"
-        try:
-            if not path.exists():
-                return ""
-            return path.read_text(encoding="utf-8").strip() if path.is_file() and path.stat().st_size < 1000 else "?"
-        except (OSError, ValueError):
-            return "?"
-
-    def lessons(self, wanted: Sequence[str]) -> list[str]:
-        """The lessons to grade.
-
-        Raises:
-            CourseError: one of those wanted is none of the course's.
-        """
-        known = sorted(path.stem for path in self.root.glob(f"{self.course.source_directory}/*/*.ipynb"))
-        if unknown := [name for name in wanted if name not in known]:
-            raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(known)}.")
-        return list(wanted) or [lesson for lesson in known if self.students(lesson, "*")]
-
-    def students(self, lesson: str, pattern: str) -> list[str]:
-        """Who handed in a lesson, of those whose names fit the pattern."""
-        whole = self.submitted("*", lesson)
-        depth = self.submitted("@", lesson).parts.index("@")
-        start = self.root if whole.is_relative_to(self.root) else Path(whole.anchor)
-        found = start.glob(str(whole.relative_to(start)))
-        names = {path.parts[depth] for path in found if path.is_dir()}
-        return sorted(name for name in names if fnmatch(name, pattern) and not name.startswith("."))
-
-    def strays(self) -> list[str]:
-        """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
-        start = self.root / self.course.submitted_directory
-        known = [path.stem for path in self.root.glob(f"{self.course.source_directory}/*/*.ipynb")]
-        folders = {self.submitted(student, lesson) for lesson in known for student in self.students(lesson, "*")}
-        found = (path for path in start.rglob("*.ipynb") if not any(part.startswith(".") for part in path.parts[1:]))
-        strays = (path for path in found if not folders.intersection(path.parents))
-        return sorted(str(path.relative_to(self.root)) for path in strays)
+    @property
+    def status(self) -> int:
+        """1 when some could not be graded, else 0."""
+        return int(any(result.reason for result in (*self.graded, *self.unchanged)))
 
 
-def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None, limits: Limits | None = None) -> int:
+def grade(
+    root: Path, options: GradeOptions, out: Console, *, warm: Warm | None = None, limits: Limits | None = None
+) -> int:
     """Grade what was handed in and is not graded yet; 0 when all could be, 1 when some could not.
 
     Args:
@@ -129,80 +86,91 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
     Raises:
         CourseError: nothing can be graded, or no more; what was recorded before stays.
     """
-    limits = limits or Limits()
-    if wanted.jobs < 0:
-        raise CourseError(f"{wanted.jobs} submissions at a time are too few. Give --jobs a number above 0.")
-    course = Class(root)
-    if shown := exposed(course.secrets()):
+    if options.jobs < 0:
+        raise CourseError(f"{options.jobs} submissions at a time are too few. Give --jobs a number above 0.")
+    course = Course.at(root)
+    if readable := exposed(course.secrets()):
         raise CourseError(
-            f"{shown[0]} lies where submissions may read, inside the Python installation. Move the course."
+            f"{readable[0]} lies where submissions may read, inside the Python installation. Move the course."
         )
-    lessons = course.lessons(wanted.lessons)
-    done: list[Result] = []
-    kept: list[Result] = []
+    lessons = course.choose_lessons(options.lessons)
+    results = _Results()
     begin = time.monotonic()
-    say = Console(stderr=True) if wanted.as_json else out
+    console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:
-        run = stack.enter_context(_Runner(wanted, say, warm or Warm(unprotected=wanted.unprotected)))
+        runner = stack.enter_context(_Runner(options, console, warm or Warm(unprotected=options.unprotected)))
         recorder = stack.enter_context(Recorder(root))
-        progress = stack.enter_context(_progress(say))
+        progress = stack.enter_context(_progress(console))
+        run = _Run(course, options, limits or Limits(), runner, recorder, progress, results)
         for lesson in lessons:
-            source = prepared(course.source(lesson))
-            graded = {} if wanted.force else recorder.graded(lesson)
-            students = course.students(lesson, wanted.students)
-            task = progress.add_task(lesson, total=len(students), last="")
-
-            def jobs(lesson=lesson, source=source, graded=graded, students=students, task=task) -> Iterator[Job]:
-                for student in students:
-                    folder = course.submitted(student, lesson)
-                    each = job(folder, student, lesson, source, limits, course.handed_in(folder))
-                    if _holds(graded.get(student), each):
-                        kept.append(graded[student][1])
-                        progress.advance(task)
-                    else:
-                        yield each
-
-            for each, result in run(jobs()):
-                result = _record(recorder, course, each, result)
-                done.append(replace(result, notebook=""))
-                progress.update(task, advance=1, last=_brief(result))
-    strays = [] if wanted.lessons else course.strays()
-    if wanted.as_json:
-        told = {"graded": [each.to_json() for each in done], "unchanged": len(kept), "strays": strays}
-        out.print_json(json.dumps(told))
+            run.grade_lesson(lesson)
+    seconds, strays = time.monotonic() - begin, [] if options.lessons else course.strays()
+    if options.as_json:
+        _print_json(out, results, strays)
     else:
-        _summary(out, done, kept, time.monotonic() - begin)
-        if strays:
-            shown = ", ".join(strays[:3]) + (f" and {len(strays) - 3} more" if len(strays) > 3 else "")
-            out.print(escape(_plain(f"Not graded, being in no lesson's folder: {shown}.\n{WHERE}")))
-    return 1 if any(each.reason for each in (*done, *kept)) else 0
+        _print_summary(out, results, strays, seconds)
+    return results.status
 
 
-def _holds(known: tuple[str, Result] | None, each: Job) -> bool:
+@dataclass(frozen=True)
+class _Run:
+    """One run of the command, with all that it needs for each lesson."""
+
+    course: Course
+    options: GradeOptions
+    limits: Limits
+    runner: _Runner
+    recorder: Recorder
+    progress: Progress
+    results: _Results
+
+    def grade_lesson(self, lesson: str) -> None:
+        """Grade and record the submissions of a lesson."""
+        source = prepared(self.course.source(lesson))
+        recorded = {} if self.options.force else self.recorder.graded(lesson)
+        students = self.course.students(lesson, self.options.students)
+        task = self.progress.add_task(lesson, total=len(students), last="")
+
+        def jobs() -> Iterator[Job]:
+            for student in students:
+                folder = self.course.submitted(student, lesson)
+                job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
+                if _is_graded(job, recorded.get(student)):
+                    self.results.unchanged.append(recorded[student].result)
+                    self.progress.advance(task)
+                else:
+                    yield job
+
+        for job, result in self.runner(jobs()):
+            result = self._record(job, result)
+            self.results.graded.append(replace(result, notebook=""))
+            self.progress.update(task, advance=1, last=_brief(result))
+
+    def _record(self, job: Job, result: Result) -> Result:
+        """Record a result; where the gradebook takes all but this one, that is what comes of it."""
+        timestamp, notes = _time(job.handed_in)
+        result = replace(result, notes=(*result.notes, *notes))
+        try:
+            submitted = self.course.submitted(job.student, job.lesson)
+            self.recorder.record(result, job.digest, submitted=submitted, timestamp=timestamp)
+        except CourseError as error:
+            self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended
+            return replace(result, checks=(), reason=f"It could not be recorded. {error}")
+        return result
+
+
+def _is_graded(job: Job, recorded: Recorded | None) -> bool:
     """Whether what is recorded is the result of this very submission; one that broke off is not."""
-    return known is not None and known[0] == each.digest and not known[1].retryable
+    return recorded is not None and recorded.digest == job.digest and not recorded.result.retryable
 
 
-def _record(recorder: Recorder, course: Class, each: Job, result: Result) -> Result:
-    """Record a result; where the gradebook takes all but this one, that is what comes of it."""
-    timestamp, notes = _time(each.handed_in)
-    result = replace(result, notes=(*result.notes, *notes))
-    try:
-        folder = course.submitted(each.student, each.lesson)
-        recorder.record(result, each.digest, submitted=folder, timestamp=timestamp)
-    except CourseError as error:
-        recorder.graded(each.lesson)  # which says so where it is the gradebook that has to be mended
-        return replace(result, checks=(), reason=f"It could not be recorded. {error}")
-    return result
-
-
-def _time(told: str) -> tuple[datetime | None, tuple[Note, ...]]:
+def _time(text: str) -> tuple[datetime | None, tuple[Note, ...]]:
     """When a submission was handed in, if that is known, and a note where it should be.
 
     The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
     """
     try:
-        return (parse_utc(told) if told else None), ()
+        return (parse_utc(text) if text else None), ()
     except (ValueError, OverflowError):
         return None, (Note(NoteKind.FILE, NO_TIME),)
 
@@ -210,9 +178,9 @@ def _time(told: str) -> tuple[datetime | None, tuple[Note, ...]]:
 class _Runner:
     """How jobs are run: on this machine or on a cluster; nothing is waited for before there is a job."""
 
-    def __init__(self, wanted: Wanted, say: Console, warm: Warm) -> None:
-        self._wanted, self._say, self._warm = wanted, say, warm
-        self._ready = False
+    def __init__(self, options: GradeOptions, console: Console, warm: Warm) -> None:
+        self._options, self._console, self._warm = options, console, warm
+        self._is_warm = False
 
     def __enter__(self) -> Self:
         return self
@@ -226,77 +194,74 @@ class _Runner:
         if first is None:
             return iter(())
         jobs = itertools.chain([first], jobs)
-        if self._wanted.scheduler:
+        if self._options.scheduler:
             from autograder.grading.cluster import on_cluster
 
-            return on_cluster(jobs, self._wanted.scheduler, unprotected=self._wanted.unprotected)
+            return on_cluster(jobs, self._options.scheduler, unprotected=self._options.unprotected)
         self._warm_up()
-        return self._here(jobs)
+        return self._run_here(jobs)
 
-    def _here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
+    def _run_here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
         try:
-            yield from in_parallel(jobs, lambda each: each.run(self._warm), self._wanted.jobs or os.cpu_count() or 1)
+            yield from in_parallel(jobs, lambda job: job.run(self._warm), self._options.jobs or os.cpu_count() or 1)
         except WarmError as error:
             raise CourseError(f"{error} {GO_ON}") from None
 
     def _warm_up(self) -> None:
-        if self._ready:
+        if self._is_warm:
             return
         try:
             self._warm.__enter__()
         except WarmError as error:
             raise CourseError(f"{error}\nGrading would not be safe here. See `autograder doctor`.") from None
-        self._ready = True
-        for each in self._warm.unenforced:
-            self._say.print(f"[bold red]Not enforced here:[/] {escape(each)}")
+        self._is_warm = True
+        for line in self._warm.unenforced:
+            self._console.print(f"[bold red]Not enforced here:[/] {escape(line)}")
 
 
-def _progress(say: Console) -> Progress:
+def _progress(console: Console) -> Progress:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    return Progress(*columns, TextColumn("{task.fields[last]}"), console=say)
+    return Progress(*columns, TextColumn("{task.fields[last]}"), console=console)
 
 
 def _brief(result: Result) -> str:
     points = "not gradable" if result.reason else f"{result.score:g} of {result.max_score:g}"
-    return escape(f"{_plain(result.student)}: {points}")
+    return escape(f"{_printable(result.student)}: {points}")
 
 
-def _plain(text: str) -> str:
+def _printable(text: str) -> str:
     """A text that does nothing to a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _summary(out: Console, done: Sequence[Result], kept: Sequence[Result], seconds: float) -> None:
+def _print_json(out: Console, results: _Results, strays: Sequence[str]) -> None:
+    graded = [result.to_json() for result in results.graded]
+    out.print_json(json.dumps({"graded": graded, "unchanged": len(results.unchanged), "strays": strays}))
+
+
+def _print_summary(out: Console, results: _Results, strays: Sequence[str], seconds: float) -> None:
     """A row for each submission that is worth a look, and the whole in one line."""
-    strange = [each for each in done if each.reason or each.notes or each.unenforced]
+    graded, unchanged = results.graded, results.unchanged
+    noteworthy = [result for result in graded if result.reason or result.notes or result.unenforced]
+    rows = graded if len(graded) <= ROWS else noteworthy[:ROWS]
     table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
-    rows = done if len(done) <= SHOWN else strange[:SHOWN]
-    for each in sorted(rows, key=lambda each: (each.lesson, each.student)):
-        notes = each.reason or " ".join(map(str, each.notes))
-        points = "–" if each.reason else f"{each.score:g} of {each.max_score:g}"
-        table.add_row(escape(_plain(each.student)), each.lesson, points, escape(_plain(notes)))
+    for result in sorted(rows, key=lambda result: (result.lesson, result.student)):
+        notes = result.reason or " ".join(note.text for note in result.notes)
+        points = "–" if result.reason else f"{result.score:g} of {result.max_score:g}"
+        table.add_row(escape(_printable(result.student)), result.lesson, points, escape(_printable(notes)))
     if rows:
         out.print(table)
-    if len(done) > SHOWN and len(strange) > SHOWN:
-        out.print(f"… and {len(strange) - SHOWN} more with a note; formgrader shows all.")
-    line = f"✓ {len(done)} graded in {seconds:.0f} s{_failed(done)}"
-    if kept:
-        line += f"; {len(kept)} unchanged since they were graded (--force grades them anew){_failed(kept)}"
+    if len(graded) > ROWS and len(noteworthy) > ROWS:
+        out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
+    line = f"✓ {len(graded)} graded in {seconds:.0f} s{_failed(graded)}"
+    if unchanged:
+        line += f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
     out.print(line + ".")
+    if strays:
+        shown = ", ".join(strays[:STRAYS]) + (f" and {len(strays) - STRAYS} more" if len(strays) > STRAYS else "")
+        out.print(escape(_printable(f"Not graded, being in no lesson's folder: {shown}.\n{PLACE}")))
 
 
 def _failed(results: Sequence[Result]) -> str:
-    count = sum(bool(each.reason) for each in results)
+    count = sum(bool(result.reason) for result in results)
     return f", {count} of them could not be" if count else ""
-
-
-def doctor(out: Console) -> int:
-    """Say what holds on this machine; 0 when all does."""
-    report = probe()
-    for line in report.describe():
-        out.print(escape(line), highlight=False, soft_wrap=True)
-    if not report.unenforced:
-        out.print("✓ Submissions can be graded safely here.")
-        return 0
-    out.print("✗ `autograder grade` refuses to run here. --unprotected grades all the same, and marks every result.")
-    return 1

@@ -67,7 +67,7 @@ def prepared(path: Path) -> bytes:
     return json.dumps(notebook).encode()
 
 
-def job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
+def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
         path, notes = find(folder, lesson)
@@ -92,8 +92,8 @@ def in_parallel(jobs: Iterable[Job], run: Callable[[Job], Result], workers: int)
     waiting: dict[Future[Result], Job] = {}
     pool = ThreadPoolExecutor(workers)
     try:
-        for each in jobs:
-            waiting[pool.submit(run, each)] = each
+        for job in jobs:
+            waiting[pool.submit(run, job)] = job
             if len(waiting) > workers:
                 yield from _done(waiting)
         while waiting:

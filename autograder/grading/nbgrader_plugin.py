@@ -11,11 +11,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.converters.base import NbGraderException
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer
 
 from autograder.course.config import read_notebook
+from autograder.course.paths import Course
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import cells_in
@@ -23,7 +23,7 @@ from autograder.grading.submission.repair import repair
 from autograder.grading.worker.warm import Warm, WarmError
 
 
-class Repair(NbGraderPreprocessor):
+class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
     """Put the student's answers and own cells into the notebook in solutions/, and say in the log what was mended."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -36,8 +36,12 @@ class Repair(NbGraderPreprocessor):
         return repaired.notebook, resources
 
 
-class Run(NbGraderPreprocessor):
-    """Run a repaired notebook in the sandbox, its checks outside, in place of nbgrader's Execute."""
+class Run(NbGraderPreprocessor):  # type: ignore[misc]
+    """Run a repaired notebook in the sandbox, its checks outside, in place of nbgrader's Execute.
+
+    The judge repairs whatever it is given, so that no notebook brings checks of its own; in what `Repair` has made it
+    finds nothing to mend, and adds no notes.
+    """
 
     unprotected = Bool(False, help="Grade even where the sandbox does not hold.").tag(config=True)
     timeout = Float(Limits.cell_seconds, help="Seconds for one cell.").tag(config=True)
@@ -60,21 +64,20 @@ class Run(NbGraderPreprocessor):
             raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None
         if result.reason:
             raise NbGraderException(f"{where['student']}, {where['assignment']}: {result.reason}")
-        for each in result.unenforced:
-            self.log.warning("Not enforced here: %s", each)
+        for line in result.unenforced:
+            self.log.warning("Not enforced here: %s", line)
         graded = nbformat.from_dict(json.loads(result.notebook))
         outputs = {cell.id: cell.outputs for cell in graded.cells if cell.cell_type == "code"}
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
             if cell.cell_type == "code":
                 cell.outputs = outputs.get(cell.id, [])
         notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *(note.text for note in result.notes)]
-        nb.metadata["autograder"] = {"notes": list(dict.fromkeys(notes))}
+        nb.metadata["autograder"] = {"notes": notes}
         return nb, resources
 
 
 def _lesson(preprocessor: NbGraderPreprocessor, where: dict[str, Any]) -> Path:
-    course = CourseDirectory(config=preprocessor.config)
-    return Path(course.root) / course.source_directory / where["assignment"] / f"{where['notebook']}.ipynb"
+    return Course(preprocessor.config).source(where["assignment"]).with_name(f"{where['notebook']}.ipynb")
 
 
 @functools.cache

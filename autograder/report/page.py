@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import os
 import re
-import tempfile
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder import files
 from autograder.course.config import CourseError
 from autograder.grading.results import Status
 
@@ -137,17 +136,7 @@ def write(path: Path, data: bytes, *, mode: int) -> None:
     try:
         path = path.resolve()
         _require_place(path)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".report.", suffix=".unfinished")
-        try:
-            with open(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fchmod(file.fileno(), mode)
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        files.write(path, data, mode=mode)
     except OSError as error:
         raise CourseError(
             f"{path} could not be written ({error.strerror or error}). Make room for it, or say where with --output."

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -193,6 +198,45 @@ def test_command_names_what_is_wrong(
     assert cli.main(["demo", "--lesson", "09_none"]) == 1
     assert capsys.readouterr() == ("", f"solutions/ has no lesson 09_none. It has {LESSON}.\n")
     assert not (root / "demo").exists()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """What `pip install .` installs."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    shutil.copytree(ROOT / "autograder", source / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, capture_output=True, check=True)
+    (path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_no_demo_is_in_what_students_install(wheel: zipfile.ZipFile) -> None:
+    """The wheel has every module of the package but those of the demo."""
+    modules = {name for name in wheel.namelist() if name.endswith(".py")}
+    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "autograder").rglob("*.py")}
+    assert modules == {name for name in package if not name.startswith("autograder/demo/")} != package
+
+
+def test_an_installation_without_the_demo_says_what_to_do(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """`autograder demo` there is no error of Python's, but a sentence that says where the demo is."""
+    wheel.extractall(tmp_path)
+    command = "import sys; from autograder import cli; print(cli.__file__); sys.exit(cli.main(['demo']))"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout == f"{tmp_path / 'autograder' / 'cli.py'}\n"
+    assert done.returncode == 1
+    assert done.stderr.startswith("The demo needs a checkout of the course") and len(done.stderr.splitlines()) == 1
 
 
 def test_nbgrader_failure_is_told(made: Path) -> None:

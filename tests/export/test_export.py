@@ -432,7 +432,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample_class.hand_in(folder, "ines", LESSON, released)
     sample_class.hand_in(folder, "bob", LESSON, released)
     (folder / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_text("{")
-    assert grade.grade(folder, grade.Wanted(), Console(quiet=True)) == 1
+    assert grade.grade(folder, grade.GradeOptions(), Console(quiet=True)) == 1
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
         for person in (ADA, INES, BOB, ABSENT):
             names = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}

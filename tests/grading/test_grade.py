@@ -36,7 +36,7 @@ from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson, code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import class_work, solved, submission
-from autograder.grading.grade import Wanted, grade
+from autograder.grading.grade import GradeOptions, grade
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits, Result
 from autograder.grading.worker.warm import Warm, WarmError
@@ -103,7 +103,7 @@ def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
 def run(course: Path, warm: Warm, limits: Limits = BRIEF, **wanted: Any) -> tuple[int, dict[str, dict[str, Any]], int]:
     """Grade in this process: exit code, results by student, how many were unchanged."""
     out = io.StringIO()
-    done = grade(course, Wanted(as_json=True, **wanted), Console(file=out), warm=warm, limits=limits)
+    done = grade(course, GradeOptions(as_json=True, **wanted), Console(file=out), warm=warm, limits=limits)
     said = json.loads(out.getvalue())
     return done, {each["student"]: each for each in said["graded"]}, said["unchanged"]
 
@@ -325,7 +325,7 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> N
     sample_class.hand_in(course, "bob", "1_attention", right(course, SMALL))
     shutil.copy(course / "submitted" / "ada" / SMALL / f"{SMALL}.ipynb", course / "submitted" / "ada")
     out = io.StringIO()
-    assert grade(course, Wanted(), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
+    assert grade(course, GradeOptions(), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
     said = " ".join(out.getvalue().split())
     strays = f"submitted/ada/{SMALL}.ipynb, submitted/bob/1_attention/1_attention.ipynb"
     assert f"Not graded, being in no lesson's folder: {strays}." in said

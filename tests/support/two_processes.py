@@ -12,7 +12,7 @@ from support.classroom import Classroom, Result
 
 from autograder.grading.results import Limits, Outcome
 from autograder.grading.rpc.channel import Channel
-from autograder.grading.submission.compiled import Ready
+from autograder.grading.submission.compiled import CompiledLesson
 from autograder.grading.worker.judge import Judge, Started
 from autograder.grading.worker.student import Student
 
@@ -22,7 +22,7 @@ LIMITS = Limits(cell_seconds=60)
 def grade(room: Classroom, answers: dict[str, str], exercise: str) -> list[Outcome]:
     """The outcomes of an exercise's checks, the answers in a process of their own."""
     sources = room.answers | answers
-    judge = Judge(functools.partial(_start, room, sources), Ready({}), LIMITS)
+    judge = Judge(functools.partial(_start, room, sources), CompiledLesson({}), LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources)

@@ -19,9 +19,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autograder import files
 from autograder.course.config import CourseError
 from autograder.export.gradescope.results import of_result, page, to_bytes
-from autograder.grading.jobs import Job, job, prepared
+from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.probe import probe
 from autograder.grading.worker.warm import MARGIN, Warm, WarmError
@@ -65,7 +66,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     if len(lessons) != 1:
         raise CourseError(f"The autograder holds {len(lessons)} lessons instead of one. Make its zip file anew.")
     lesson = lessons[0].stem
-    submission = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
+    submission = read_job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
     if submission.reason:
         return of_result(submission.run(Warm()))
     unenforced = probe().unenforced
@@ -84,9 +85,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
 def write(path: Path, results: dict[str, Any]) -> None:
     """Write the results, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_bytes(to_bytes(results))
-    os.replace(unfinished, path)
+    files.write(path, to_bytes(results))
 
 
 def _folder(submission: Path) -> Path:

@@ -99,10 +99,9 @@ def _open(path: Path) -> BinaryIO | None:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    file = open(handle, "rb")
     if S_ISREG(os.fstat(handle).st_mode):
-        return file
-    file.close()
+        return os.fdopen(handle, "rb")
+    os.close(handle)
     return None
 
 

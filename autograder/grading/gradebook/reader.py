@@ -172,7 +172,8 @@ class _SubmissionRows:
             .group_by(*of_submission, lesson)
         ).all()
         submission = SubmittedNotebook.assignment_id.label("submission_id")
-        points = Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade
+        score = Grade.score.label("score")
+        points = score, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade
         grades = connection.execute(
             select(submission, base.c.name.label("check"), *points)
             .select_from(Grade)

@@ -14,7 +14,7 @@ from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.submission.dependencies import Names, names_in
 
 
-class Ready(NamedTuple):
+class CompiledLesson(NamedTuple):
     """A lesson, ready to be graded.
 
     Attributes:
@@ -44,10 +44,10 @@ def packed(source: bytes) -> bytes:
     return marshal.dumps((notebook, names, codes))
 
 
-def unpacked(data: bytes) -> Ready:
+def unpacked(data: bytes) -> CompiledLesson:
     """What `packed` has made."""
     notebook, names, codes = marshal.loads(data)
-    return Ready(notebook, {key: Names(*each) for key, each in names.items()}, codes)
+    return CompiledLesson(notebook, {key: Names(*values) for key, values in names.items()}, codes)
 
 
 def compiled(check: Mapping[str, Any]) -> CodeType:

@@ -72,13 +72,13 @@ def names_in(source: str, given: bool) -> Names:
     lasting: set[str] = set()
     binds: set[str] = set()
     variables: set[str] = set()
-    for each in table.get_symbols():
-        name = each.get_name()
-        if each.is_referenced():
+    for symbol in table.get_symbols():
+        name = symbol.get_name()
+        if symbol.is_referenced():
             (now if given else lasting).add(name)
-        if each.is_assigned() or each.is_imported():
+        if symbol.is_assigned() or symbol.is_imported():
             binds.add(name)
-            if not each.is_imported() and not each.is_namespace():
+            if not symbol.is_imported() and not symbol.is_namespace():
                 variables.add(name)
     for child in table.get_children():
         at_once = given and child.get_name() in _COMPREHENSIONS
@@ -88,13 +88,13 @@ def names_in(source: str, given: bool) -> Names:
             inner = waiting.pop()
             lasting.update(_globals(inner))
             waiting += inner.get_children()
-    return Names(*map(frozenset, (now, lasting, binds, variables)), opaque=False)
+    return Names(frozenset(now), frozenset(lasting), frozenset(binds), frozenset(variables), opaque=False)
 
 
 def _globals(table: symtable.SymbolTable) -> Iterable[str]:
     if isinstance(table, symtable.Function):
         return table.get_globals()
-    return [each.get_name() for each in table.get_symbols() if each.is_global()]
+    return [symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()]
 
 
 def _table(source: str) -> symtable.SymbolTable | None:

@@ -22,7 +22,7 @@ class NotGradable(Exception):
 
 
 @dataclass(frozen=True)
-class Cell:
+class SubmittedCell:
     """A cell as a student handed it in.
 
     Attributes:
@@ -54,11 +54,11 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     if not folder.is_dir():
         raise NotGradable("Nothing was handed in.")
     try:
-        there = sorted(folder.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError as error:
         raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
     files, links = [], []
-    for path in there:
+    for path in entries:
         if path.suffix.lower() != ".ipynb":
             continue
         if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
@@ -97,14 +97,14 @@ def bytes_of(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            much = f"{size / 2**20:.0f} MB, more than {MOST_BYTES / 2**20:.0f}"
-            raise NotGradable(f"The file has {much}. Clear the outputs of the notebook and hand it in again.")
+            megabytes = f"{size / 2**20:.0f} MB, more than {MOST_BYTES / 2**20:.0f}"
+            raise NotGradable(f"The file has {megabytes}. Clear the outputs of the notebook and hand it in again.")
         return path.read_bytes()
     except OSError as error:
         raise NotGradable(f"The file cannot be read ({error.strerror}). Hand it in again.") from None
 
 
-def cells_of(raw: bytes) -> list[Cell]:
+def cells_of(raw: bytes) -> list[SubmittedCell]:
     """Read a notebook's bytes.
 
     Raises:
@@ -116,13 +116,13 @@ def cells_of(raw: bytes) -> list[Cell]:
     try:
         notebook = json.loads(raw.decode(encoding))
     except (ValueError, RecursionError) as error:
-        what = "a zip archive" if raw[:2] == b"PK" else "a web page" if b"<html" in raw[:2000].lower() else None
-        because = f"it is {what}" if what else f"{type(error).__name__}: {str(error)[:100]}"
-        raise NotGradable(f"The file is no notebook ({because}). Hand in the .ipynb file.") from None
+        kind = "a zip archive" if raw[:2] == b"PK" else "a web page" if b"<html" in raw[:2000].lower() else None
+        reason = f"it is {kind}" if kind else f"{type(error).__name__}: {str(error)[:100]}"
+        raise NotGradable(f"The file is no notebook ({reason}). Hand in the .ipynb file.") from None
     return cells_in(notebook)
 
 
-def cells_in(notebook: Any) -> list[Cell]:
+def cells_in(notebook: Any) -> list[SubmittedCell]:
     """Take the cells out of a parsed notebook, whatever else is in it.
 
     Raises:
@@ -138,8 +138,9 @@ def _raw_cells(notebook: Any) -> list[Any] | None:
     """The cells of a notebook of version 4, or of version 3, which kept them in worksheets."""
     if not isinstance(notebook, dict):
         return None
-    if isinstance(notebook.get("cells"), list):
-        return notebook["cells"]
+    cells = notebook.get("cells")
+    if isinstance(cells, list):
+        return cells
     sheets = notebook.get("worksheets")
     if not isinstance(sheets, list):
         return None
@@ -147,13 +148,13 @@ def _raw_cells(notebook: Any) -> list[Any] | None:
     return [cell for cells in lists if isinstance(cells, list) for cell in cells]
 
 
-def _cell(raw: dict[str, Any]) -> Cell:
+def _cell(raw: dict[str, Any]) -> SubmittedCell:
     kind = raw.get("cell_type")
     metadata = raw.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
     source = raw.get("source", raw.get("input", ""))  # which version 3 called it in code cells
-    return Cell(kind if kind in KINDS else "raw", _text(source), _name(grade_id), _name(raw.get("id")))
+    return SubmittedCell(kind if kind in KINDS else "raw", _text(source), _name(grade_id), _name(raw.get("id")))
 
 
 def _text(source: Any) -> str:

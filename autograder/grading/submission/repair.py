@@ -10,13 +10,14 @@ import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.course.lesson import STUB, cell_id, definition, is_marked, parse_or_none, without_regions
+from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.grading.results import Note, NoteKind
-from autograder.grading.submission.reader import Cell
+from autograder.grading.submission.reader import SubmittedCell
 
 
 @dataclass(frozen=True)
@@ -32,166 +33,187 @@ class Repaired:
     notes: tuple[Note, ...]
 
 
-class _Known:
-    """A cell of the instructor's: its id, what students get of it, and what part it plays."""
+class _ExtraCell(NamedTuple):
+    """A student's own cell, and the instructor's cell that it follows."""
 
-    def __init__(self, raw: NotebookNode) -> None:
-        self.raw, self.id, self.kind = raw, cell_id(raw), raw.cell_type
-        self.is_answer, self.is_check = is_marked(raw, "solution"), is_marked(raw, "grade")
-        self.released = without_regions(without_regions(raw.source, "SOLUTION", STUB), "HIDDEN TESTS")
-        self.texts = {_plain(self.released), _plain(raw.source)}
+    cell: SubmittedCell
+    follows: Cell | None
 
 
-def repair(source: NotebookNode, submitted: Sequence[Cell]) -> Repaired:
+def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired:
     """Put the answers and extra cells of a submission into the instructor's notebook.
 
     An answer is found by nbgrader's id, then by the cell's own, then by the function or class that it defines; of
     several the last one that is not the stub counts. Other cells keep their place behind the cell of the instructor's
-    that they follow.
+    that they follow. What has been repaired comes back as it is, without notes.
 
     Args:
         source: the lesson in solutions/.
         submitted: what the student handed in, in order.
     """
-    known = [_Known(raw) for raw in source.cells]
-    by_id = {each.id: each for each in known if each.id}
-    owner = [_owner(cell, by_id, known) for cell in submitted]  # the instructor's cell that each one is
-    answers: dict[str, str] = {}
-    spent: set[int] = set()
-    notes: list[Note] = []
-    for each in known:
-        if each.is_answer:
-            place, said = _answer(each, submitted, owner, spent)
-            notes += said
-            spent.update(i for i, own in enumerate(owner) if own is each)
-            if place is not None:
-                answers[each.id] = submitted[place].source
-                owner[place] = each
-                spent.add(place)
-    notes += _about_checks(known, submitted, owner) + _about_the_whole(known, submitted, owner)
-    extras = _extras(submitted, owner, spent, known[0] if known else None)
-    return Repaired(_built(source, known, answers, extras), tuple(notes))
+    return _Repair(source, submitted).repaired()
 
 
-def _owner(cell: Cell, by_id: dict[str, _Known], known: Sequence[_Known]) -> _Known | None:
-    """The instructor's cell that a submitted one is: by its ids, else by its text."""
-    for name in cell.ids:
-        if name in by_id:
-            return by_id[name]
-    text = _plain(cell.source)
-    return next((each for each in known if text in each.texts), None) if text else None
+class _Repair:
+    """One submission beside the lesson that it belongs to.
 
-
-def _answer(
-    wanted: _Known, submitted: Sequence[Cell], owner: Sequence[_Known | None], spent: set[int]
-) -> tuple[int | None, list[Note]]:
-    """Where the answer `wanted` stands among the submitted cells, and what was odd about it."""
-
-    def written(place: int) -> bool:
-        return _plain(submitted[place].source) not in {"", _plain(wanted.released)}
-
-    name, about = wanted.id, NoteKind.ANSWER
-    mine = [place for place, own in enumerate(owner) if own is wanted]
-    marked = [place for place in mine if submitted[place].grade_id == name] or mine
-    done = [place for place in marked if written(place)] or [place for place in mine if written(place)]
-    if done:
-        place, said = done[-1], list[Note]()
-        texts = {_plain(submitted[each].source) for each in done}
-        if len(texts) > 1:
-            said.append(Note(about, f"The answer `{name}` was there {len(texts)} times; the last one counts."))
-        if submitted[place].kind != "code":
-            said.append(Note(about, f"The answer `{name}` stood in a {submitted[place].kind} cell; it counts as code."))
-        return place, said
-    for place in reversed(range(len(submitted))):
-        cell = submitted[place]
-        free = owner[place] is None and place not in spent and cell.kind == "code"
-        if free and definition(parse_or_none(cell.source), name) is not None:
-            where = "stood in a cell of its own" if mine else "was found by its name; its cell had lost its mark"
-            return place, [Note(about, f"The answer `{name}` {where}.")]
-    return (marked[-1], []) if marked else (None, [Note(about, f"The answer `{name}` is not in the notebook.")])
-
-
-def _about_checks(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[Note]:
-    notes = []
-    for each in known:
-        if not each.is_check:
-            continue
-        found = [cell for cell, own in zip(submitted, owner, strict=True) if own is each]
-        if not found:
-            text = f"The check `{each.id}` had been deleted and was put back."
-            notes.append(Note(NoteKind.CHECK_DELETED, text))
-        elif all(_plain(cell.source) not in each.texts for cell in found):
-            text = f"The check `{each.id}` had been changed; the original was run."
-            notes.append(Note(NoteKind.CHECK_CHANGED, text))
-    several = len(notes) > 3 and len(notes) == sum(each.is_check for each in known)
-    return _all_checks(notes) if several else notes
-
-
-def _all_checks(notes: Sequence[Note]) -> list[Note]:
-    deleted = sum(note.kind is NoteKind.CHECK_DELETED for note in notes)
-    changed = len(notes) - deleted
-    text = f"No check was as given ({deleted} deleted, {changed} changed); the originals were run."
-    return [Note(NoteKind.CHECK_CHANGED, text)]
-
-
-def _about_the_whole(known: Sequence[_Known], submitted: Sequence[Cell], owner: Sequence[_Known | None]) -> list[Note]:
-    """What befell the notebook rather than a cell."""
-    marked = [each for each in known if each.raw.metadata.get("nbgrader")]
-    found = [own for own in owner if own is not None]
-    notes = []
-    if not any(own.is_answer or own.is_check for own in found):
-        text = "None of the lesson's exercises is in this notebook. Is it another lesson's?"
-        return [Note(NoteKind.NOTEBOOK, text)]
-    if not any(cell.grade_id for cell in submitted):
-        notes.append(Note(NoteKind.NOTEBOOK, "The cells had lost nbgrader's marks."))
-    order = {id(each): place for place, each in enumerate(known)}
-    first_seen = list(dict.fromkeys(order[id(own)] for own in found if own in marked))
-    if first_seen != sorted(first_seen):
-        notes.append(Note(NoteKind.NOTEBOOK, "Cells stood in another order."))
-    return notes
-
-
-def _extras(
-    submitted: Sequence[Cell], owner: Sequence[_Known | None], spent: set[int], first: _Known | None
-) -> list[tuple[_Known | None, Cell]]:
-    """The student's own cells, each with the instructor's cell that it follows.
-
-    A cell that was given and that the student changed is theirs as well: it runs behind the original.
+    Attributes:
+        owners: for each submitted cell the instructor's cell that it is, None for the student's own.
+        spent: the places of submitted cells that have been taken for an answer, or are copies of one.
     """
-    extras, behind = [], first
-    for place, (cell, own) in enumerate(zip(submitted, owner, strict=True)):
-        if own is not None:
-            behind = own
-            changed = cell.kind == "code" and own.kind == "code" and _plain(cell.source) not in own.texts
-            if own.is_answer or own.is_check or not changed:
-                continue
-        if place not in spent and cell.source.strip() and cell.kind != "raw":
-            extras.append((behind, cell))
-    return extras
+
+    def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
+        self.source, self.submitted = source, submitted
+        self.cells = cells_of(source)
+        self.texts = {id(cell): {_normalised(cell.released), _normalised(cell.source)} for cell in self.cells}
+        self.by_id = {cell.id: cell for cell in self.cells if cell.id}
+        self.owners = [self._owner(cell) for cell in submitted]
+        self.spent: set[int] = set()
+        self.notes: list[Note] = []
+
+    def repaired(self) -> Repaired:
+        """Take the answers, say what was mended, and build the notebook."""
+        answers = {}
+        for cell in self.cells:
+            if cell.is_answer:
+                place = self._answer(cell)
+                self.spent.update(self._places(cell))
+                if place is not None:
+                    answers[cell.id] = self.submitted[place].source
+                    self.owners[place] = cell
+                    self.spent.add(place)
+        self._note_checks()
+        self._note_the_whole()
+        return Repaired(self._built(answers), tuple(self.notes))
+
+    def _owner(self, submitted: SubmittedCell) -> Cell | None:
+        """The instructor's cell that a submitted one is: by its ids, else by its text."""
+        for name in submitted.ids:
+            if name in self.by_id:
+                return self.by_id[name]
+        text = _normalised(submitted.source)
+        return next((cell for cell in self.cells if self._is_as_given(text, cell)), None) if text else None
+
+    def _is_as_given(self, text: str, cell: Cell) -> bool:
+        return text in self.texts[id(cell)]
+
+    def _places(self, cell: Cell) -> list[int]:
+        """Where the submitted cells are that are this one of the instructor's."""
+        return [place for place, owner in enumerate(self.owners) if owner is cell]
+
+    def _note(self, kind: NoteKind, text: str, cell: str = "") -> None:
+        self.notes.append(Note(kind, text, cell))
+
+    def _answer(self, cell: Cell) -> int | None:
+        """Where an answer stands among the submitted cells; what is odd about it is noted."""
+        name, released = cell.id, _normalised(cell.released)
+        texts = {place: _normalised(self.submitted[place].source) for place in self._places(cell)}
+        marked = [place for place in texts if self.submitted[place].grade_id == name] or list(texts)
+        written = [place for place, text in texts.items() if text not in ("", released)]
+        if candidates := [place for place in marked if place in written] or written:
+            place, kind = candidates[-1], self.submitted[candidates[-1]].kind
+            count = len({texts[candidate] for candidate in candidates})
+            if count > 1:
+                self._note(NoteKind.ANSWER, f"The answer `{name}` was there {count} times; the last one counts.", name)
+            if kind != "code":
+                self._note(NoteKind.ANSWER, f"The answer `{name}` stood in a {kind} cell; it counts as code.", name)
+            return place
+        for place in reversed(range(len(self.submitted))):
+            if self._defines(place, name):
+                where = "stood in a cell of its own" if texts else "was found by its name; its cell had lost its mark"
+                self._note(NoteKind.ANSWER, f"The answer `{name}` {where}.", name)
+                return place
+        if not marked:
+            self._note(NoteKind.ANSWER, f"The answer `{name}` is not in the notebook.", name)
+        return marked[-1] if marked else None
+
+    def _defines(self, place: int, name: str) -> bool:
+        """A cell of the student's own defines what an answer defines, and has not been taken for another."""
+        cell = self.submitted[place]
+        is_free = self.owners[place] is None and place not in self.spent and cell.kind == "code"
+        return is_free and definition(parse_or_none(cell.source), name) is not None
+
+    def _note_checks(self) -> None:
+        """Note which checks had been deleted or changed; where none was as given, in one line."""
+        checks = [cell for cell in self.cells if cell.is_graded]
+        deleted = [check for check in checks if not self._places(check)]
+        changed = [check for check in checks if check not in deleted and not self._is_untouched(check)]
+        if len(checks) > 3 and len(deleted) + len(changed) == len(checks):
+            text = f"No check was as given ({len(deleted)} deleted, {len(changed)} changed); the originals were run."
+            self._note(NoteKind.CHECK_CHANGED, text)
+            return
+        for check in checks:
+            if check in deleted:
+                text = f"The check `{check.id}` had been deleted and was put back."
+                self._note(NoteKind.CHECK_DELETED, text, check.id)
+            elif check in changed:
+                text = f"The check `{check.id}` had been changed; the original was run."
+                self._note(NoteKind.CHECK_CHANGED, text, check.id)
+
+    def _is_untouched(self, check: Cell) -> bool:
+        texts = (_normalised(self.submitted[place].source) for place in self._places(check))
+        return any(self._is_as_given(text, check) for text in texts)
+
+    def _note_the_whole(self) -> None:
+        """Note what befell the notebook rather than a cell."""
+        owners = [owner for owner in self.owners if owner is not None]
+        if not any(owner.is_answer or owner.is_graded for owner in owners):
+            text = "None of the lesson's exercises is in this notebook. Is it another lesson's?"
+            self._note(NoteKind.NOTEBOOK, text)
+            return
+        if not any(cell.grade_id for cell in self.submitted):
+            self._note(NoteKind.NOTEBOOK, "The cells had lost nbgrader's marks.")
+        places = {id(cell): place for place, cell in enumerate(self.cells)}
+        first_seen = list(dict.fromkeys(places[id(owner)] for owner in owners if owner.nbgrader))
+        if first_seen != sorted(first_seen):
+            self._note(NoteKind.NOTEBOOK, "Cells stood in another order.")
+
+    def _extras(self) -> list[_ExtraCell]:
+        """The student's own cells.
+
+        A cell that was given and that the student changed is theirs as well: it runs behind the original.
+        """
+        extras = []
+        follows = self.cells[0] if self.cells else None
+        for place, (cell, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
+            if owner is not None:
+                follows = owner
+                is_changed = cell.kind == owner.kind == "code" and not self._is_as_given(
+                    _normalised(cell.source), owner
+                )
+                if owner.is_answer or owner.is_graded or not is_changed:
+                    continue
+            if place not in self.spent and cell.source.strip() and cell.kind != "raw":
+                extras.append(_ExtraCell(cell, follows))
+        return extras
+
+    def _built(self, answers: dict[str, str]) -> NotebookNode:
+        notebook, extras = copy.copy(self.source), self._extras()
+        notebook.metadata, notebook.cells = copy.deepcopy(self.source.metadata), []
+        taken = Counter(cell.id for cell in self.cells)
+        for raw, original in zip(self.source.cells, self.cells, strict=True):
+            cell = copy.deepcopy(raw)
+            if original.is_answer:
+                cell.source = answers.get(original.id, original.released)
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+            notebook.cells.append(cell)
+            for extra in extras:
+                if extra.follows is original:
+                    cell = _new_cell(extra.cell, taken)
+                    taken[cell.id] += 1
+                    notebook.cells.append(cell)
+        return notebook
 
 
-def _built(
-    source: NotebookNode, known: Sequence[_Known], answers: dict[str, str], extras: Sequence[tuple[_Known | None, Cell]]
-) -> NotebookNode:
-    notebook = copy.deepcopy(source)
-    notebook.cells = []
-    taken = Counter(each.id for each in known)
-    for each in known:
-        cell = copy.deepcopy(each.raw)
-        if each.is_answer:
-            cell.source = answers.get(each.id, each.released)
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-        notebook.cells.append(cell)
-        for behind, own in extras:
-            if behind is each:
-                new = new_code_cell(own.source) if own.kind == "code" else new_markdown_cell(own.source)
-                new.id = own.id if own.id and not taken[own.id] and len(own.id) <= 64 and own.id.isascii() else new.id
-                taken[new.id] += 1
-                notebook.cells.append(new)
-    return notebook
+def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
+    """A cell of the student's own, under its id where that is free and one that a notebook may have."""
+    made: NotebookNode = new_code_cell(cell.source) if cell.kind == "code" else new_markdown_cell(cell.source)
+    if cell.id and not taken[cell.id] and len(cell.id) <= 64 and cell.id.isascii():
+        made.id = cell.id
+    return made
 
 
-def _plain(source: str) -> str:
+def _normalised(source: str) -> str:
     """A source without what editors change by themselves: spaces at the ends of lines and of the text."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())

@@ -35,7 +35,7 @@ from autograder.grading.rpc.messages import GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.rpc.registry import DTYPES
-from autograder.grading.submission.compiled import Ready, compiled
+from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
@@ -181,7 +181,7 @@ class Judge:
         lesson: what is graded, hidden tests included.
     """
 
-    def __init__(self, start: Callable[[], Started], lesson: Ready, limits: Limits) -> None:
+    def __init__(self, start: Callable[[], Started], lesson: CompiledLesson, limits: Limits) -> None:
         self._start, self._ready, self._limits = start, lesson, limits
         self._source = nbformat.from_dict(lesson.notebook)
         self._cell_seconds = limits.cell_seconds

@@ -90,7 +90,7 @@ def test_a_graded_class_has_nbgraders_scores(tmp_path: Path) -> None:
     lesson = sample_class.make_course(ROOT, tmp_path / "demo", [REAL])[REAL]
     for student, notebook in class_work(lesson, sample_class.released_notebook(tmp_path / "demo", REAL)).items():
         sample_class.hand_in(tmp_path / "demo", student, REAL, notebook)
-    assert grade.grade(tmp_path / "demo", grade.Wanted(), Console(quiet=True)) == 0
+    assert grade.grade(tmp_path / "demo", grade.GradeOptions(), Console(quiet=True)) == 0
     book = read_gradebook(tmp_path / "demo")
     assert agrees(book, tmp_path / "demo") == len(STUDENTS)
     assert len({each.score for each in book.graded.values()}) > 3
@@ -235,4 +235,7 @@ def test_where_things_are(course: Path) -> None:
     book = read_gradebook(course)
     assert Path(book.where) == course / "gradebook.db" and book.course.root == course.resolve()
     assert book.course.source(LESSON) == course.resolve() / "solutions" / LESSON / f"{LESSON}.ipynb"
-    assert book.course.graded_notebook("ada", LESSON) == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    assert (
+        book.course.graded_notebook("ada", LESSON)
+        == course.resolve() / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    )

@@ -1,6 +1,7 @@
 """What is recorded is what stock nbgrader would have recorded, whole or not at all, in SQLite and in PostgreSQL.
 
-Run as a program, this file is the run that gets killed: `python tests/test_record.py COURSE`.
+Run as a program, this file is the run that gets killed, with tests/ on PYTHONPATH:
+`python tests/grading/gradebook/test_writer.py COURSE`.
 """
 
 from __future__ import annotations
@@ -377,8 +378,9 @@ OLD_RESULTS = {
     "no word on whether to try again": lambda result: {key: result[key] for key in result if key != "retryable"},
     "a field that is gone": lambda result: result | {"colour": "red"},
     "a status that is gone": lambda result: result | {"checks": [result["checks"][0] | {"status": "?"}]},
-    "outcomes without the proved mistake": lambda result: result
-    | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]},
+    "outcomes without the proved mistake": lambda result: (
+        result | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]}
+    ),
     "nothing where checks should be": lambda result: result | {"checks": None},
 }
 
@@ -409,7 +411,7 @@ def test_what_another_version_recorded_is_graded_again(course: Path, age: Callab
         for student in ("ada", "bob"):
             keep(recorder, small_result(course, student, notes=(Note(NoteKind.FILE, "A note."),)))
         written = recorder.graded(SMALL)["ada"].result.to_json()
-    older = json.dumps(age(written))
+    older = json.dumps(age(json.loads(json.dumps(written))))
     execute(course / "gradebook.db", "UPDATE autograder_result SET result = ? WHERE student = 'ada'", older)
     with Recorder(course) as recorder:
         assert set(recorder.graded(SMALL)) == {"bob"}
@@ -672,7 +674,8 @@ def enroll(course: Path, count: int) -> None:
 def test_killed_runs_leave_whole_records_only(course: Path, tmp_path: Path) -> None:
     """Killed at any step, a run leaves a submission recorded whole or as before; the next completes the class."""
     command = [sys.executable, __file__, str(course)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["broken"] == []
@@ -879,7 +882,9 @@ def test_postgresql_has_one_writer_and_names_locks(
     move_to(course, db_url)
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
     engine = create_engine(db_url)
-    odd = small_result(course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0")))
+    odd = small_result(
+        course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0"))
+    )
     with Recorder(course) as recorder:
         with pytest.raises(CourseError, match=r"Another `autograder grade` is writing to the gradebook at postgresql"):
             Recorder(course).__enter__()

@@ -15,8 +15,9 @@ from support.classroom import ROOT
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo.students import solved, submission
+from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
-from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
+from autograder.grading.submission.reader import NotGradable, bytes_of, cells_in, cells_of, find
 from autograder.grading.submission.repair import repair
 
 NAME = "02_multi_head_attention"
@@ -63,6 +64,26 @@ def test_what_can_be_graded_is_repaired(fault: Fault) -> None:
     assert order == [cell.id for cell in SOURCE.cells]
     missing = [words for words in fault.notes if not any(words in note.text for note in repaired.notes)]
     assert not missing and len(repaired.notes) == len(fault.notes), repaired.notes
+
+
+@pytest.mark.parametrize("fault", [each for each in FAULTS if not each.reason], ids=lambda fault: fault.what)
+def test_what_is_repaired_needs_no_repair(fault: Fault) -> None:
+    """Through nbgrader the judge gets what `Repair` has made, and finds nothing to mend in it."""
+    repaired = repair(SOURCE, cells_of(broken(fault)))
+    again = repair(SOURCE, cells_in(repaired.notebook))
+    assert again.notebook == repaired.notebook
+    assert again.notes == ()
+
+
+def test_notes_name_their_cell() -> None:
+    """A note on an answer or a check has its id, one on the notebook none."""
+    notebook = handed_in()
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in ("merge_heads", CHECKS[0])]
+    notes = repair(SOURCE, cells_in(notebook)).notes
+    assert {(note.kind, note.cell) for note in notes} == {
+        (NoteKind.ANSWER, "merge_heads"),
+        (NoteKind.CHECK_DELETED, CHECKS[0]),
+    }
 
 
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.reason], ids=lambda fault: fault.what)
