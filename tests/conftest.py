@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# What takes longest is begun first, so that both processes are busy to the end.
+# `make test` has two processes, each file in one of them. The longest begin first, so both are busy to the end.
 LONGEST = (
     "tests/test_answers.py",
     "tests/grading/test_grading.py",
@@ -31,15 +31,8 @@ LONGEST = (
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of a file, and the cells of a notebook, in one process of pytest-xdist (`--dist loadgroup`).
-
-    Their fixtures and their kernel are made once. A test that is marked with a group of its own keeps it.
-    """
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    """Put the longest files first where several processes share the tests."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: next(i for i, start in enumerate((*LONGEST, "")) if item.nodeid.startswith(start)))
 
