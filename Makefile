@@ -6,8 +6,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 01_attention
 
-# Two processes; the tests of a file, and the cells of a notebook, stay together.
-PARALLEL := --numprocesses 2 --dist loadgroup
+# Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
+PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
 .PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes gallery pictures benchmarks clean

@@ -22,11 +22,12 @@ from autograder.grading.results import Limits, Result
 from autograder.grading.worker.warm import Warm
 
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
+AT_A_TIME = 4  # most attacks wait or die
 WHOLE = 20  # points of each lesson that is attacked
 
 
 class Arena:
-    """A course with a secret, another student's work, and attacks under way on two threads.
+    """A course with a secret, another student's work, and attacks under way, several at a time.
 
     Attributes:
         before: the files of the course and their content, before the first attack.
@@ -94,7 +95,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
     attacks = [attack for attack in ATTACKS if attack.what in chosen]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_SECRET", MARKER[0])
-        with Warm() as warm, ThreadPoolExecutor(2) as pool:
+        with Warm() as warm, ThreadPoolExecutor(AT_A_TIME) as pool:
             yield Arena(tmp_path_factory.mktemp("arena"), attacks, warm, pool)
 
 

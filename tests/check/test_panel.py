@@ -457,7 +457,7 @@ ANSWERS = {
 }
 
 
-def test_the_engine_gives_the_same_panel() -> None:
+def test_the_engine_gives_the_same_panel(warm: Warm) -> None:
     """Grading leaves panel, plain message and one line at a failing check, escaped; what students show is no HTML."""
     path = ROOT / "solutions" / LESSON / f"{LESSON}.ipynb"
     submitted = nbformat.read(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb", as_version=4)
@@ -465,9 +465,8 @@ def test_the_engine_gives_the_same_panel() -> None:
         cell.source = ANSWERS.get(cell.id, cell.source)
     shown = "from IPython.display import HTML, display\ndisplay(HTML('<b id=mine>mine</b>'))"
     submitted.cells.append(nbformat.v4.new_code_cell(shown))
-    with Warm() as warm:
-        limits = Limits(cell_seconds=3)
-        result = warm.grade("ann", LESSON, prepared(path), nbformat.writes(submitted).encode(), limits)
+    limits = Limits(cell_seconds=3)
+    result = warm.grade("ann", LESSON, prepared(path), nbformat.writes(submitted).encode(), limits)
     cells = {cell["id"]: cell["outputs"] for cell in json.loads(result.notebook)["cells"] if "outputs" in cell}
     nbformat.validate(json.loads(result.notebook))
     wrong = [outcome for outcome in result.checks if outcome.status != "passed"]

@@ -54,7 +54,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalc
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo class that stock nbgrader has graded, two shares of the students at a time."""
+    """A demo class that stock nbgrader has graded."""
     folder = tmp_path_factory.mktemp("stock") / "demo"
     lessons = sample_class.make_course(ROOT, folder)
     stock_nbgrader.configure(folder)
