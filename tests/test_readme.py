@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import tomllib
 
+from answers import WRONG
 from classroom import ROOT, classroom, message
 from matrix import source
-from wrong_answers import LESSON_1
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_sample_message_is_the_real_one() -> None:
     """The message in the README is what the check says to the answer it describes."""
-    forgot = next(wrong for wrong in LESSON_1 if wrong.what == "no scale")
+    forgot = next(wrong for wrong in WRONG["01_attention"] if wrong.what == "no scale")
     results = classroom("01_attention").grade({forgot.exercise: source("01_attention", forgot)})
     said = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
     assert f"```\n{said}\n```" in README
