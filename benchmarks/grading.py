@@ -63,7 +63,7 @@ Made by `python benchmarks/grading.py`; do not edit.
 
 {count} submissions of `{lesson}`, whose checks take as long as those of the median lesson: of every twelve two
 are solved, two half done, one is untouched, one holds the typical mistakes of the demo class, one is right but messy,
-one is a right answer from `tests/right_answers.py`, and five hold one to three answers from `tests/wrong_answers.py`.
+one holds a right answer and five hold one to three wrong answers from `tests/answers/`.
 Each command grades all of them in a fresh copy of one course, by itself, and its whole wall time counts, start-up and
 imports included. Stock is `nbgrader autograde`, one process, as it comes; its configuration names folders and nothing
 else. Ours is `autograder grade --jobs 2`. **All {points} points, check by check, are the same in all of them.**

@@ -3,7 +3,7 @@
     python benchmarks/report.py             # 1,000 students in seven lessons
     python benchmarks/report.py 120 FOLDER  # a smaller class, kept in FOLDER, to look at
 
-The students are invented; what the checks tell them is real: it is what wrong answers of tests/wrong_answers.py are
+The students are invented; what the checks tell them is real: it is what wrong answers of tests/answers are
 told. Their results go into a gradebook as `autograder grade` would record them, but without graded notebooks.
 """
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from answers import WRONG, source
 from support.classroom import classroom
-from wrong_answers import WRONG
 
 from autograder import data, draw, parts
 from autograder.check import CheckFailed, _panel
@@ -32,7 +32,7 @@ class Panel(NamedTuple):
 
     Attributes:
         kind: what kind of failure it stands for.
-        what: which wrong answer of `tests/wrong_answers.py` fails, unless `source` is one.
+        what: which wrong answer of `tests/answers` fails, unless `source` is one.
     """
 
     kind: str
@@ -178,8 +178,8 @@ def error(shown: Panel) -> CheckFailed:
         ValueError: there is no such answer, or no check fails.
     """
     room = classroom(shown.lesson)
-    source = room.stubs[shown.exercise] if shown.source == "stub" else shown.source or _source(shown)
-    for result in room.grade({shown.exercise: source}, exercise=shown.exercise, hidden=False):
+    answer = room.stubs[shown.exercise] if shown.source == "stub" else shown.source or _source(shown)
+    for result in room.grade({shown.exercise: answer}, exercise=shown.exercise, hidden=False):
         if isinstance(result.error, CheckFailed):
             return result.error
     raise ValueError(f"No check of {shown.exercise} fails on {shown.what or shown.kind!r}; choose another answer.")
@@ -188,11 +188,8 @@ def error(shown: Panel) -> CheckFailed:
 def _source(shown: Panel) -> str:
     found = [wrong for wrong in WRONG[shown.lesson] if (wrong.exercise, wrong.what) == (shown.exercise, shown.what)]
     if not found:
-        raise ValueError(f"tests/wrong_answers.py has no answer {shown.what!r} to {shown.exercise}; choose another.")
-    source = found[0].source or classroom(shown.lesson).answers[shown.exercise]
-    for old, new in found[0].edits:
-        source = source.replace(old, new)
-    return source
+        raise ValueError(f"tests/answers has no answer {shown.what!r} to {shown.exercise}; choose another.")
+    return source(found[0], classroom(shown.lesson).answers)
 
 
 def page() -> str:

@@ -17,15 +17,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import answers
 import numpy as np
 import torch
-from more_right_answers import RIGHT as MORE_RIGHT
-from more_wrong_answers import WRONG as MORE_WRONG
-from right_answers import RIGHT
+from answers import RIGHT, WRONG, Right, Wrong
 from support.classroom import LESSONS, Result, classroom, message
-from tried_right_answers import RIGHT as TRIED_RIGHT
-from tried_wrong_answers import WRONG as TRIED_WRONG
-from wrong_answers import WRONG
 
 PAGE = Path(__file__).parent.parent / "tests" / "matrix.md"
 SLIP = re.compile(r"^(?:These are the values|This is the shape) you get when (.+)\.$", re.MULTILINE)
@@ -37,8 +33,7 @@ HEAD = """\
 
 # What the checks catch
 
-Every answer in `tests/wrong_answers.py` and `tests/right_answers.py`, and in the tables beside them whose names begin
-with `more_` and `tried_`, graded by the checks of its exercise.
+Every answer in `tests/answers/`, wrong or right, graded by the checks of its exercise.
 
 - *Caught*: some check fails. *Visible*: a check that students see fails.
 - *Nameable*: the tables hold words for the slip; that values, a shape or a dtype are wrong, or that Python raised an
@@ -53,17 +48,13 @@ with `more_` and `tried_`, graded by the checks of its exercise.
 """
 
 
-def source(lesson: str, answer) -> str:
+def source(lesson: str, answer: Wrong | Right) -> str:
     """The source of an answer, right or wrong; an edit that no longer fits the solution is an error in the table."""
-    text = answer.source or classroom(lesson).answers[answer.exercise]
-    for old, new in getattr(answer, "edits", ()):
-        assert old in text, f"{old!r} is not in the solution of {answer.exercise} any more"
-        text = text.replace(old, new)
-    return text
+    return answers.source(answer, classroom(lesson).answers)
 
 
 @functools.cache
-def graded(lesson: str, answer, hidden: bool = True) -> tuple[Result, ...]:
+def graded(lesson: str, answer: Wrong | Right, hidden: bool = True) -> tuple[Result, ...]:
     """The checks of its exercise, run once on an answer of the tables."""
     sources = {answer.exercise: source(lesson, answer)}
     return tuple(classroom(lesson).grade(sources, exercise=answer.exercise, hidden=hidden))
@@ -75,24 +66,14 @@ def solved(lesson: str, exercise: str) -> tuple[Result, ...]:
     return tuple(classroom(lesson).grade({}, exercise=exercise))
 
 
-def wrong_answers(lesson: str, exercise: str) -> list:
-    """The wrong answers of an exercise, from all tables."""
-    return [
-        each
-        for table in (WRONG, MORE_WRONG, TRIED_WRONG)
-        for each in table.get(lesson, ())
-        if each.exercise == exercise
-    ]
+def wrong_answers(lesson: str, exercise: str) -> list[Wrong]:
+    """The wrong answers of an exercise."""
+    return [each for each in WRONG.get(lesson, ()) if each.exercise == exercise]
 
 
-def right_answers(lesson: str, exercise: str) -> list:
-    """The right answers of an exercise that are not its solution, from all tables."""
-    return [
-        each
-        for table in (RIGHT, MORE_RIGHT, TRIED_RIGHT)
-        for each in table.get(lesson, ())
-        if each.exercise == exercise
-    ]
+def right_answers(lesson: str, exercise: str) -> list[Right]:
+    """The right answers of an exercise that are not its solution."""
+    return [each for each in RIGHT.get(lesson, ()) if each.exercise == exercise]
 
 
 def failing(results: tuple[Result, ...]) -> list[Result]:
@@ -105,24 +86,20 @@ def slips(results: tuple[Result, ...]) -> set[str]:
     return {slip for result in failing(results) for slip in SLIP.findall(message(result))}
 
 
-def words(answer) -> re.Pattern[str] | None:
-    """What would name the slip of an answer, None when the table holds nothing that would.
-
-    In the first table that is `says` and `also`, in the others a regular expression, `name`.
-    """
-    first = hasattr(answer, "says")
-    told = [answer.says, answer.also] if first else answer.name.split("|")
-    told = [re.escape(each) if first else each for each in told if not NO_NAME.fullmatch(each)]
+def words(answer: Wrong) -> re.Pattern[str] | None:
+    """What would name the slip of an answer, None when the table holds nothing that would."""
+    says = "" if NO_NAME.fullmatch(answer.says) else re.escape(answer.says)
+    told = [each for each in (says, answer.names) if each]
     return re.compile("|".join(told), re.IGNORECASE) if told else None
 
 
-def named(answer, results: tuple[Result, ...]) -> bool:
+def named(answer: Wrong, results: tuple[Result, ...]) -> bool:
     """Some message holds words that name the slip."""
     wanted = words(answer)
     return bool(wanted and any(wanted.search(message(result)) for result in failing(results)))
 
 
-def misnamed(answer, results: tuple[Result, ...]) -> bool:
+def misnamed(answer: Wrong, results: tuple[Result, ...]) -> bool:
     """Some message names a slip that the table does not hold the answer to be."""
     wanted = words(answer)
     return any(not (wanted and wanted.search(slip)) for slip in slips(results))
@@ -195,11 +172,11 @@ def strange(lesson: str, exercise: str) -> Iterator[str]:
 
 def missing(lesson: str, exercise: str) -> Iterator[str]:
     """What an exercise still needs, in the order in which one would add it."""
-    table = [each for each in WRONG.get(lesson, ()) if each.exercise == exercise]
+    table = [each for each in wrong_answers(lesson, exercise) if each.check is not None]
     if len(table) < 4:
-        yield "It has fewer than four wrong answers in tests/wrong_answers.py."
+        yield "It has fewer than four wrong answers in tests/answers that say which check must fail."
     if len(right_answers(lesson, exercise)) < 2:
-        yield "It has fewer than two other right answers in tests/right_answers.py."
+        yield "It has fewer than two other right answers in tests/answers."
     aimed = {f"check_{exercise}" + (f"_{each.check}" if each.check else "") for each in table}
     checks = classroom(lesson).checks_of(exercise)
     for check in checks:
@@ -231,8 +208,8 @@ def _lines() -> Iterator[str]:
     yield "| | **all** | " + " | ".join(f"**{value}**" for value in total.values()) + " |"
     yield from ("", f"{total['named'] / total['nameable']:.0%} of the nameable slips are named.", "")
     for lesson, exercise in exercises():
-        answers = wrong_answers(lesson, exercise) + right_answers(lesson, exercise)
-        near = [each.what for each in answers if is_near(graded(lesson, each))]
+        both = wrong_answers(lesson, exercise) + right_answers(lesson, exercise)
+        near = [each.what for each in both if is_near(graded(lesson, each))]
         if near:
             yield f"Near a tolerance in `{exercise}`: {'; '.join(near)}."
     for lesson in LESSONS:

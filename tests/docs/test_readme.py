@@ -9,9 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from answers import WRONG
 from matrix import source
 from support.classroom import ROOT, classroom, message
-from wrong_answers import LESSON_1
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -19,7 +19,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 
 def test_the_sample_message_is_the_real_one() -> None:
     """The words of the README's picture of a message are what the check says to the answer it describes."""
-    forgot = next(wrong for wrong in LESSON_1 if wrong.what == "no scale")
+    forgot = next(wrong for wrong in WRONG["01_attention"] if wrong.what == "no scale")
     results = classroom("01_attention").grade({forgot.exercise: source("01_attention", forgot)})
     text = next(message(result) for result in results if result.check == f"check_{forgot.exercise}_values")
     words = html.unescape(re.search(r'failing_check.png" .*? alt="(.*?)">', README)[1])

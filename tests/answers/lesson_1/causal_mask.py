@@ -1,0 +1,144 @@
+"""Answers to `causal_mask`, lesson 1."""
+
+from answers.writing import BARE, body, edit, edits
+
+WRONG = {
+    "True marks the future": edit(
+        "torch.tril…", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)"
+    ).fails("values", "True marks the future"),
+    "upper triangle": edit("torch.tril", "torch.triu").fails("values", "upside down"),
+    "without the diagonal": edit("dtype=…", "dtype=torch.bool), -1)").fails("values", "does not see itself"),
+    "one too far": edit("dtype=…", "dtype=torch.bool), 1)").fails("values", "one token into the future"),
+    "only one token back": edit("torch.tril…", "….triu(-1)").fails("values", "only itself and the one before"),
+    "all True": edit("torch.tril…", "torch.ones(size, size).bool()").fails("values", "nothing is masked"),
+    "floats": edit(", dtype=torch.bool", "").fails("shape", "wrong dtype"),
+    "extra dimensions": edit("dtype=…", "…[None, None]").fails("shape", "wrong shape"),
+    "size 4 hard-coded": edit("torch.ones(size, size", "torch.ones(4, 4").fails("values", "wrong shape"),
+    "cut from a fixed table of 16": edit("size, size, dtype=torch.bool))", "16, 16, dtype=torch.bool))[:size, :size]"),
+    "block_size 256, as in GPT code": edit("torch.tril…", "torch.ones(256, 256).tril()[:size, :size].bool()"),
+    "window of 8 positions": edit("torch.tril…", "….triu(-7)"),
+    "additive −inf mask": edit("torch.tril…", "torch.triu(torch.full((size, size), -math.inf), diagonal=1)").named(
+        "additive|−∞|-inf|True marks"
+    ),
+    "PyTorch's mask as bool": edit("torch.tril…", "nn.Transformer.generate_square_subsequent_mask(size).bool()").named(
+        "True marks the future"
+    ),
+    "anti-diagonal": edit("torch.tril…", "….flip(1)"),
+    "uint8": edit("dtype=torch.bool", "dtype=torch.uint8"),
+    "a list of lists": edit("torch.tril…", "[[j <= i for j in range(size)] for i in range(size)]"),
+    "only the sizes that occur": edit(
+        "torch.tril…", "… if size in (4, 6) else torch.ones(size, size, dtype=torch.bool)"
+    ).named("nothing is masked"),
+    "first token sees all": edit(
+        "return torch…", "mask = torch.tril(torch.ones(size, size, dtype=torch.bool))\nmask[0] = True\nreturn mask"
+    ),
+    "last row without itself": edit(
+        "return torch…",
+        "mask = torch.zeros(size, size, dtype=torch.bool)\n"
+        "for i in range(size):\n"
+        "    mask[i, : min(i + 1, size - 1)] = True\n"
+        "return mask",
+    ),
+    "tensor argument": edit("torch.ones(size, size", "torch.ones(size.size(1), size.size(1)"),
+    "window of 16": edit(
+        "return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-16)", on=BARE
+    ),
+    "window of 64": edit(
+        "return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-64)", on=BARE
+    ),
+    "at most 10": body("return torch.ones(10, 10).tril().bool()[:size, :size]"),
+    "at most 100": body("return torch.ones(100, 100).tril().bool()[:size, :size]"),
+    "at most 512": body("return torch.ones(512, 512).tril().bool()[:size, :size]"),
+    "size 1 squeezed": body("return torch.ones(size, size).tril().bool().squeeze()"),
+    "diagonal blocked except first": edit(
+        "return torch…", "m = torch.ones(size, size).tril(-1).bool()\nm[0, 0] = True\nreturn m", on=BARE
+    ).named("itself|diagonal|own|share"),
+    "leading one": body("return torch.ones(1, size, size).tril().bool()"),
+    "uint8 positions wrap at 256": edit(
+        "return torch…", "i = torch.arange(size).to(torch.uint8)\nreturn i[:, None] >= i[None]", on=BARE
+    ),
+    "even sizes only": edit(
+        "return torch…",
+        "h = size // 2; a = torch.ones(h, h).tril().bool()\n"
+        "return torch.cat([torch.cat([a, torch.zeros(h, h).bool()], 1), torch.cat([torch.ones(h, h).bool(), a], 1)])",
+        on=BARE,
+    ),
+    "one mask kept and handed out again, written to by size": """
+        _m = torch.ones(64, 64).tril().bool()
+        def causal_mask(size):
+            return _m[:size, :size]
+    """,
+    "last row forgets itself": edit(
+        "return torch…", "m = torch.ones(size, size).tril().bool()\nif size > 6: m[-1, 0] = False\nreturn m", on=BARE
+    ),
+}
+
+RIGHT = {
+    "compares positions": edit(
+        "return torch…", "position = torch.arange(size)\nreturn position[None, :] <= position[:, None]", on=BARE
+    ),
+    "no future": body("return ~torch.triu(torch.ones(size, size), diagonal=1).bool()"),
+    "tril then bool": body("return torch.ones(size, size).tril() == 1"),
+    "NumPy": body("""
+        import numpy as np
+        return torch.from_numpy(np.tril(np.ones((size, size), dtype=bool)))
+    """),
+    "loops": body("""
+        mask = torch.zeros(size, size, dtype=torch.bool)
+        for i in range(size):
+            mask[i, : i + 1] = True
+        return mask
+    """),
+    "PyTorch's own, converted": body("return nn.Transformer.generate_square_subsequent_mask(size) == 0"),
+    "cumulative sum of the identity": body("return torch.eye(size).cumsum(1).mT.bool()"),
+    "tril_indices": body("""
+        m = torch.zeros((size, size), dtype=torch.bool)
+        i = torch.tril_indices(size, size)
+        m[i[0], i[1]] = True
+        return m
+    """),
+    "nested lists": body("return torch.tensor([[j <= i for j in range(size)] for i in range(size)])"),
+    "additive mask compared with 0": body('return torch.full((size, size), float("-inf")).triu(1) == 0'),
+    "ge of aranges on a device argument": """
+        def causal_mask(size, device=None):
+            r = torch.arange(size, device=device)
+            return r.unsqueeze(1).ge(r)
+    """,
+    "lru_cache": edits(
+        ("def causal_mask", "import functools\n@functools.lru_cache(maxsize=None)\n…"),
+        (", dtype=torch.bool))", ")).to(torch.bool)"),
+        on=BARE,
+    ),
+    "arange compare": body("return torch.arange(size) <= torch.arange(size).unsqueeze(1)"),
+    "triu == 0": body("return torch.triu(torch.ones(size, size), diagonal=1) == 0"),
+    "~triu bool": body("return ~torch.ones((size, size), dtype=torch.bool).triu(1)"),
+    "numpy tri": """
+        import numpy as np
+        def causal_mask(size):
+            return torch.from_numpy(np.tri(size, dtype=bool))
+    """,
+    "tril_indices, another way": body("""
+        m = torch.zeros(size, size, dtype=torch.bool)
+        m[tuple(torch.tril_indices(size, size))] = True
+        return m
+    """),
+    "cumsum of eye transposed": body("return torch.eye(size).cumsum(0).bool()"),
+    "lru_cache, another way": edits(
+        ("def causal_mask", "from functools import lru_cache\n@lru_cache(maxsize=None)\n…"),
+        ("return torch…", "return torch.ones(size, size, dtype=torch.bool).tril_()"),
+        on=BARE,
+    ),
+    "outer compare, ge.outer": body("""
+        return torch.greater_equal(*torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij"))
+    """),
+    "vmap-like stack of rows": body("""
+        return torch.stack(
+            [torch.cat([torch.ones(i + 1), torch.zeros(size - i - 1)]) for i in range(size)]
+        ).bool()
+    """),
+    "full and tril keyword": body("return torch.full((size, size), True).tril(diagonal=0)"),
+    "logical_not of upper, via masked_fill": body("""
+        return torch.zeros(size, size).masked_fill(torch.ones(size, size).triu(1).bool(), float("-inf")).eq(0)
+    """),
+    "cdist/sub": body("return (torch.arange(size).view(-1, 1) - torch.arange(size)).ge(0)"),
+}

@@ -1,0 +1,166 @@
+"""Answers to `initialize_parameters`, lesson 5."""
+
+from answers.writing import BARE, body, edit, edits, whole
+
+WRONG = {
+    "biases too": edit("if parameter…", "if True:").fails("", "ValueError"),
+    "Xavier's normal": edit("xavier_uniform_", "xavier_normal_").fails("", "Xavier's bound"),
+    "Kaiming's": edit("xavier_uniform_", "kaiming_uniform_").fails(""),
+    "a normal distribution": edit("nn.init…", "nn.init.normal_(parameter, std=0.02)").fails(""),
+    "linear layers only": body("""
+        for module in model.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+    """).fails("", "`table.weight` stays the same"),
+    "biases set to zero": edit("if parameter…_(parameter)", "…\nelse:\n    nn.init.zeros_(parameter)").fails(
+        "", "wrong values"
+    ),
+    "new parameters": body("""
+        for module in model.modules():
+            if getattr(module, "weight", None) is not None and module.weight.dim() > 1:
+                module.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty_like(module.weight)))
+    """).fails("", "is a new parameter"),
+    "does nothing": edit("nn.init…", "pass").fails("", "stays the same"),
+    "only direct children": body("""
+        for module in model.children():
+            for parameter in module.parameters(recurse=False):
+                if parameter.dim() > 1:
+                    nn.init.xavier_uniform_(parameter)
+    """).fails("", hidden=True),
+    "buffers too": edit("model.parameters()", "model.state_dict().values()").fails("", "buffer has been overwritten"),
+    "by name": body("""
+        for name, p in model.named_parameters():
+            if "weight" in name and p.dim() > 1:
+                nn.init.xavier_uniform_(p)
+    """).fails("", "`bare.query` stays the same"),
+    "frozen on the way": edit("nn.init", "parameter.requires_grad_(False)\n…").fails("", "is frozen now"),
+    "unfreezes everything": whole("""
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in model.parameters():
+                p.requires_grad = False
+                if p.dim() > 1:
+                    nn.init.xavier_uniform_(p)
+                p.requires_grad = True
+    """).named("requires_grad|frozen"),
+    "gradients left off": edit("model.eval()", "torch.set_grad_enabled(False)", on="eval mode left").named("gradient"),
+    "global seed": edit("model.eval()", "torch.manual_seed(0)", on="eval mode left").named("seed|same"),
+    "a fresh seeded generator each matrix": edit(
+        "with torch…shape)))", "nn.init.xavier_uniform_(p, generator=torch.Generator().manual_seed(0))", on="one-sided"
+    ).named("seed|same"),
+    "new data in float32": edit(
+        "with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided"
+    ).named("dtype"),
+    "gain of relu": edit("xavier_uniform_(…", "xavier_uniform_(parameter, gain=2**0.5)"),
+    "one-sided": """
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in model.parameters():
+                if p.dim() > 1:
+                    with torch.no_grad():
+                        p.uniform_(0, math.sqrt(6 / sum(p.shape)))
+    """,
+    "one-sided deviation-preserving (0..2b shifted?)": edits(
+        (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"),
+        ("p.uniform_…", "p.copy_(b * torch.sign(torch.rand_like(p) - 0.5) * torch.rand_like(p).sqrt())"),
+        on="one-sided",
+    ).named("distribution"),
+    "row after row alike": edits(
+        (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"),
+        ("p.uniform_…", "p.copy_(torch.empty(p.shape[1:]).uniform_(-b, b).expand_as(p))"),
+        on="one-sided",
+    ).named("same|rows"),
+    "eval mode left": whole("""
+        def initialize_parameters(model: nn.Module) -> None:
+            model.eval()
+            for p in model.parameters():
+                if p.dim() > 1:
+                    nn.init.xavier_uniform_(p)
+    """).named("mode"),
+    "gradients cleared and padding row zeroed": edits(
+        ("done =…", "for p in model.parameters():\n    if p.dim() > 1:\n        nn.init.xavier_uniform_(p)"),
+        ("for name…name))", "if isinstance(m, nn.Embedding):\n    with torch.no_grad():\n        m.weight[0] = 0"),
+        on="uniform_, unique by id",
+    ).named("zero"),
+}
+
+RIGHT = {
+    "by hand, without gradients": body("""
+        with torch.no_grad():
+            for name, p in model.named_parameters():
+                if len(p.shape) >= 2:
+                    fan_in, fan_out = p.shape[1], p.shape[0]
+                    p.uniform_(-1, 1).mul_(math.sqrt(6 / (fan_in + fan_out)))
+        return model
+    """),
+    "apply": body("""
+        def draw(module):
+            for p in module.parameters(recurse=False):
+                if p.ndim > 1:
+                    torch.nn.init.xavier_uniform_(p.data)
+        model.apply(draw)
+    """),
+    "rows and columns, two dimensions": edits(
+        ("parameter in", "p in"), ("if parameter…", "if p.dim() == 2:"), ("(parameter)", "(p)"), on=BARE
+    ),
+    "apply over modules, recurse=False": """
+        def initialize_parameters(model: nn.Module) -> None:
+            def init(m):
+                for p in m.parameters(recurse=False):
+                    if p.dim() >= 2:
+                        nn.init.xavier_uniform_(p)
+            model.apply(init)
+    """,
+    "by hand with no_grad and fans": """
+        def initialize_parameters(model: nn.Module) -> None:
+            with torch.no_grad():
+                for name, p in model.named_parameters():
+                    if p.ndim < 2:
+                        continue
+                    fan_in, fan_out = nn.init._calculate_fan_in_and_fan_out(p)
+                    bound = (6 / (fan_in + fan_out)) ** 0.5
+                    p.uniform_(-bound, bound)
+    """,
+    "on .data": """
+        def initialize_parameters(model: nn.Module) -> None:
+            [nn.init.xavier_uniform_(p.data) for p in model.parameters() if len(p.shape) > 1]
+    """,
+    "rand copied": """
+        @torch.no_grad()
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in model.parameters():
+                if p.dim() > 1:
+                    rec = p[0][0].numel()
+                    b = math.sqrt(6.0 / (rec * (p.size(0) + p.size(1))))
+                    p.copy_((2 * torch.rand_like(p) - 1) * b)
+    """,
+    "returns the model too, gain 1.0, filter": """
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in filter(lambda q: q.dim() > 1, model.parameters()):
+                nn.init.xavier_uniform_(p, gain=1.0)
+            return model
+    """,
+    "own generator from global RNG": edits(
+        ("model.eval()", "g = torch.Generator().manual_seed(int(torch.randint(2**31, ())))"),
+        ("(p)", "(p, generator=g)"),
+        on="eval mode left",
+    ),
+    "numpy's numbers": """
+        import numpy as np
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in model.parameters():
+                if p.dim() > 1:
+                    fan_out, fan_in = p.shape[0], p.shape[1]
+                    field = p[0, 0].numel()
+                    b = math.sqrt(6 / ((fan_in + fan_out) * field))
+                    with torch.no_grad():
+                        p.copy_(torch.from_numpy(np.random.uniform(-b, b, tuple(p.shape))))
+    """,
+    "uniform_, unique by id": """
+        def initialize_parameters(model: nn.Module) -> None:
+            done = set()
+            for m in model.modules():
+                for name, p in m.named_parameters(recurse=False):
+                    if p.dim() > 1 and id(p) not in done:
+                        done.add(id(p))
+                        nn.init.xavier_uniform_(getattr(m, name))
+    """,
+}

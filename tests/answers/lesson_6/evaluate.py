@@ -1,0 +1,268 @@
+"""Answers to `evaluate`, lesson 6."""
+
+from answers.writing import body, edit, edits
+
+WRONG = {
+    "batches averaged": body("""
+        was, losses, hits = model.training, [], []
+        model.eval()
+        with torch.no_grad():
+            for src, tgt in batches:
+                given, labels = teacher_forcing(tgt)
+                logits, real = model(src, given), labels != pad_id
+                losses.append(F.cross_entropy(logits[real], labels[real]).item())
+                hits.append((logits.argmax(-1) == labels)[real].float().mean().item())
+        model.train(was)
+        return sum(losses) / len(losses), sum(hits) / len(hits)
+    """).fails("values", "tokens of small batches weigh more"),
+    "padding counts": edit("real =…", "real = torch.ones_like(labels, dtype=torch.bool)").fails(
+        "values", "padding counts as a label"
+    ),
+    "padding counts among the hits": edit("[real].", ".").fails("values", "hits on padding count"),
+    "divided by all positions": edit("tokens +…", "tokens += real.numel()").fails("values", "number of all positions"),
+    "smoothed": edit('reduction="sum"', "…, label_smoothing=0.1").fails("values", "the labels are smoothed"),
+    "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
+    "last batch only": edits(
+        ("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")
+    ).fails("values", "only the last batch"),
+    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch"),
+    "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
+    "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
+    "whole sentences": edits(
+        (
+            "hits +…",
+            "hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()\n"
+            "rows = locals().get('rows', 0) + len(tgt)",
+        ),
+        ("hits / tokens", "hits / rows"),
+    ).fails("values", "whole sentences are counted"),
+    "argmax over the positions": edit("argmax(-1)", "argmax(1)").fails("values", "raised"),
+    "exchanged results": edit("loss /…", "hits / tokens, loss / tokens").fails(
+        "values", "loss and accuracy are exchanged"
+    ),
+    "tensors": edit("loss /…", "torch.tensor(loss / tokens), torch.tensor(hits / tokens)").fails(
+        "values", "is a tensor, not a Python number"
+    ),
+    "no shift": edit("decoder_input, labels…", "decoder_input = labels = tgt").fails("values"),
+    "train mode": edit("model.eval()", "").fails("mode", "in train mode"),
+    "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
+    "always ends in train mode": edit("(was_training)", "()").fails("mode", "not as a whole, in it afterwards"),
+    "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode before"),
+    "pad id fixed": edit("labels != pad_id", "labels != 0").fails("values", "taken to be 0", hidden=True),
+    "runs over the batches twice": edit("with torch", "count = sum(1 for _ in batches)\n…").fails(
+        "values", "raised ZeroDivisionError", hidden=True
+    ),
+    "asks for the length": edit("with torch", "count = len(batches)\n…").fails("values", "TypeError", hidden=True),
+    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails(
+        "mode", "switched off for everybody"
+    ),
+    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails(
+        "mode", "not as a whole, in it afterwards"
+    ),
+    "only the model's own flag set": edit("eval()", "training = False").fails("mode", "or a part of it, in train mode"),
+    "parameters frozen": edit("model.eval()", "for p in model.parameters():\n    p.requires_grad_(False)\n…").fails(
+        "mode", "are frozen"
+    ),
+    "BOS counted": edit("tokens +…", "tokens += (tgt != pad_id).sum().item()").fails("values", "BOS is counted"),
+    "perplexity": edit("return loss / tokens,", "return math.exp(loss / tokens),").fails("values", "perplexity"),
+    "padding marked in place": edits(
+        ("logits = model", "labels[labels == pad_id] = -100\n…"), ("labels != pad_id", "labels != -100")
+    ).fails("values", "changes `tgt`"),
+    "a deep copy in train mode": edit(
+        "was_training =…eval()", "import copy\n\nmodel, was_training = copy.deepcopy(model), model.training"
+    ).fails("mode", "in train mode"),
+    "unfreezes frozen parameters": edits(
+        ("model.eval()", "…\nmodel.requires_grad_(False)"), ("model.train(…", "…\nmodel.requires_grad_(True)")
+    ).named("frozen|requires_grad"),
+    "switches gradients on for a caller who had them off": edits(
+        ("with torch…", "torch.set_grad_enabled(False)\nif True:"), ("model.train(…", "…\ntorch.set_grad_enabled(True)")
+    ).named("grad"),
+    "index into batches": edit("for src…", "for i in range(len(batches)):\n    src, tgt = batches[i]").named(
+        "iterable"
+    ),
+    "pops the caller's list": edit("for src…", "while batches:\n    src, tgt = batches.pop(0)"),
+    "uses encode and decode": edit("logits =…", "logits = model.decode(decoder_input, model.encode(src), src)"),
+    "pad hard-coded only in the loss": edit(
+        "[real], labels[real]", ".flatten(0, 1), labels.flatten(), ignore_index=0"
+    ).named("pad_id"),
+    "seeds": edit("model.eval()", "…\ntorch.manual_seed(0)").named("seed"),
+    "accuracy as tensor": edit("hits / tokens", "torch.tensor(…)").named("number"),
+    "rounded to three digits": edit("return loss…", "return round(loss / tokens, 3), round(hits / tokens, 3)"),
+    "rounded to two digits": edit("return loss…", "return round(loss / tokens, 2), round(hits / tokens, 2)"),
+    "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):"),
+    "cuts every batch to the width of the first": edit(
+        "for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"
+    ),
+    "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").named("EOS"),
+    "accuracy of the last batch only": edits(
+        ("hits +=", "hits ="), ("hits / tokens", "hits / real.sum().item()")
+    ).named("only the last batch counts"),
+    "loss weighted by rows": edits(('").item()', "… / real.sum().item() * len(src)"), ("tokens,", "tokens * 1,")),
+    "top-2 accuracy": edit("argmax(-1) == labels)", "topk(2, -1).indices == labels[..., None]).any(-1)"),
+}
+
+RIGHT = {
+    "everything collected, then one mean": """
+        @torch.no_grad()
+        def evaluate(model, batches, pad_id=0):
+            mode = model.training
+            model.eval()
+            losses, hits = [], []
+            for src, tgt in batches:
+                given, labels = teacher_forcing(tgt)
+                logits = model(src, given)
+                each = F.cross_entropy(logits.transpose(1, 2), labels, reduction="none")
+                losses += each[labels != pad_id].tolist()
+                hits += (logits.argmax(dim=2) == labels)[labels != pad_id].tolist()
+            model.train(mode)
+            return sum(losses) / len(losses), sum(hits) / len(hits)
+    """,
+    "inference mode, weighted means, tensors until the end": body("""
+        state = model.training
+        model.train(False)
+        total, correct, count = torch.zeros(()), torch.zeros(()), 0
+        try:
+            with torch.inference_mode():
+                for src, tgt in batches:
+                    labels = tgt[:, 1:]
+                    logits = model(src, tgt[:, :-1])
+                    n = (labels != pad_id).sum().item()
+                    mean = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+                    total += mean * n
+                    correct += ((logits.max(-1).indices == labels) & (labels != pad_id)).sum()
+                    count += n
+        finally:
+            model.train(state)
+        return (total / count).item(), (correct / count).item()
+    """),
+    "NumPy numbers": """
+        import numpy as np
+        def evaluate(model, batches, pad_id=0):
+            was = model.training
+            model.eval()
+            losses, hits = [np.zeros(0)], [np.zeros(0)]
+            with torch.no_grad():
+                for src, tgt in batches:
+                    given, labels = teacher_forcing(tgt)
+                    real = labels.ne(pad_id)
+                    log_probs = model(src, given)[real].log_softmax(-1)
+                    losses.append(-log_probs.gather(1, labels[real][:, None])[:, 0].numpy())
+                    hits.append((log_probs.argmax(1) == labels[real]).numpy())
+            model.train() if was else model.eval()
+            return np.concatenate(losses).mean(), np.concatenate(hits).mean()
+    """,
+    "decorator": edits(
+        ("losses, hits…", "total = correct = count = 0"),
+        (
+            "given,…)[labels != pad_id].tolist()",
+            "x, y = teacher_forcing(tgt)\n"
+            "logits = model(src, x)\n"
+            "mask = y.ne(pad_id)\n"
+            "total += F.cross_entropy(logits.flatten(0, 1), y.flatten(), ignore_index=pad_id, reduction='sum').item()\n"
+            "correct += ((logits.argmax(-1) == y) & mask).sum().item()\n"
+            "count += mask.sum().item()",
+        ),
+        ("return sum…", "return total / count, correct / count"),
+        on="everything collected, then one mean",
+    ),
+    "inference_mode, try/finally, smoothed loss with 0": body("""
+        was = model.training
+        model.eval()
+        loss = hits = n = 0.0
+        try:
+            with torch.inference_mode():
+                for src, tgt in batches:
+                    x, y = teacher_forcing(tgt)
+                    z = model(src, x)
+                    real = int((y != pad_id).sum())
+                    loss += float(label_smoothed_loss(z, y, pad_id, 0.0)) * real
+                    hits += int((z.max(-1)[1].eq(y) & y.ne(pad_id)).sum())
+                    n += real
+        finally:
+            model.train(was)
+        return loss / n, hits / n
+    """),
+    "mode of every module": body("""
+        modes = {m: m.training for m in model.modules()}
+        model.eval()
+        preds, labs, losses = [], [], []
+        with torch.no_grad():
+            for src, tgt in iter(batches):
+                z = model(src, tgt[:, :-1])
+                y = tgt[:, 1:]
+                r = y != pad_id
+                preds.append(z.topk(1, -1).indices[..., 0][r])
+                labs.append(y[r])
+                losses.append(F.nll_loss(z.log_softmax(-1)[r], y[r], reduction="none"))
+        for m, t in modes.items():
+            m.training = t
+        p, y = torch.cat(preds), torch.cat(labs)
+        return torch.cat(losses).mean().item(), (p == y).double().mean().item()
+    """),
+    "returns a list; weighted means": body("""
+        was = model.training
+        _ = model.eval()
+        rows = []
+        with torch.no_grad():
+            for src, tgt in batches:
+                x, y = teacher_forcing(tgt)
+                z, r = model(src, x), y != pad_id
+                n = r.sum().item()
+                rows.append(
+                    (n, F.cross_entropy(z[r], y[r]).item(), (z[r].argmax(-1) == y[r]).float().mean().item())
+                )
+        model.train(mode=was)
+        n = sum(r[0] for r in rows)
+        return [sum(r[0] * r[k] for r in rows) / n for k in (1, 2)]
+    """),
+    "set_grad_enabled restored": body("""
+        grad, mode = torch.is_grad_enabled(), model.training
+        torch.set_grad_enabled(False)
+        model.eval()
+        a = b = c = 0
+        for batch in batches:
+            src, tgt = batch
+            x, y = teacher_forcing(tgt)
+            z = model(src, x).flatten(0, 1)
+            y = y.flatten()
+            keep = (y != pad_id).nonzero().squeeze(1)
+            z, y = z[keep], y[keep]
+            a += F.cross_entropy(z, y, reduction="sum").item()
+            b += (z.argmax(1) == y).sum().item()
+            c += keep.numel()
+        torch.set_grad_enabled(grad)
+        model.train(mode)
+        return a / c, b / c
+    """),
+    "helper generator and sums": edits(
+        (
+            "@torch.…",
+            "def _each(model, batches, pad_id):\n"
+            "    for src, tgt in batches:\n"
+            "        x, y = teacher_forcing(tgt)\n"
+            "        with torch.no_grad():\n"
+            "            z = model(src, x)\n"
+            "        keep = y.flatten() != pad_id\n"
+            "        each = F.cross_entropy(z.flatten(0, 1), y.flatten(), reduction='none')[keep]\n"
+            "        yield each.sum().item(), (z.argmax(dim=2).flatten() == y.flatten())[keep].sum().item(), keep.sum().item()",
+        ),
+        ("losses,…)[labels != pad_id].tolist()", "loss, hits, n = map(sum, zip(*_each(model, batches, pad_id)))"),
+        ("return sum…", "return loss / n, hits / n"),
+        on="everything collected, then one mean",
+    ),
+    "accumulates tensors on the device": body("""
+        was = model.training
+        model.eval()
+        l = h = n = 0
+        with torch.no_grad():
+            for src, tgt in batches:
+                x, y = teacher_forcing(tgt)
+                lp = model(src, x).log_softmax(-1)
+                w = (y != pad_id).to(lp.dtype)
+                l = l - (lp.gather(-1, y[..., None])[..., 0] * w).sum()
+                h = h + ((lp.argmax(-1) == y) * w).sum()
+                n = n + w.sum()
+        model.train(was)
+        return (l / n).item(), float(h / n)
+    """),
+}
