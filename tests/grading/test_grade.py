@@ -523,7 +523,7 @@ def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> N
 
     def broken(student: str, *rest: Any) -> Result:
         if student == "ann":
-            return Result(student, SMALL, reason="Its grading broke off; try again.")
+            return Result(student, SMALL, reason="Its grading broke off; try again.", retryable=True)
         return warm.grade(student, *rest)
 
     code, results, _ = run(course, Lent(warm, broken))
