@@ -56,20 +56,20 @@ class Address:
     @classmethod
     def read(cls, root: Path) -> Address:
         """Read the one place that knows the address."""
-        wanted = (
+        advice = (
             "pyproject.toml does not say where the course lives. Give its table [tool.autograder] the lines\n"
             '    repository = "https://github.com/OWNER/REPOSITORY"\n    branch = "main"'
         )
         try:
             tool = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
         except FileNotFoundError:
-            raise CourseError(wanted) from None
+            raise CourseError(advice) from None
         except ValueError as error:
             raise CourseError(f"pyproject.toml cannot be read ({error}). Mend it first.") from None
         table = tool.get("autograder", {})
         repository = GITHUB.fullmatch(str(table.get("repository", "")))
         if not repository or not re.fullmatch(r"[\w./-]+", str(table.get("branch", ""))):
-            raise CourseError(wanted)
+            raise CourseError(advice)
         return cls(repository[1], table["branch"])
 
     def badge(self, lesson: str) -> str:
@@ -101,7 +101,7 @@ def load_config(root: Path) -> Config:
 
 def read_lessons(root: Path) -> dict[str, NotebookNode]:
     """Read every lesson in solutions/, and refuse all of them when one breaks the grammar."""
-    found: list[lint.Breach] = []
+    breaches: list[lint.Breach] = []
     lessons: dict[str, NotebookNode] = {}
     folders = sorted(path for path in (root / "solutions").glob("*/") if path.is_dir() and not _is_hidden(path))
     for folder in folders:
@@ -109,18 +109,18 @@ def read_lessons(root: Path) -> dict[str, NotebookNode]:
         others = (path for path in folder.iterdir() if path.name != f"{name}.ipynb" and not _is_hidden(path))
         for path in sorted(others):
             text = f"`{path.name}` lies beside it, but students get the notebook alone. Move it out of solutions/."
-            found.append(lint.Breach(name, "", text))
+            breaches.append(lint.Breach(name, "", text))
         try:
             lessons[name] = read_notebook(folder / f"{name}.ipynb")
         except CourseError as error:
-            found.append(lint.Breach(name, "", str(error)))
+            breaches.append(lint.Breach(name, "", str(error)))
         else:
-            found += lint.breaches(lessons[name], name)
+            breaches += lint.breaches(lessons[name], name)
     if not folders:
         raise CourseError("solutions/ holds no lesson. Add one, like solutions/01_attention/01_attention.ipynb.")
-    if found:
-        ending = "es" if len(found) > 1 else ""
-        raise CourseError("\n".join([*map(str, found), f"✗ {len(found)} breach{ending}. Nothing was written."]))
+    if breaches:
+        ending = "es" if len(breaches) > 1 else ""
+        raise CourseError("\n".join([*map(str, breaches), f"✗ {len(breaches)} breach{ending}. Nothing was written."]))
     return lessons
 
 

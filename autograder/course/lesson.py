@@ -132,7 +132,7 @@ class Exercise:
     @property
     def hints(self) -> list[Hint]:
         """The hints that stand under the task."""
-        return [Hint(found["title"].strip(), found["text"]) for found in HINT.finditer(self.task.source)]
+        return [Hint(match["title"].strip(), match["text"]) for match in HINT.finditer(self.task.source)]
 
     @property
     def points(self) -> float:
@@ -177,8 +177,8 @@ class Lesson:
     def facts(self) -> Facts | None:
         """Paper, exercises, points, minutes and seconds as the title cell states them."""
         lines = self.cells[0].lines if self.cells else []
-        found = next(filter(None, map(FACTS.fullmatch, lines)), None)
-        return Facts(line=found[0], **found.groupdict()) if found else None
+        match = next(filter(None, map(FACTS.fullmatch, lines)), None)
+        return Facts(line=match[0], **match.groupdict()) if match else None
 
     @property
     def points(self) -> float:
@@ -194,8 +194,8 @@ def cells_of(notebook: dict[str, Any]) -> list[Cell]:
 def cell_id(raw: Mapping[str, Any]) -> str:
     """Return nbgrader's id of a cell, else its own, else nothing."""
     grade_id = (raw["metadata"].get("nbgrader") or {}).get("grade_id")
-    found = grade_id or raw.get("id")
-    return found if isinstance(found, str) else ""
+    name = grade_id or raw.get("id")
+    return name if isinstance(name, str) else ""
 
 
 def is_marked(raw: Mapping[str, Any], flag: str) -> bool:
@@ -231,19 +231,19 @@ def without_regions(source: str, kind: str, stub: str | None = None) -> str:
 
 def regions(source: str, kind: str) -> list[list[str]] | None:
     """Return the lines of each `### BEGIN`/`### END` region of a kind, or None when the marks do not pair up."""
-    found: list[list[str]] = []
+    contents: list[list[str]] = []
     inside = False
     for line in source.split("\n"):
         if line.strip() == f"### BEGIN {kind}" and not inside:
-            found.append([])
+            contents.append([])
             inside = True
         elif line.strip() == f"### END {kind}" and inside:
             inside = False
         elif f"BEGIN {kind}" in line or f"END {kind}" in line:
             return None
         elif inside:
-            found[-1].append(line)
-    return None if inside else found
+            contents[-1].append(line)
+    return None if inside else contents
 
 
 def code_lines(lines: list[str]) -> list[str]:

@@ -55,9 +55,9 @@ Found = Iterator[tuple[str, str]]
 def breaches(notebook: dict[str, Any], lesson: str) -> list[Breach]:
     """Return every breach of the grammar in a notebook whose cells have a type, a source and metadata."""
     parsed = Lesson(lesson, notebook)
-    found = [breach for rule in LESSON_RULES for breach in rule(parsed)]
-    found += [breach for exercise in parsed.exercises for rule in EXERCISE_RULES for breach in rule(exercise)]
-    return [Breach(lesson, cell, text) for cell, text in found]
+    problems = [breach for rule in LESSON_RULES for breach in rule(parsed)]
+    problems += [breach for exercise in parsed.exercises for rule in EXERCISE_RULES for breach in rule(exercise)]
+    return [Breach(lesson, cell, text) for cell, text in problems]
 
 
 def lesson_is_named(lesson: Lesson) -> Found:
@@ -86,17 +86,17 @@ def title_comes_first(lesson: Lesson) -> Found:
 
 def facts_are_true(lesson: Lesson) -> Found:
     """The title states paper, exercises, points and minutes as the cells have them, and how long the lesson runs."""
-    found = lesson.facts
+    facts = lesson.facts
     minutes = sum(exercise.minutes for exercise in lesson.exercises)
-    paper, stated, seconds = (found.paper, int(found.minutes), found.seconds) if found else ("§…", 0, "…")
-    wanted = (
+    paper, stated, seconds = (facts.paper, int(facts.minutes), facts.seconds) if facts else ("§…", 0, "…")
+    line = (
         f"**Paper:** {paper} · **Exercises:** {len(lesson.exercises)} · **Points:** {lesson.points:g}"
         f" · **Time:** about {max(minutes, stated)} minutes · **Runs in:** {seconds} seconds"
     )
-    if not found:
-        yield "title", f"the line of facts is missing or reads differently. It should read `{wanted}`."
-    elif found.line != wanted:
-        yield "title", f"the line of facts does not agree with the exercises. It should read `{wanted}`."
+    if not facts:
+        yield "title", f"the line of facts is missing or reads differently. It should read `{line}`."
+    elif facts.line != line:
+        yield "title", f"the line of facts does not agree with the exercises. It should read `{line}`."
 
 
 def setup_comes_second(lesson: Lesson) -> Found:
@@ -192,9 +192,9 @@ def exercises_are_numbered(lesson: Lesson) -> Found:
             yield cell.label, "it reads like an exercise. Give it the id `exercise_` and the name of the answer."
     for count, exercise in enumerate(lesson.exercises, start=1):
         first = (exercise.task.lines or [""])[0]
-        wanted = f"### Exercise {lesson.number}.{count} · "
-        if not first.startswith(wanted) or first == wanted.strip():
-            yield exercise.task.label, f"the first line is `{first}`. Write `{wanted}` and a title."
+        beginning = f"### Exercise {lesson.number}.{count} · "
+        if not first.startswith(beginning) or first == beginning.strip():
+            yield exercise.task.label, f"the first line is `{first}`. Write `{beginning}` and a title."
 
 
 def effort_is_stated(exercise: Exercise) -> Found:
@@ -235,11 +235,11 @@ def answer_can_be_stripped(exercise: Exercise) -> Found:
     answer, name = exercise.answer, exercise.name
     if answer is None:
         return
-    found = regions(answer.source, "SOLUTION")
-    if not found:
+    solutions = regions(answer.source, "SOLUTION")
+    if not solutions:
         yield answer.label, "it has no whole solution. Put it between `### BEGIN SOLUTION` and `### END SOLUTION`."
         return
-    for region in found:
+    for region in solutions:
         if not 1 <= len(code_lines(region)) <= MAX_ANSWER_LINES:
             count = len(code_lines(region))
             yield answer.label, f"a solution has {count} lines of code. Keep it between 1 and {MAX_ANSWER_LINES}."
@@ -261,9 +261,9 @@ def checks_are_named_and_locked(exercise: Exercise) -> Found:
     if not exercise.checks:
         yield exercise.task.label, f"nothing checks it. Add a graded cell with the id `check_{exercise.name}`."
     for check in exercise.checks:
-        wanted = f"check_{exercise.name}"
-        if check.id != wanted and not check.id.startswith(f"{wanted}_"):
-            yield check.label, f"it checks `{exercise.name}`. Call it `{wanted}` or `{wanted}_` and a behaviour."
+        name = f"check_{exercise.name}"
+        if check.id != name and not check.id.startswith(f"{name}_"):
+            yield check.label, f"it checks `{exercise.name}`. Call it `{name}` or `{name}_` and a behaviour."
         if check.kind != "code" or not (check.is_graded and check.is_locked) or check.is_answer:
             yield check.label, "nbgrader does not take it as a check. Make it code, graded, locked, no solution."
         elif check.points <= 0:
@@ -288,8 +288,8 @@ def _is_print(node: ast.expr) -> bool:
 
 def checks_hide_something(exercise: Exercise) -> Found:
     """One check hides tests, and every check shows some."""
-    found = [(check, regions(check.source, "HIDDEN TESTS")) for check in exercise.checks]
-    for check, hidden in found:
+    hidden_tests = [(check, regions(check.source, "HIDDEN TESTS")) for check in exercise.checks]
+    for check, hidden in hidden_tests:
         visible = without_regions(check.source, "HIDDEN TESTS")
         if hidden is None:
             yield check.label, "its hidden tests are not whole. Pair `### BEGIN HIDDEN TESTS`, `### END HIDDEN TESTS`."
@@ -297,7 +297,7 @@ def checks_hide_something(exercise: Exercise) -> Found:
             yield check.label, "students see no test in it. Leave one outside the hidden tests."
         elif hidden and parse_or_none(check.source) and not parse_or_none(visible):
             yield check.label, "without its hidden tests it is not valid Python. Let the region take whole statements."
-    if found and not any(hidden is None or any(map(code_lines, hidden)) for _, hidden in found):
+    if hidden_tests and not any(hidden is None or any(map(code_lines, hidden)) for _, hidden in hidden_tests):
         yield exercise.task.label, "no check of it hides a test. Add one between `### BEGIN HIDDEN TESTS` and its end."
 
 

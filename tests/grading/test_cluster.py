@@ -25,7 +25,7 @@ from autograder.course.lesson import Lesson
 from autograder.demo.students import answer, class_work, solved, submission
 from autograder.grading import cluster
 from autograder.grading.cluster import on_cluster
-from autograder.grading.jobs import Job, in_parallel, job, prepared
+from autograder.grading.jobs import Job, in_parallel, prepared, read_job
 from autograder.grading.results import Limits, Result
 from autograder.grading.worker.warm import Warm, WarmError
 
@@ -130,7 +130,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
     for student, text in texts.items():
         (folder / student).mkdir()
         (folder / student / ("Copy of 01_attention.ipynb" if student == "wrong" else path.name)).write_text(text)
-    return [job(folder / name, name, LESSON, source, Limits()) for name in (*texts, "absent")]
+    return [read_job(folder / name, name, LESSON, source, Limits()) for name in (*texts, "absent")]
 
 
 @pytest.fixture(scope="module")

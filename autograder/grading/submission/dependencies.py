@@ -32,7 +32,9 @@ class Names(NamedTuple):
     opaque: bool
 
 
-def unneeded(cells: Sequence[tuple[str, bool]], known: Mapping[tuple[str, bool], Names] | None = None) -> set[int]:
+def unneeded(
+    cells: Sequence[tuple[str, bool]], precomputed: Mapping[tuple[str, bool], Names] | None = None
+) -> set[int]:
     """The places of given cells that nothing of the student's, and no check, can see.
 
     A given cell is needed when it binds a name that a needed cell reads later, or itself reads a variable that one of
@@ -40,25 +42,25 @@ def unneeded(cells: Sequence[tuple[str, bool]], known: Mapping[tuple[str, bool],
 
     Args:
         cells: source, and whether it is given (neither the student's nor a check), of all code cells in order.
-        known: the names of some such cells.
+        precomputed: the names of some such cells.
     """
-    known = known or {}
-    used = [known.get(cell) or names_in(*cell) for cell in cells]
+    precomputed = precomputed or {}
+    used = [precomputed.get(cell) or names_in(*cell) for cell in cells]
     if any(names.lasting & _ANYTHING for names, (_, given) in zip(used, cells, strict=True) if not given):
         return set()
     variables = set().union(*(names.variables for names in used))
-    wanted = set().union(*(names.lasting for names, (_, given) in zip(used, cells, strict=True) if not given))
+    visible = set().union(*(names.lasting for names, (_, given) in zip(used, cells, strict=True) if not given))
     needed: set[int] = set()
     before = -1
-    while before != len(needed):  # backwards, and once more where a function's names came to be wanted
-        before, later = len(needed), set(wanted)
+    while before != len(needed):  # backwards, and once more where a function's names came to be visible
+        before, later = len(needed), set(visible)
         for place in reversed(range(len(cells))):
             names = used[place]
             if not cells[place][1]:
                 continue
             if names.opaque or names.binds & later or (names.now | names.lasting) & later & variables:
                 needed.add(place)
-                wanted |= names.lasting
+                visible |= names.lasting
                 later |= names.now | names.lasting
     return {place for place, (_, given) in enumerate(cells) if given and place not in needed}
 
