@@ -14,7 +14,8 @@ from autograder.export.csv_file import Row, Sheet, harmless, number, table
 from autograder.export.matching import match
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.grading.gradebook.reader import Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import Student
 
 WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 POINTS = "Points Possible"
@@ -92,7 +93,7 @@ def _name(sheet: Sheet, row: Row) -> str:
     return sheet.get(row, 0) if last is None else f"{sheet.get(row, last)}, {sheet.get(row, sheet.column('FirstName'))}"
 
 
-def _place(sheet: Sheet, lesson: Released, heading: str | None, points: Row) -> int:
+def _place(sheet: Sheet, lesson: GradebookLesson, heading: str | None, points: Row) -> int:
     """Return the column of a lesson, made where there is none."""
     title = (heading or lesson.name).casefold()
     first = sheet.require("Section") + 1
@@ -173,5 +174,5 @@ def fresh(selection: Selection, messages: Messages, *, zeros: bool) -> bytes:
     return table(rows, bom=False)
 
 
-def _sortable(student: Person) -> str:
+def _sortable(student: Student) -> str:
     return ", ".join(name for name in (student.last_name, student.first_name) if name) or student.id

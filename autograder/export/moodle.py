@@ -13,7 +13,8 @@ from autograder.export.csv_file import Row, Sheet, number, table
 from autograder.export.matching import match
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.grading.gradebook.reader import Graded, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Status
 
 KEYS = {"Email address": ("email", "id"), "ID number": ("id", "lms_id"), "Username": ("id", "lms_id")}
@@ -94,7 +95,7 @@ class _Points:
     fits: bool
 
 
-def _points(sheet: Sheet, row: Row, lesson: Released, graded: Graded | None, scale: bool) -> _Points:
+def _points(sheet: Sheet, row: Row, lesson: GradebookLesson, graded: GradedSubmission | None, scale: bool) -> _Points:
     maximum = maximum_for(sheet.get(row, sheet.require("Maximum grade")), lesson, sheet.path.name, scale=scale)
     if graded is None:
         return _Points("0", fits=True)
@@ -155,7 +156,7 @@ def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: b
     return table(rows, bom=False)
 
 
-def _page(lesson: Released, graded: Graded) -> str:
+def _page(lesson: GradebookLesson, graded: GradedSubmission) -> str:
     """What the checks said, as HTML, which is what Moodle's comments are."""
     parts = [f"<p>{escape(lesson.name)}: {number(graded.score)} of {number(lesson.max_score)} points.</p>"]
     if graded.penalty:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from autograder.course.config import CourseError
 from autograder.export.csv_file import number
-from autograder.grading.gradebook.reader import Graded, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradedSubmission
 
 
-def scaled(graded: Graded, lesson: Released, maximum: float | None) -> str:
+def scaled(graded: GradedSubmission, lesson: GradebookLesson, maximum: float | None) -> str:
     """Write the points that count, on the scale of another program's maximum if there is one."""
     if maximum is None or not lesson.max_score:
         return number(graded.score)
     return number(graded.score * maximum / lesson.max_score)
 
 
-def maximum_for(text: str, lesson: Released, where: str, *, scale: bool) -> float | None:
+def maximum_for(text: str, lesson: GradebookLesson, where: str, *, scale: bool) -> float | None:
     """Read another program's maximum; None where it is the lesson's own, or where none is said.
 
     Raises:

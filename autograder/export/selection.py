@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
 from autograder.export.csv_file import number
-from autograder.grading.gradebook.reader import Book, Graded, Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,20 @@ class Selection:
         students: those whose ids fit, sorted by id.
     """
 
-    book: Book
-    lessons: Sequence[Released]
-    students: Sequence[Person]
+    book: GradebookSnapshot
+    lessons: Sequence[GradebookLesson]
+    students: Sequence[Student]
 
-    def graded(self, student: Person, lesson: Released) -> Graded | None:
+    def graded(self, student: Student, lesson: GradebookLesson) -> GradedSubmission | None:
         """What a student has in a lesson, None where they handed in nothing."""
         return self.book.graded.get((student.id, lesson.name))
 
-    def has_any(self, student: Person) -> bool:
+    def has_any(self, student: Student) -> bool:
         """Whether a student has anything in these lessons."""
         return any(self.graded(student, lesson) for lesson in self.lessons)
 
 
-def select(book: Book, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Selection:
+def select(book: GradebookSnapshot, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Selection:
     """Take a part of a gradebook.
 
     Args:
@@ -80,5 +81,5 @@ class Messages:
                     self.notes.append(
                         f"{student.id}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
                     )
-                elif graded and graded.to_be_looked_at:
+                elif graded and graded.needs_review:
                     self.notes.append(f"{student.id}, {lesson.name}: waits to be looked at; the points may change.")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from autograder.export.csv_file import harmless, number, table
 from autograder.export.selection import Selection
-from autograder.grading.gradebook.reader import Graded, Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradedSubmission, Student
 
 
 class GradeRow(NamedTuple):
@@ -70,16 +71,16 @@ def checks_table(selection: Selection) -> bytes:
     return table([CheckRow._fields, *rows], bom=True)
 
 
-def status_of(graded: Graded | None) -> str:
+def status_of(graded: GradedSubmission | None) -> str:
     """Say in a word or two what became of a submission."""
     if graded is None:
         return "not handed in"
     if graded.result and graded.result.reason:
         return "not gradable"
-    return "to be looked at" if graded.to_be_looked_at else "graded"
+    return "to be looked at" if graded.needs_review else "graded"
 
 
-def _grade_row(lesson: Released, student: Person, graded: Graded | None) -> GradeRow:
+def _grade_row(lesson: GradebookLesson, student: Student, graded: GradedSubmission | None) -> GradeRow:
     return GradeRow(
         assignment=lesson.name,
         duedate=_time(lesson.duedate),
@@ -98,7 +99,7 @@ def _grade_row(lesson: Released, student: Person, graded: Graded | None) -> Grad
     )
 
 
-def _check_rows(lesson: Released, student: Person, graded: Graded) -> Iterator[CheckRow]:
+def _check_rows(lesson: GradebookLesson, student: Student, graded: GradedSubmission) -> Iterator[CheckRow]:
     outcomes = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
     for check in dict.fromkeys([*outcomes, *lesson.points]):
         outcome = outcomes.get(check)

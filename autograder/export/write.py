@@ -13,7 +13,8 @@ from autograder.export.csv_file import Sheet, save
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.selection import Messages, Selection, select
-from autograder.grading.gradebook.reader import Book, Graded, Released, read_book
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def write_export(root: Path, options: ExportOptions) -> int:
     """
     if options.form == "gradescope-zip":
         return _zip(root, options)
-    book, messages = read_book(root), Messages()
+    book, messages = read_gradebook(root), Messages()
     if options.form == "gradescope":
         return _gradescope(select(book, options.lessons, options.students, handed_in=True), options)
     data, selection = FORMS[options.form](book, options, messages)
@@ -73,12 +74,12 @@ def write_export(root: Path, options: ExportOptions) -> int:
     return 1 if messages.missing else 0
 
 
-def _csv(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
     selection = select(book, options.lessons, options.students)
     return (spreadsheet.checks_table if options.checks else spreadsheet.grades_table)(selection), selection
 
 
-def _canvas(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
     selection = select(book, options.lessons, options.students, handed_in=True)
     columns = _columns(options.columns, selection)
     if options.template is None:
@@ -100,7 +101,7 @@ def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
     return headings
 
 
-def _moodle(book: Book, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
+def _moodle(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
     selection = select(book, options.lessons, options.students, handed_in=True)
     if options.template is None:
         if options.scale:
@@ -114,7 +115,7 @@ def _moodle(book: Book, options: ExportOptions, messages: Messages) -> tuple[byt
     return moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=options.feedback), selection
 
 
-FORMS: dict[str, Callable[[Book, ExportOptions, Messages], tuple[bytes, Selection]]] = {
+FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Messages], tuple[bytes, Selection]]] = {
     "csv": _csv,
     "canvas": _canvas,
     "moodle": _moodle,
@@ -142,7 +143,7 @@ def _gradescope(selection: Selection, options: ExportOptions) -> int:
     return 0
 
 
-def _page(lesson: Released, graded: Graded) -> bytes:
+def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
     if graded.result:
         return to_bytes(of_result(graded.result, scores=graded.scores, penalty=graded.penalty))
     tests = [

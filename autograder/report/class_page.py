@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from autograder.grading.gradebook.reader import Book, Graded, Person
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Status
 from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
 from autograder.report.outline import ExerciseOutline, LessonOutline
@@ -92,15 +92,17 @@ class TitledSpread(NamedTuple):
     title: str
 
 
-def class_page(book: Book, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]] = ()) -> bytes:
+def class_page(
+    book: GradebookSnapshot, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]] = ()
+) -> bytes:
     """Make the page.
 
     Args:
         waiting: (student, lesson) of what was handed in and is not graded yet.
     """
     waiting = {pair for pair in waiting if pair not in book.graded}
-    students = {**{student: Person(student) for student, _ in waiting}, **book.students}
-    by_lesson: dict[str, list[Graded]] = {outline.name: [] for outline in lessons}
+    students = {**{student: Student(student) for student, _ in waiting}, **book.students}
+    by_lesson: dict[str, list[GradedSubmission]] = {outline.name: [] for outline in lessons}
     for submission in book.graded.values():
         if submission.lesson in by_lesson:
             by_lesson[submission.lesson].append(submission)
@@ -125,7 +127,7 @@ def class_page(book: Book, lessons: Sequence[LessonOutline], waiting: Collection
     return render(
         "class.html",
         script="class.js",
-        course=book.course.course_id or book.root.name,
+        course=book.course.name,
         where=book.where,
         last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
         contents=_contents(counts, bool(top), bool(hardest), bool(spreads)),
@@ -152,7 +154,7 @@ def class_page(book: Book, lessons: Sequence[LessonOutline], waiting: Collection
     )
 
 
-def labels_of(students: Iterable[Person]) -> dict[str, str]:
+def labels_of(students: Iterable[Student]) -> dict[str, str]:
     """What to call each student; two of the same name have their ids with it."""
     students = list(students)
     bearers = Counter(student.name for student in students)
@@ -167,7 +169,11 @@ def _label_all(labels: Mapping[str, str], students: Iterable[str]) -> list[str]:
 
 
 def _row(
-    book: Book, student: Person, label: str, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]]
+    book: GradebookSnapshot,
+    student: Student,
+    label: str,
+    lessons: Sequence[LessonOutline],
+    waiting: Collection[tuple[str, str]],
 ) -> Row:
     graded = [book.graded.get((student.id, outline.name)) for outline in lessons]
     cells = (
@@ -181,7 +187,7 @@ def _row(
     return Row(student.id, name, tuple(cells), total, share)
 
 
-def _cell(submission: Graded | None, maximum: float, waits: bool) -> Cell:
+def _cell(submission: GradedSubmission | None, maximum: float, waits: bool) -> Cell:
     if submission is None:
         return Cell("–", "w" if waits else "")
     marks = {
@@ -189,7 +195,7 @@ def _cell(submission: Graded | None, maximum: float, waits: bool) -> Cell:
         "e": bool(submission.extra),
         "l": submission.penalty > 0,
         "n": bool(submission.result and submission.result.reason),
-        "?": submission.to_be_looked_at,
+        "?": submission.needs_review,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
     return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade)

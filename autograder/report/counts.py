@@ -10,7 +10,7 @@ from math import isfinite
 from statistics import median
 from typing import NamedTuple
 
-from autograder.grading.gradebook.reader import Graded
+from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome, Status
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
 
@@ -192,7 +192,7 @@ class LessonCount:
 
 
 def count_lesson(
-    outline: LessonOutline, students: Collection[str], submissions: Sequence[Graded], waiting: Collection[str]
+    outline: LessonOutline, students: Collection[str], submissions: Sequence[GradedSubmission], waiting: Collection[str]
 ) -> LessonCount:
     """Count one lesson.
 
@@ -221,12 +221,12 @@ def count_lesson(
     )
 
 
-def _reason(submission: Graded) -> str:
+def _reason(submission: GradedSubmission) -> str:
     """Why it could not be graded; "" where it could."""
     return submission.result.reason if submission.result else ""
 
 
-def _count_notes(submissions: Sequence[Graded]) -> tuple[NoteCount, ...]:
+def _count_notes(submissions: Sequence[GradedSubmission]) -> tuple[NoteCount, ...]:
     students: dict[str, list[str]] = {}
     for submission in submissions:
         for note in submission.result.notes if submission.result else ():
@@ -235,12 +235,12 @@ def _count_notes(submissions: Sequence[Graded]) -> tuple[NoteCount, ...]:
     return tuple(sorted(counts, key=lambda note: -len(note.students)))
 
 
-def outcomes_of(submission: Graded) -> dict[str, Outcome]:
+def outcomes_of(submission: GradedSubmission) -> dict[str, Outcome]:
     """Check → what it came to; empty where another program graded."""
     return {outcome.check: outcome for outcome in submission.result.checks} if submission.result else {}
 
 
-def states_of(submission: Graded, exercise: ExerciseOutline) -> dict[str, State]:
+def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[str, State]:
     """The state of each check of an exercise in a submission."""
     if _reason(submission):
         return {check.id: Status.NOT_GRADABLE for check in exercise.checks}
@@ -263,7 +263,7 @@ def state_of(states: Iterable[State]) -> State:
 
 
 def _count_exercise(
-    exercise: ExerciseOutline, submissions: Sequence[Graded], outcomes: Mapping[str, Mapping[str, Outcome]]
+    exercise: ExerciseOutline, submissions: Sequence[GradedSubmission], outcomes: Mapping[str, Mapping[str, Outcome]]
 ) -> ExerciseCount:
     students: dict[State, list[str]] = {state: [] for state in STATES}
     states_of_checks: dict[str, Counter[State]] = {check.id: Counter() for check in exercise.checks}

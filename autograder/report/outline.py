@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Exercise, Lesson
-from autograder.grading.gradebook.reader import Book, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code
 
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
@@ -79,7 +80,7 @@ class LessonOutline:
         return sum(exercise.points for exercise in self.exercises)
 
 
-def outlines_of(book: Book, names: Sequence[str]) -> list[LessonOutline]:
+def outlines_of(book: GradebookSnapshot, names: Sequence[str]) -> list[LessonOutline]:
     """Go through lessons of the gradebook; what solutions/ does not say comes from the gradebook alone.
 
     Raises:
@@ -91,13 +92,13 @@ def outlines_of(book: Book, names: Sequence[str]) -> list[LessonOutline]:
     return [_outline(book, book.lessons[name]) for name in names or book.lessons]
 
 
-def _outline(book: Book, released: Released) -> LessonOutline:
+def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutline:
     try:
-        source = Lesson(released.name, read_notebook(book.source(released.name)))
+        source = Lesson(released.name, read_notebook(book.course.source(released.name)))
         label = f"{source.number} · {source.title}" if source.title else released.name
         exercises = [_exercise(exercise, released) for exercise in source.exercises if exercise.answer]
     except (CourseError, OSError, IndexError, KeyError) as error:
-        gone = not book.source(released.name).exists()
+        gone = not book.course.source(released.name).exists()
         why = "solutions/ no longer has this lesson" if gone else f"Its notebook in solutions/ cannot be read: {error}"
         remark = f"{why.rstrip('.')}. Names are the gradebook's."
         return LessonOutline(released.name, released.name, _from_gradebook(released, ()), remark)
@@ -107,14 +108,14 @@ def _outline(book: Book, released: Released) -> LessonOutline:
     return LessonOutline(released.name, label, (*graded, *rest), remark)
 
 
-def _exercise(source: Exercise, released: Released) -> ExerciseOutline:
+def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
     heading = HEADING.fullmatch(source.task.lines[0]) if source.task.lines else None
     checks = (_check(cell.id, source.name, released) for cell in source.checks if cell.id in released.points)
     number, title = (heading["number"], heading["title"]) if heading else ("", source.name)
     return ExerciseOutline(source.name, number, title, tuple(checks), hints(source.task.source))
 
 
-def _from_gradebook(released: Released, without: Collection[str]) -> tuple[ExerciseOutline, ...]:
+def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tuple[ExerciseOutline, ...]:
     """Sort the other checks to the answers whose names they have."""
     checks_of: dict[str, list[CheckOutline]] = {}
     for check in released.points:
@@ -125,7 +126,7 @@ def _from_gradebook(released: Released, without: Collection[str]) -> tuple[Exerc
     return tuple(ExerciseOutline(name, "", name, tuple(checks)) for name, checks in sorted(checks_of.items()))
 
 
-def _check(check: str, answer: str, released: Released) -> CheckOutline:
+def _check(check: str, answer: str, released: GradebookLesson) -> CheckOutline:
     label = check.removeprefix(f"check_{answer}").strip("_").replace("_", " ")
     return CheckOutline(check, label or "the check", released.points[check])
 

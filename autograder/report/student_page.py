@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from autograder.grading.gradebook.reader import Book, Graded, Person
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Status
 from autograder.report.counts import State, outcomes_of, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
@@ -63,7 +63,7 @@ class LessonShown:
     """How one lesson went; `graded` is None where there is nothing, or nothing yet."""
 
     outline: LessonOutline
-    graded: Graded | None
+    graded: GradedSubmission | None
     waits: bool
     exercises: tuple[ExerciseShown, ...] = ()
 
@@ -79,7 +79,7 @@ class LessonShown:
 
 
 def student_page(
-    book: Book, lessons: Sequence[LessonOutline], student: str, waiting: Collection[tuple[str, str]] = ()
+    book: GradebookSnapshot, lessons: Sequence[LessonOutline], student: str, waiting: Collection[tuple[str, str]] = ()
 ) -> bytes:
     """Make the page of one student.
 
@@ -92,8 +92,8 @@ def student_page(
     return render(
         "student.html",
         any_style=panelled,
-        student=book.students.get(student, Person(student)),
-        course=book.course.course_id or book.root.name,
+        student=book.students.get(student, Student(student)),
+        course=book.course.name,
         lessons=shown,
         total=sum(scores),
         maximum=sum(outline.points for outline in lessons),
@@ -101,18 +101,18 @@ def student_page(
     )
 
 
-def _lesson(book: Book, outline: LessonOutline, student: str, waits: bool) -> LessonShown:
+def _lesson(book: GradebookSnapshot, outline: LessonOutline, student: str, waits: bool) -> LessonShown:
     graded = book.graded.get((student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
-    html = panels_in(book.notebook(student, outline.name), graded.notebook_sha256)
+    html = panels_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     outcomes = outcomes_of(graded)
     exercises = (_exercise(exercise, graded, outcomes, html) for exercise in outline.exercises)
     return LessonShown(outline, graded, waits, tuple(exercises))
 
 
 def _exercise(
-    exercise: ExerciseOutline, graded: Graded, outcomes: Mapping[str, Outcome], html: Mapping[str, str]
+    exercise: ExerciseOutline, graded: GradedSubmission, outcomes: Mapping[str, Outcome], html: Mapping[str, str]
 ) -> ExerciseShown:
     states = states_of(graded, exercise)
     checks = tuple(

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.course.config import CourseError
-from autograder.grading.grade import Class
-from autograder.grading.gradebook.reader import Book, read_book
+from autograder.course.paths import Course
+from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.report.class_page import class_page
 from autograder.report.outline import LessonOutline, outlines_of
 from autograder.report.page import write
@@ -44,24 +44,24 @@ def write_report(root: Path, options: ReportOptions) -> str:
     Raises:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
-    book = read_book(root)
+    book = read_gradebook(root)
     lessons = outlines_of(book, options.lessons)
     waiting = _waiting(root, book, lessons)
     if options.student:
         return _students(book, lessons, waiting, options)
-    path = options.output or book.root / CLASS_PAGE
+    path = options.output or book.course.root / CLASS_PAGE
     data = class_page(book, lessons, waiting)
     write(path, data, mode=_mode(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
         return f"Nothing is graded yet, and {_shown(path)} says so. Run `autograder grade` first."
     size = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
-    who = "you and your group" if book.course.groupshared else "you"
+    who = "you and your group" if book.course.is_shared else "you"
     return f"✓ {_shown(path)}: {size}, {_file_size(data)}. It holds names and points; only {who} can read the file."
 
 
 def _students(
-    book: Book, lessons: Sequence[LessonOutline], waiting: set[tuple[str, str]], options: ReportOptions
+    book: GradebookSnapshot, lessons: Sequence[LessonOutline], waiting: set[tuple[str, str]], options: ReportOptions
 ) -> str:
     """Write a page for each student who fits."""
     everybody = sorted({*book.students, *(student for student, _ in waiting)})
@@ -79,14 +79,14 @@ def _students(
     return f"✓ {len(places)} pages, {_shown(places[0])} the first of them."
 
 
-def _waiting(root: Path, book: Book, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
+def _waiting(root: Path, book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
     """What was handed in and is not graded yet."""
-    course = Class(root)
-    handed_in = {(student, lesson.name) for lesson in lessons for student in course.students(lesson.name, "*")}
+    course = Course.at(root)
+    handed_in = {(student, lesson.name) for lesson in lessons for student in course.students(lesson.name)}
     return handed_in - book.graded.keys()
 
 
-def _place(book: Book, student: str, folder: Path | None) -> Path:
+def _place(book: GradebookSnapshot, student: str, folder: Path | None) -> Path:
     """Where a student's page belongs: in nbgrader's folder of the student's feedback, beside the lessons'.
 
     Raises:
@@ -98,7 +98,7 @@ def _place(book: Book, student: str, folder: Path | None) -> Path:
     if folder is not None:
         return folder / f"{student}.html"
     lesson = "autograder-lesson"
-    whole = Path(book.course.format_path(book.course.feedback_directory, student, lesson))
+    whole = book.course.feedback(student, lesson)
     above = next(path for path in (whole, *whole.parents) if lesson not in path.parts)
     if above.name != student:
         raise CourseError(
@@ -108,21 +108,21 @@ def _place(book: Book, student: str, folder: Path | None) -> Path:
     return above / STUDENT_PAGE
 
 
-def _make_folder(folder: Path, book: Book, *, made: bool) -> None:
+def _make_folder(folder: Path, book: GradebookSnapshot, *, made: bool) -> None:
     """Make nbgrader's folder of a student's feedback; one that somebody names has to be there."""
     if not made:
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o770 if book.course.groupshared else 0o700)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o770 if book.course.is_shared else 0o700)
     except OSError as error:
         raise CourseError(
             f"{folder} could not be made ({error.strerror}). Mend that, or name another folder with --output."
         ) from None
 
 
-def _mode(book: Book) -> int:
+def _mode(book: GradebookSnapshot) -> int:
     """A page is for those who grade: its owner, and the group where nbgrader shares the course with one."""
-    return 0o660 if book.course.groupshared else 0o600
+    return 0o660 if book.course.is_shared else 0o600
 
 
 def _shown(path: Path) -> str:

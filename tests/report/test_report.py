@@ -24,7 +24,8 @@ from autograder.cli import main
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Exercise, Lesson
 from autograder.course.release import release
-from autograder.grading.gradebook.reader import Book, Graded, Person, Released, read_book
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
@@ -109,22 +110,24 @@ def course(released: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def empty(released: Path) -> Book:
+def empty(released: Path) -> GradebookSnapshot:
     """Its gradebook as read."""
-    return read_book(released)
+    return read_gradebook(released)
 
 
-def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> Graded:
+def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> GradedSubmission:
     """Return a submission as the gradebook would have it."""
     about = {key: more.pop(key) for key in ("notes", "reason", "unenforced") if key in more}
     result = Result(student, lesson, tuple(checks), **about)
     scores = {outcome.check: outcome.earned for outcome in checks}
-    return replace(Graded(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
+    return replace(GradedSubmission(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
 
 
-def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | None = None) -> Book:
+def filled(
+    empty: GradebookSnapshot, *submissions: GradedSubmission, people: Mapping[str, Student] | None = None
+) -> GradebookSnapshot:
     """Return a gradebook with these submissions, and with more students."""
-    students = {submission.student: Person(submission.student) for submission in submissions} | dict(people or {})
+    students = {submission.student: Student(submission.student) for submission in submissions} | dict(people or {})
     return replace(
         empty,
         students=students,
@@ -132,7 +135,7 @@ def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | Non
     )
 
 
-def page_of(book: Book, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
+def page_of(book: GradebookSnapshot, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
     """Return the class page, parsed."""
     return BeautifulSoup(class_page(book, outlines_of(book, []), waiting), "html.parser")
 
@@ -150,9 +153,9 @@ def named(page: BeautifulSoup, words: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def page(empty: Book) -> BeautifulSoup:
+def page(empty: GradebookSnapshot) -> BeautifulSoup:
     """The page of the five of CLASS, of one who handed in nothing, and of one who waits."""
-    people = {"fay": Person("fay", "Fay", "Late"), "gus": Person("gus")}
+    people = {"fay": Student("fay", "Fay", "Late"), "gus": Student("gus")}
     book = filled(empty, *(graded(*work) for work in CLASS.items()), people=people)
     return page_of(book, [("gus", LESSON), ("ada", LESSON)])
 
@@ -163,7 +166,7 @@ def page(empty: Book) -> BeautifulSoup:
 def test_students_have_their_points(course: Path) -> None:
     """Each row of the table of students has the scores and the total that the gradebook has."""
     record(course, CLASS)
-    book = read_book(course)
+    book = read_gradebook(course)
     students = {row[0]: row[1:] for row in rows(page_of(book), "sortable")}
     assert students.keys() == CLASS.keys()
     for student, (points, total, share) in students.items():
@@ -214,11 +217,11 @@ def test_times_are_those_of_the_checks(page: BeautifulSoup) -> None:
     assert "2 checks, 1.0 s for half of the tries, 1.0 s for the slowest" in page.get_text()
 
 
-def test_marks_at_points_are_explained(empty: Book) -> None:
+def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
     """What was given by hand, taken off, not gradable, looked at or waiting has a letter, and the caption says it."""
     submissions = [
         graded("ada", BOTH_RIGHT, by_hand=frozenset({"check_double"}), extra={"check_double": 0.5}),
-        graded("bob", BOTH_RIGHT, penalty=1.5, to_be_looked_at=True),
+        graded("bob", BOTH_RIGHT, penalty=1.5, needs_review=True),
         graded("cem", reason="The file is empty."),
     ]
     page = page_of(filled(empty, *submissions), [("dee", LESSON)])
@@ -235,7 +238,7 @@ def test_marks_at_points_are_explained(empty: Book) -> None:
     assert "by hand" not in page_of(filled(empty, submissions[2])).select_one("table.sortable caption").get_text()
 
 
-def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
+def test_what_could_not_be_graded_and_what_was_mended(empty: GradebookSnapshot) -> None:
     """Reasons stand with the students, notes with those in whose notebooks they were."""
     note = Note(NoteKind.CHECK_CHANGED, "The check `check_double` had been changed; the original was run.")
     submissions = [
@@ -254,7 +257,7 @@ def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
     assert page.select_one("table.glance tbody tr:nth-of-type(2)").get_text(" ").split()[-3:] == ["4.0", "of", "4"]
 
 
-def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
+def test_what_other_programs_and_versions_graded_is_said(empty: GradebookSnapshot) -> None:
     """Points without reasons, other checks than now and a sandbox with holes are remarked on, not guessed about."""
     foreign = replace(graded("ada", BOTH_RIGHT), result=None, scores={"check_double": 3.0, "check_double_text": 0.0})
     older = graded("bob", (right("check_gone"),), unenforced=("no network",))
@@ -266,9 +269,9 @@ def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
     assert named(page, "2 lost points for a reason that was not kept") == ["ada", "bob"]
 
 
-def test_two_of_one_name_can_be_told_apart(empty: Book) -> None:
+def test_two_of_one_name_can_be_told_apart(empty: GradebookSnapshot) -> None:
     """Students of the same name have their ids beside it in lists."""
-    people = {name: Person(name, "Ada", "L.") for name in ("a1", "a2")}
+    people = {name: Student(name, "Ada", "L.") for name in ("a1", "a2")}
     page = page_of(filled(empty, graded("a1", CLASS["bob"]), graded("a2", CLASS["bob"]), people=people))
     assert named(page, "2 failed") == ["Ada L. (a1)", "Ada L. (a2)"]
     assert [row[:2] for row in rows(page, "sortable")] == [["Ada L.", "a1"], ["Ada L.", "a2"]]
@@ -330,14 +333,14 @@ def test_a_lesson_that_solutions_no_longer_has(course: Path) -> None:
     """Its page is made of the gradebook alone, exercises by the names of their answers, and says so."""
     record(course, CLASS)
     shutil.rmtree(course / "solutions" / LESSON)
-    page = page_of(read_book(course))
+    page = page_of(read_gradebook(course))
     assert "solutions/ no longer has this lesson" in page.select_one("p.remark").get_text()
     assert rows(page, "glance")[1] == ["double", "", "1", "3", "1", "1.6 of 4"]
 
 
-def test_of_the_wanted_lessons_only(empty: Book) -> None:
+def test_of_the_wanted_lessons_only(empty: GradebookSnapshot) -> None:
     """Lessons that are not asked for are not on the page, nor in its totals."""
-    lessons = {**empty.lessons, "02_more": Released("02_more", {"check_more": 5.0}, None, frozenset({"more"}))}
+    lessons = {**empty.lessons, "02_more": GradebookLesson("02_more", {"check_more": 5.0}, None, frozenset({"more"}))}
     book = filled(
         replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
     )
@@ -350,12 +353,12 @@ def test_of_the_wanted_lessons_only(empty: Book) -> None:
 # What it keeps to itself, and what it lets nobody do
 
 
-def rogues(empty: Book) -> Book:
+def rogues(empty: GradebookSnapshot) -> GradebookSnapshot:
     """A class in which everything that a student can write is hostile."""
     ids = ["x" * 128, ROGUE]
     failed = wrong("check_double", ROGUE, slip=ROGUE, rule=ROGUE, points=3)
     checks = replace(failed, message=f"✗ {ROGUE}\x00\ud800\x1b[31m"), right("check_double_text")
-    people = {student: Person(student, ROGUE, "L" * 5000) for student in ids}
+    people = {student: Student(student, ROGUE, "L" * 5000) for student in ids}
     submissions = [graded(student, checks, notes=(Note(NoteKind.FILE, ROGUE),)) for student in ids]
     return filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
 
@@ -369,7 +372,7 @@ def harmless(page: BeautifulSoup, scripts: int) -> None:
         assert element.get("href", "#").startswith("#")
 
 
-def test_nothing_of_a_students_runs(empty: Book) -> None:
+def test_nothing_of_a_students_runs(empty: GradebookSnapshot) -> None:
     """Whatever is in names, messages, reasons and notes stands on both pages as text, and only as text."""
     book = rogues(empty)
     data = class_page(book, outlines_of(book, []))
@@ -457,12 +460,12 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path
         for lesson in lessons
     }
     names = {lesson.name: frozenset(exercise.name for exercise in lesson.exercises) for lesson in lessons}
-    released_lessons = {name: Released(name, points[name], None, names[name]) for name in points}
-    people = {f"s{i:04}": Person(f"s{i:04}", *invented.name(i)) for i in range(1000)}
+    released_lessons = {name: GradebookLesson(name, points[name], None, names[name]) for name in points}
+    people = {f"s{i:04}": Student(f"s{i:04}", *invented.name(i)) for i in range(1000)}
     listed = {
         (r.student, r.lesson): graded(r.student, r.checks, r.lesson, notes=r.notes, reason=r.reason) for r in results
     }
-    book = replace(read_book(released), lessons=released_lessons, students=people, graded=listed)
+    book = replace(read_gradebook(released), lessons=released_lessons, students=people, graded=listed)
     assert len(lessons) == 7 and len(listed) > 5000
     data = class_page(book, outlines_of(book, []))
     assert len(data) < 5 * 10**6
@@ -513,7 +516,7 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
     assert "Not tried" in shown(course, "eve").get_text() and shown(course, "eve").select(".hints")
 
 
-def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
+def test_what_people_gave_and_wrote_is_there(empty: GradebookSnapshot) -> None:
     """Points by hand, extra credit, the penalty and comments are told, whatever they hold."""
     submission = graded(
         "bob",
@@ -532,10 +535,10 @@ def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
     assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
 
 
-def test_what_is_not_graded_is_said(empty: Book) -> None:
+def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
     """A reason, nothing handed in and what waits each have their words, and no check is made up."""
     bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
-    book = filled(empty, bad, people={"bob": Person("bob")})
+    book = filled(empty, bad, people={"bob": Student("bob")})
     pages = {
         who: BeautifulSoup(student_page(book, outlines_of(book, []), who, {("cem", LESSON)}), "html.parser")
         for who in ("ada", "bob", "cem")
@@ -668,10 +671,10 @@ def test_who_and_what_is_unknown_is_said(course: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../up", "..", "a/b", ".hidden", "line\nbreak"])
-def test_an_id_is_no_path(course: Path, empty: Book, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_id_is_no_path(course: Path, empty: GradebookSnapshot, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A student whose id would lead elsewhere gets no page, and the error says why."""
-    book = filled(replace(empty, course=read_book(course).course), graded(name, BOTH_RIGHT))
-    monkeypatch.setattr("autograder.report.write.read_book", lambda _: book)
+    book = filled(replace(empty, course=read_gradebook(course).course), graded(name, BOTH_RIGHT))
+    monkeypatch.setattr("autograder.report.write.read_gradebook", lambda _: book)
     before = sorted(course.parent.rglob("*"))
     with pytest.raises(CourseError, match="is no name for a file"):
         write_report(course, ReportOptions(student="*"))
