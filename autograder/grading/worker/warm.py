@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from autograder.grading.results import Limits, Result
-from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.submission.compiled import packed, unpacked
 
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
@@ -175,7 +175,7 @@ class Warm:
             except Lost as lost:
                 if self._is_gone():
                     raise WarmError("The process that grades has ended.") from None
-                late = lost.why == "late"
+                late = lost.why is LossReason.LATE
                 reason = "Its grading did not end in time." if late else "Its grading broke off; try again."
                 return Result(student, lesson, reason=reason, retryable=not late, seconds=time.monotonic() - begin)
         told["result"]["notebook"] = notebook.decode()
