@@ -358,7 +358,7 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
 
 def _student(end: socket.socket, shell: Any, about: dict[str, Any]) -> None:
     """Serve one judge from inside the sandbox."""
-    from autograder.grading.sandbox import box
+    from autograder.grading.sandbox.enter import Permissions, enter
     from autograder.grading.worker.student import serve
 
     limits, folder = Limits(**about["limits"]), Path(about["folder"])
@@ -369,7 +369,7 @@ def _student(end: socket.socket, shell: Any, about: dict[str, Any]) -> None:
         os.close(nowhere)
     cpu_seconds = int(limits.submission_seconds) + 30
     folder_bytes = FOLDER_FILES * limits.file_bytes
-    box.enter(box.Box(folder, (), limits.memory_bytes, cpu_seconds, limits.file_bytes, folder_bytes))
+    enter(Permissions(folder, (), limits.memory_bytes, cpu_seconds, limits.file_bytes, folder_bytes))
     os.chdir(folder)
     home = {name: str(folder) for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME")}
     os.environ.update(home)
