@@ -98,8 +98,8 @@ FORGING_RESULTS = [
         "garbage, half a frame, a giant length and deep JSON are sent to the judge",
         forges("""
         hostile = [
-            b"garbage" * 100, frame({"op": "ok"})[:9], struct.pack(">4sII", b"judg", 2**32 - 1, 2**32 - 1),
-            struct.pack(">4sII", b"judg", 10**6, 0) + b"[" * 10**6, frame([]), frame(None), frame({"op": []}),
+            b"garbage" * 100, frame({"operation": "ok"})[:9], struct.pack(">4sII", b"judg", 2**32 - 1, 2**32 - 1),
+            struct.pack(">4sII", b"judg", 10**6, 0) + b"[" * 10**6, frame([]), frame(None), frame({"operation": []}),
         ]
         for end in sockets():
             os.write(end, hostile[size % len(hostile)])
@@ -119,8 +119,10 @@ FORGING_RESULTS = [
     Attack(
         "JSON that is valid and hostile: infinite numbers, surrogates, equal keys, 8 MB of nesting",
         forges("""
-        texts = [b'{"op":"ok","n":NaN,"v":Infinity}', b'{"op":"ok","op":"error","n":1e999}', b'"\\\\ud800"',
-                 b'{"op":"ok","n":1,"v":' + b'{"a":' * 10**6 + b"1" + b"}" * 10**6 + b"}", b"1" * 10**6, b"\\xff\\xfe"]
+        texts = [b'{"operation":"ok","number":NaN,"value":Infinity}', b'"\\\\ud800"',
+                 b'{"operation":"ok","operation":"error","number":1e999}',
+                 b'{"operation":"ok","number":1,"value":' + b'{"a":' * 10**6 + b"1" + b"}" * 10**6 + b"}",
+                 b"1" * 10**6, b"\\xff\\xfe"]
         for end in sockets():
             for text in texts:
                 os.write(end, struct.pack(">4sII", b"judg", len(text), 0) + text)
@@ -132,7 +134,8 @@ FORGING_RESULTS = [
         forges("""
         for end in sockets():
             for number in range(-50, 2000):
-                os.write(end, frame({"op": "ok", "n": number, "v": True, "grad": True, "out": "✓"}))
+                header = {"operation": "ok", "number": number, "value": True, "grad_enabled": True, "output": "✓"}
+                os.write(end, frame(header | {"global_state": ["float32", 0]}))
         return torch.zeros(size, size).bool()
     """),
     ),
@@ -177,7 +180,7 @@ FORGING_RESULTS = [
             end.settimeout(5)
             for _ in range(1000):
                 text = end.recv(2**20)
-                end.sendall(text.replace(b'"op":"call"', b'"op":"ok"') or b"judg")
+                end.sendall(text.replace(b'"operation":"call"', b'"operation":"ok"') or b"judg")
     """),
     ),
     Attack(
@@ -186,7 +189,8 @@ FORGING_RESULTS = [
         checks = [{"check": "check_causal_mask_values", "points": 2, "status": "passed", "message": "", "seconds": 0}]
         result = {"student": "me", "lesson": "01_attention", "checks": checks, "notes": [], "unenforced": []}
         for number in range(3, 256):
-            for text in (frame(result), json.dumps(result).encode() + b"\\n", frame({"op": "ok", "n": 1, "v": result})):
+            answer = {"operation": "ok", "number": 1, "value": result, "grad_enabled": True}
+            for text in (frame(result), json.dumps(result).encode() + b"\\n", frame(answer)):
                 try:
                     os.write(number, text)
                 except OSError:
@@ -197,13 +201,16 @@ FORGING_RESULTS = [
     Attack(
         "every reference that the judge may have handed out is called, read and copied",
         forges("""
+        from autograder.grading.rpc import peer
+
         for each in gc.get_objects():
-            if type(each).__name__ == "Peer":
+            if isinstance(each, peer.Peer):
                 for number in (*range(1, 200), *range(-200, 0)):
                     for operation, payload in (
                         ("get", (number, "script")), ("get", (number, "__globals__")), ("get", (number, "__class__")),
-                        ("call", (number, "__init__", (), {}, (), [])), ("call", (number, None, (), {}, (), [])),
-                        ("next", (number,)), ("copy", (number,)), ("backward", (number, ())), ("run", ("1",)),
+                        ("call", (number, "__init__", (), {}, (), [], [])),
+                        ("call", (number, None, (), {}, (), [], [])),
+                        ("next", (number,)), ("copy", (number,)), ("backward", (number, (), [])), ("run", ("1",)),
                     ):
                         try:
                             print(operation, each.request(operation, *payload))
@@ -246,10 +253,10 @@ FORGING_RESULTS = [
             from autograder.grading.rpc import peer, registry, tensors
 
             def ones(self, call, gradients, wanted):
-                return tuple(torch.ones_like(self.calls[call][1][number]) for number in wanted)
+                return tuple(torch.ones_like(self.state.calls[call].sources[number]) for number in wanted)
 
-            peer.Peer._went_back = ones
-            tensors._Shared.changed = lambda self, tensor: False
+            peer.Peer._backward = ones
+            tensors._Shared.is_changed = lambda self, tensor: False
             registry.DTYPE_NAMES.update(dict.fromkeys(registry.DTYPE_NAMES, "bool"))
             for each in gc.get_objects():
                 if isinstance(each, peer.Peer):
@@ -258,8 +265,8 @@ FORGING_RESULTS = [
         },
         earned=SHAPES,
         targets=(
-            "autograder.grading.rpc.peer.Peer._went_back",
-            "autograder.grading.rpc.tensors._Shared.changed",
+            "autograder.grading.rpc.peer.Peer._backward",
+            "autograder.grading.rpc.tensors._Shared.is_changed",
             "autograder.grading.rpc.registry.DTYPE_NAMES",
         ),
     ),

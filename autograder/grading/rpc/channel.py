@@ -8,7 +8,8 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from enum import StrEnum
+from typing import TypeVar
 
 import msgspec
 
@@ -16,8 +17,15 @@ _LENGTHS = struct.Struct(">4sII")
 _MAGIC = b"judg"
 MOST_HEADER = 8 * 2**20
 MOST_BYTES = 256 * 2**20
-Reason = Literal["closed", "late", "malformed"]
 Header = TypeVar("Header")
+
+
+class LossReason(StrEnum):
+    """Why the other side is lost."""
+
+    CLOSED = "closed"
+    LATE = "late"
+    MALFORMED = "malformed"
 
 
 class Lost(BaseException):
@@ -26,14 +34,14 @@ class Lost(BaseException):
     No `Exception`, so that no check takes it for an error of the answer.
     """
 
-    def __init__(self, why: Reason, detail: str = "") -> None:
+    def __init__(self, why: LossReason, detail: str = "") -> None:
         super().__init__(f"{why}: {detail}" if detail else why)
         self.why = why
 
 
 def malformed(what: str) -> Lost:
     """What came is not what the protocol knows."""
-    return Lost("malformed", what)
+    return Lost(LossReason.MALFORMED, what)
 
 
 def _encoded(header: object) -> bytes:
@@ -85,7 +93,7 @@ class Channel:
             try:
                 view = view[self._end.send(view) :]
             except OSError as error:
-                raise Lost("closed", str(error)) from None
+                raise Lost(LossReason.CLOSED, str(error)) from None
 
     def receive(self, kind: type[Header]) -> tuple[Header, bytearray]:
         """Wait for the next frame and return its header, which has to be of a kind, and its bytes.
@@ -113,9 +121,9 @@ class Channel:
             try:
                 piece = self._end.recv(max(2**16, min(count - len(self._read), 2**20)))
             except OSError as error:
-                raise Lost("closed", str(error)) from None
+                raise Lost(LossReason.CLOSED, str(error)) from None
             if not piece:
-                raise Lost("closed")
+                raise Lost(LossReason.CLOSED)
             self._read += piece
         taken = self._read[:count]
         del self._read[:count]
@@ -129,4 +137,4 @@ class Channel:
         while not poll.poll(max(0.0, self.deadline - time.monotonic()) * 1000):
             self.deadline = self.late()
             if self.deadline is None:
-                raise Lost("late")
+                raise Lost(LossReason.LATE)

@@ -245,10 +245,7 @@ class Decoder:
             value = self._decode(attribute, 1)
             if registry.may_be_set(kind, name):
                 vars(module)[name] = value
-        tensors = state.tensors
-        parameters = {name: None if key is None else tensors.get(key) for name, key in told.parameters.items()}
-        if not all(value is None or isinstance(value, nn.Parameter) for value in parameters.values()):
-            raise malformed("no parameter")
+        parameters = {name: None if key is None else self._parameter(key) for name, key in told.parameters.items()}
         refill(module._parameters, parameters)
         buffers = {name: None if buffer is None else self._buffer(buffer) for name, buffer in told.buffers.items()}
         refill(module._buffers, buffers)
@@ -257,6 +254,12 @@ class Decoder:
         parts = {name: None if key is None else state.module(key) for name, key in told.parts.items()}
         refill(module._modules, parts)
         state.contents[number] = contents(module)
+
+    def _parameter(self, number: int) -> nn.Parameter:
+        tensor = self._state.tensors.get(number)
+        if not isinstance(tensor, nn.Parameter):
+            raise malformed("no parameter")
+        return tensor
 
     def _buffer(self, buffer: Buffer) -> Tensor:
         tensor = self._state.tensors.get(buffer.number)

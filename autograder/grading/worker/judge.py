@@ -30,7 +30,7 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._forbidden import finished_part
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
-from autograder.grading.rpc.channel import Channel, Lost, malformed
+from autograder.grading.rpc.channel import Channel, LossReason, Lost, malformed
 from autograder.grading.rpc.messages import GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
@@ -148,7 +148,7 @@ class _JudgePeer(Peer):
         except Exception as error:
             if operation not in OWN:
                 raise
-            raise Lost("malformed", f"{operation}: {error}") from None
+            raise malformed(f"{operation}: {error}") from None
 
 
 class _Written:
@@ -294,7 +294,7 @@ class Judge:
         self._peer.channel.deadline = time.monotonic() + seconds
 
         def over(*_: object) -> None:
-            raise Lost("late")
+            raise Lost(LossReason.LATE)
 
         before = signal.signal(signal.SIGALRM, over)
         signal.setitimer(signal.ITIMER_REAL, seconds + 3 * GRACE)
@@ -305,9 +305,9 @@ class Judge:
             signal.signal(signal.SIGALRM, before)
 
     def _what_happened(self, lost: Lost) -> str:
-        if lost.why == "late":
+        if lost.why is LossReason.LATE:
             return f"did not finish within {self._seconds:.0f} seconds"
-        if lost.why == "closed":
+        if lost.why is LossReason.CLOSED:
             return "ended Python, or used more memory or time than there is"
         self._note("The submission's process did not keep to the protocol of grading.")
         return "disturbed the grading"
@@ -448,10 +448,10 @@ class Judge:
         )
         found = self._peer.request("names", *wanted, *ours)
         if not isinstance(found, tuple) or len(found) != len(wanted) + len(ours):
-            raise Lost("malformed", "no names")
+            raise malformed("no names")
         for name, value in zip(wanted + ours, found, strict=True):
             if not (isinstance(value, list) and len(value) <= 1):
-                raise Lost("malformed", "no name")
+                raise malformed("no name")
             if value and name not in SETUP:
                 scope[name] = self._as_written(name, value[0])
             elif value and name != "check" and not isinstance(value[0], ModuleType):
@@ -503,5 +503,5 @@ def _outputs(raw: object) -> list[NotebookNode]:
             nbformat.validate(output, ref="output", version=4)
             made.append(output)
     except Exception:
-        raise Lost("malformed", "no outputs") from None
+        raise malformed("no outputs") from None
     return made

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from autograder.grading.results import Limits, Result
-from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.submission.compiled import packed, unpacked
 
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
@@ -175,7 +175,7 @@ class Warm:
             except Lost as lost:
                 if self._is_gone():
                     raise WarmError("The process that grades has ended.") from None
-                late = lost.why == "late"
+                late = lost.why is LossReason.LATE
                 reason = "Its grading did not end in time." if late else "Its grading broke off; try again."
                 return Result(student, lesson, reason=reason, retryable=not late, seconds=time.monotonic() - begin)
         told["result"]["notebook"] = notebook.decode()
@@ -358,7 +358,7 @@ def _judge(job: socket.socket, way: socket.socket) -> None:
 
 def _student(end: socket.socket, shell: Any, about: dict[str, Any]) -> None:
     """Serve one judge from inside the sandbox."""
-    from autograder.grading.sandbox import box
+    from autograder.grading.sandbox.enter import Permissions, enter
     from autograder.grading.worker.student import serve
 
     limits, folder = Limits(**about["limits"]), Path(about["folder"])
@@ -369,7 +369,7 @@ def _student(end: socket.socket, shell: Any, about: dict[str, Any]) -> None:
         os.close(nowhere)
     cpu_seconds = int(limits.submission_seconds) + 30
     folder_bytes = FOLDER_FILES * limits.file_bytes
-    box.enter(box.Box(folder, (), limits.memory_bytes, cpu_seconds, limits.file_bytes, folder_bytes))
+    enter(Permissions(folder, (), limits.memory_bytes, cpu_seconds, limits.file_bytes, folder_bytes))
     os.chdir(folder)
     home = {name: str(folder) for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME")}
     os.environ.update(home)

@@ -1,0 +1,62 @@
+"""Plain values are on the other side what they are here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder import parts
+from autograder.check._errors import CheckFailed
+from autograder.grading.rpc.encoder import MOST_ITEMS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -7,
+        2.5,
+        math.inf,
+        "ü ✓",
+        (1, [2, (3,)]),
+        {"a": [1], 2: None},
+        {1, 2},
+        slice(1, None, 2),
+        torch.float64,
+    ],
+    ids=repr,
+)
+def test_plain_values_cross_both_ways(there, value) -> None:
+    """And come back as what they were."""
+    assert there["same"](value) == value
+    assert type(there["same"](value)) is type(value)
+
+
+def test_numbers_and_texts_that_json_does_not_know_cross(there: dict) -> None:
+    """What is not finite stays so; half a character, which no file takes, becomes a question mark."""
+    same = there["same"]
+    assert math.isnan(same(math.nan)) and math.isnan(same(np.float32("nan")))
+    assert same((-math.inf, np.float64("inf"))) == (-math.inf, math.inf)
+    assert type(same(np.float64("inf"))) is np.float64
+    assert same("\ud800\x00 ü") == "?\x00 ü"
+    model = there["Attention"](3)
+    model.drop.p = math.inf
+    assert there["known"](model)[2] == math.inf
+
+
+def test_parts_of_the_course_and_iterators_are_what_they_are(there) -> None:
+    """A finished part is the very same on both sides; an iterator is asked item by item."""
+    assert there["same"](parts.padding_mask) is parts.padding_mask
+    numbers = iter(range(100))
+    assert there["take"](numbers) == [0, 1]
+    assert next(numbers) == 2
+
+
+def test_a_large_number_of_tensors_is_refused(there: dict) -> None:
+    """A tuple of tensors counts as many things as it holds."""
+    with pytest.raises(CheckFailed, match="too many things"):
+        there["same"](*[torch.ones(())] * (MOST_ITEMS + 1))

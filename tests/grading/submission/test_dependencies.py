@@ -1,0 +1,25 @@
+"""Of the given cells only those run that something depends on."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.grading.submission.dependencies import unneeded
+
+
+@pytest.mark.parametrize(
+    ("cells", "idle"),
+    [
+        ([("import math", True), ("def f():\n    return math.pi", False)], set()),
+        ([("import math", True), ("import re", True), ("def f():\n    return math.pi", False)], {1}),
+        ([("n = 3", True), ("k = n + 1", True), ("def f():\n    return k", False)], set()),
+        ([("n = [3]", True), ("n.append(4)", True), ("def f():\n    return n", False)], set()),
+        ([("def f(): pass", False), ("print(f())", True), ("y = f()", True), ("print(y)", True)], {1, 2, 3}),
+        ([("y = 1", True), ("print(y)", True), ("eval('y')", False)], set()),
+        ([("%matplotlib inline", True), ("x = 1", True), ("x", False)], {0}),
+        ([("this is no Python", True), ("x = 1", False)], set()),
+    ],
+)
+def test_given_cells_run_when_something_depends_on_them(cells: list[tuple[str, bool]], idle: set[int]) -> None:
+    """On a name that they bind, or on a variable that they may change."""
+    assert unneeded(cells) == idle
