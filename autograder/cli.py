@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from autograder.grading.worker.warm import Warm
+    from autograder.grading.worker.client import GradingServer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -111,10 +111,11 @@ def run_grade(arguments: argparse.Namespace) -> int:
     try:
         from rich.console import Console
 
-        from autograder.grading.worker.warm import Warm, quick_imports
+        from autograder.grading.worker.client import GradingServer
+        from autograder.grading.worker.quick_imports import quick_imports
     except ModuleNotFoundError as error:
         return needs_grading(error)
-    warm = Warm(unprotected=arguments.unprotected)
+    warm = GradingServer(unprotected=arguments.unprotected)
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
@@ -130,7 +131,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
         warm.stop()
 
 
-def _grade(grading: ModuleType, arguments: argparse.Namespace, warm: Warm, out: Console) -> int:
+def _grade(grading: ModuleType, arguments: argparse.Namespace, warm: GradingServer, out: Console) -> int:
     from autograder.course.config import CourseError, course_root
 
     wanted = grading.Wanted(
@@ -176,7 +177,7 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run_report(arguments: argparse.Namespace) -> int:
     """Write pages about the course around the current folder."""
     try:
-        from autograder.grading.worker.warm import quick_imports
+        from autograder.grading.worker.quick_imports import quick_imports
 
         with quick_imports():
             from autograder.course.config import CourseError, course_root

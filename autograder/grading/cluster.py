@@ -23,7 +23,7 @@ import autograder
 from autograder.course.config import CourseError
 from autograder.grading.jobs import VERSION, Job
 from autograder.grading.results import Result
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -214,7 +214,9 @@ def _names(workers: list[str]) -> str:
 
 
 _lock = threading.Lock()
-_warm: dict[bool, tuple[Versions, Warm]] = {}  # on a worker: what it was started from, and the process; by unprotected
+_warm: dict[
+    bool, tuple[Versions, GradingServer]
+] = {}  # on a worker: what it was started from, and the process; by unprotected
 
 
 async def _inspected(wanted: Versions, unprotected: bool) -> str:
@@ -235,14 +237,14 @@ def _graded(job: Job, wanted: Versions, unprotected: bool) -> Result:
             warm = _ready(wanted, unprotected)
             try:
                 return job.run(warm)
-            except WarmError:
+            except GradingServerError:
                 _discard(warm)
     except (Unfit, OSError) as error:
         raise Unfit(f"{get_worker().address}: {error}") from None
     return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
 
 
-def _ready(wanted: Versions, unprotected: bool) -> Warm:
+def _ready(wanted: Versions, unprotected: bool) -> GradingServer:
     """On a worker: return its one warm process, which is started when it is first needed.
 
     Raises:
@@ -253,17 +255,17 @@ def _ready(wanted: Versions, unprotected: bool) -> Warm:
         if others := [f"{name} {here[name]}, not {wanted[name]}" for name in wanted if here[name] != wanted[name]]:
             raise Unfit(f"it has {'; '.join(others)}.")
         if warm is None:
-            warm = Warm(unprotected=unprotected)
+            warm = GradingServer(unprotected=unprotected)
             try:
                 warm.__enter__()
-            except (WarmError, OSError) as error:
+            except (GradingServerError, OSError) as error:
                 raise Unfit(f"grading cannot start there.\n{error}") from None
             _warm[unprotected] = here, warm
             atexit.register(warm.__exit__)
         return warm
 
 
-def _discard(warm: Warm) -> None:
+def _discard(warm: GradingServer) -> None:
     """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
     with _lock:
         for unprotected in [key for key, (_, each) in _warm.items() if each is warm]:

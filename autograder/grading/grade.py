@@ -27,7 +27,7 @@ from autograder.grading.jobs import Job, in_parallel, job, prepared
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.probe import probe
 from autograder.grading.sandbox.readable_paths import exposed
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 SHOWN = 40  # submissions in the table; the rest is in the gradebook
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
@@ -120,7 +120,9 @@ class Class:
         return sorted(str(path.relative_to(self.root)) for path in strays)
 
 
-def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None, limits: Limits | None = None) -> int:
+def grade(
+    root: Path, wanted: Wanted, out: Console, *, warm: GradingServer | None = None, limits: Limits | None = None
+) -> int:
     """Grade what was handed in and is not graded yet; 0 when all could be, 1 when some could not.
 
     Args:
@@ -143,7 +145,7 @@ def grade(root: Path, wanted: Wanted, out: Console, *, warm: Warm | None = None,
     begin = time.monotonic()
     say = Console(stderr=True) if wanted.as_json else out
     with ExitStack() as stack:
-        run = stack.enter_context(_Runner(wanted, say, warm or Warm(unprotected=wanted.unprotected)))
+        run = stack.enter_context(_Runner(wanted, say, warm or GradingServer(unprotected=wanted.unprotected)))
         recorder = stack.enter_context(Recorder(root))
         progress = stack.enter_context(_progress(say))
         for lesson in lessons:
@@ -210,7 +212,7 @@ def _time(told: str) -> tuple[datetime | None, tuple[Note, ...]]:
 class _Runner:
     """How jobs are run: on this machine or on a cluster; nothing is waited for before there is a job."""
 
-    def __init__(self, wanted: Wanted, say: Console, warm: Warm) -> None:
+    def __init__(self, wanted: Wanted, say: Console, warm: GradingServer) -> None:
         self._wanted, self._say, self._warm = wanted, say, warm
         self._ready = False
 
@@ -236,7 +238,7 @@ class _Runner:
     def _here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
         try:
             yield from in_parallel(jobs, lambda each: each.run(self._warm), self._wanted.jobs or os.cpu_count() or 1)
-        except WarmError as error:
+        except GradingServerError as error:
             raise CourseError(f"{error} {GO_ON}") from None
 
     def _warm_up(self) -> None:
@@ -244,7 +246,7 @@ class _Runner:
             return
         try:
             self._warm.__enter__()
-        except WarmError as error:
+        except GradingServerError as error:
             raise CourseError(f"{error}\nGrading would not be safe here. See `autograder doctor`.") from None
         self._ready = True
         for each in self._warm.unenforced:

@@ -16,7 +16,7 @@ from support.classroom import ROOT
 
 from autograder.grading.jobs import Job, prepared
 from autograder.grading.results import Limits, Result
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
 
@@ -30,7 +30,7 @@ class Arena:
         honest: the solved lesson, graded in the midst of the attacks and behind them.
     """
 
-    def __init__(self, folder: Path, warm: Warm, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, folder: Path, warm: GradingServer, pool: ThreadPoolExecutor) -> None:
         self.course = folder / "course"
         shutil.copytree(ROOT / "solutions", self.course / "solutions")
         shutil.copytree(ROOT / "notebooks", self.course / "notebooks")
@@ -81,7 +81,7 @@ class Arena:
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with pytest.MonkeyPatch.context() as patch, Warm() as warm, ThreadPoolExecutor(2) as pool:
+    with pytest.MonkeyPatch.context() as patch, GradingServer() as warm, ThreadPoolExecutor(2) as pool:
         patch.setenv("AUTOGRADER_SECRET", MARKER[0])
         yield Arena(tmp_path_factory.mktemp("arena"), warm, pool)
 
@@ -116,7 +116,7 @@ def test_nothing_is_left_and_the_course_is_as_it_was(arena: Arena):
     assert arena.files() == arena.before
     assert not list(arena.warm.folder.glob("submission-*"))
     me = os.getpid()
-    assert [pid for pid in children(me) if "grading.warm" not in command(pid)] == []
+    assert [pid for pid in children(me) if "grading.worker.server" not in command(pid)] == []
 
 
 def told_by_outputs(result: Result) -> str:

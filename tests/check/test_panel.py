@@ -28,7 +28,7 @@ from autograder.check._panel import Sizes, Values
 from autograder.check._panel.scale import THICK, THIN
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
 WEIGHTS = torch.tensor([[[0.2, 0.8], [0.5, 0.5]], [[0.1, 0.9], [0.7, 0.3]]])
@@ -465,7 +465,7 @@ def test_the_engine_gives_the_same_panel() -> None:
         cell.source = ANSWERS.get(cell.id, cell.source)
     shown = "from IPython.display import HTML, display\ndisplay(HTML('<b id=mine>mine</b>'))"
     submitted.cells.append(nbformat.v4.new_code_cell(shown))
-    with Warm() as warm:
+    with GradingServer() as warm:
         limits = Limits(cell_seconds=3)
         result = warm.grade("ann", LESSON, prepared(path), nbformat.writes(submitted).encode(), limits)
     cells = {cell["id"]: cell["outputs"] for cell in json.loads(result.notebook)["cells"] if "outputs" in cell}

@@ -37,7 +37,7 @@ from autograder.demo.students import class_work, solved, submission
 from autograder.grading.grade import Wanted, grade
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits, Result
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 SMALL = "09_doubling"
 BRIEF = Limits(cell_seconds=3, submission_seconds=20, memory_bytes=600 * 2**20)
@@ -68,16 +68,16 @@ def course(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
+def warm() -> Iterator[GradingServer]:
     """One warm process for all that does not need its own."""
-    with Warm() as warm:
+    with GradingServer() as warm:
         yield warm
 
 
-class Lent(Warm):
+class Lent(GradingServer):
     """A warm process that stays when a run ends; `instead` may stand in for grading."""
 
-    def __init__(self, warm: Warm, instead: Callable[..., Result] | None = None) -> None:
+    def __init__(self, warm: GradingServer, instead: Callable[..., Result] | None = None) -> None:
         super().__init__()
         self.grade = instead or warm.grade
 
@@ -105,7 +105,9 @@ def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
     return notebook
 
 
-def run(course: Path, warm: Warm, limits: Limits = BRIEF, **wanted: Any) -> tuple[int, dict[str, dict[str, Any]], int]:
+def run(
+    course: Path, warm: GradingServer, limits: Limits = BRIEF, **wanted: Any
+) -> tuple[int, dict[str, dict[str, Any]], int]:
     """Grade in this process: exit code, results by student, how many were unchanged."""
     out = io.StringIO()
     done = grade(course, Wanted(as_json=True, **wanted), Console(file=out), warm=warm, limits=limits)
@@ -348,7 +350,7 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
 
 
-def test_another_time_of_handing_in_is_graded_again(course: Path, warm: Warm) -> None:
+def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingServer) -> None:
     """The same notebook with another timestamp.txt is recorded anew, since what is taken off for being late differs."""
     sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
     when = course / "submitted" / "ada" / SMALL / "timestamp.txt"
@@ -360,7 +362,7 @@ def test_another_time_of_handing_in_is_graded_again(course: Path, warm: Warm) ->
         assert gradebook.find_submission(SMALL, "ada").timestamp.year == 2026
 
 
-def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> None:
+def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingServer) -> None:
     """What lies beside the folders of the lessons is not graded in silence: the run says where it belongs."""
     sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
     sample_class.hand_in(course, "bob", "1_attention", right(course, SMALL))
@@ -373,7 +375,7 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> N
     assert "A notebook belongs into submitted/<student>/<lesson>/." in said
 
 
-def test_force_grades_those_that_are_named_again(term: Term, warm: Warm) -> None:
+def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer) -> None:
     """Without it nothing is graded; with it all students whose names fit, to the same digests."""
     before = recorded(term.course)
     code, results, unchanged = run(term.course, Lent(warm), limits=Limits(), students="student-*")
@@ -430,7 +432,7 @@ class Class:
 
 
 @pytest.fixture(scope="module")
-def graded(template: Path, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Class:
+def graded(template: Path, warm: GradingServer, tmp_path_factory: pytest.TempPathFactory) -> Class:
     """Every row of the table is a student."""
     course = Path(shutil.copytree(template, tmp_path_factory.mktemp("faults") / "course"))
     notebook = right(course)
@@ -493,14 +495,14 @@ def test_nothing_beside_a_notebook_is_imported(graded: Class) -> None:
 # Lost processes
 
 
-def children(warm: Warm) -> list[int]:
+def children(warm: GradingServer) -> list[int]:
     """What the warm process has forked, the older first."""
     there = processes()
     forked = [pid for pid, (parent, state, _) in there.items() if parent == warm._process.pid and state != "Z"]
     return sorted(forked, key=lambda pid: (int(there[pid][2]), pid))
 
 
-def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> None:
+def test_a_judge_that_dies_costs_one_submission(course: Path, warm: GradingServer) -> None:
     """Its submission has a reason that says what to do, and the next one is graded."""
     source = prepared(course / "solutions" / SMALL / f"{SMALL}.ipynb")
     notebook = right(course, SMALL)
@@ -516,7 +518,7 @@ def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> Non
     assert (after.reason, after.score) == ("", 4)
 
 
-def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> None:
+def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: GradingServer) -> None:
     """It is in the gradebook with its reason; the same command, without --force, grades it and nothing else."""
     for student in ("ann", "ben"):
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
@@ -534,12 +536,12 @@ def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> N
     assert scores(course, SMALL) == {"ann": 4, "ben": 4}
 
 
-def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, warm: Warm) -> None:
+def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, warm: GradingServer) -> None:
     """The error says so and how to go on; what was recorded stays, and the next run grades the rest."""
     for student in "abcdef":
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
     sample_class.hand_in(course, "g", SMALL, with_cell(right(course, SMALL), SLEEP))
-    own = Warm()
+    own = GradingServer()
 
     def kill() -> None:
         wait_until(lambda: len(recorded(course)) >= 2)
@@ -560,16 +562,16 @@ def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, wa
 
 def test_grading_after_the_end_is_an_error_that_says_so() -> None:
     """A warm process that was stopped, or was never started, is told apart from a submission that cannot be graded."""
-    warm = Warm()
-    with pytest.raises(WarmError, match="has not been started"):
+    warm = GradingServer()
+    with pytest.raises(GradingServerError, match="has not been started"):
         warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
     warm.start()
     warm.stop()
-    with pytest.raises(WarmError, match="has ended"):
+    with pytest.raises(GradingServerError, match="has ended"):
         warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
 
 
-def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: Warm) -> None:
+def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: GradingServer) -> None:
     """Where it is the gradebook and not one student that cannot be recorded, nothing goes on."""
     for student in "abc":
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
@@ -583,7 +585,7 @@ def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: Warm) -> None
         run(course, Lent(warm, losing), jobs=1)
 
 
-def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm: Warm) -> None:
+def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm: GradingServer) -> None:
     """It has no child, no zombie, no open file and no more memory than before."""
     source = prepared(course / "solutions" / SMALL / f"{SMALL}.ipynb")
     submitted = json.dumps(right(course, SMALL)).encode()

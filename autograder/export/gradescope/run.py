@@ -24,7 +24,8 @@ from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, job, prepared
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.probe import probe
-from autograder.grading.worker.warm import MARGIN, Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.messages import SECONDS_TO_SPARE
 
 # Gradescope ends a container after ten minutes unless told otherwise; results have to be written before.
 LIMITS = Limits(submission_seconds=400.0)
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     home = Path(arguments[0])
     try:
         results = grade(home)
-    except (CourseError, WarmError, OSError) as error:
+    except (CourseError, GradingServerError, OSError) as error:
         print(f"Not graded: {error}", flush=True)
         results = page(f"{SORRY}\n\n{error}", 0.0)
     except Exception as error:
@@ -59,7 +60,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
 
     Raises:
         CourseError: the autograder has no lesson.
-        WarmError: grading does not start here.
+        GradingServerError: grading does not start here.
     """
     lessons = sorted((home / "source" / "lesson").glob("*.ipynb"))
     if len(lessons) != 1:
@@ -67,7 +68,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     lesson = lessons[0].stem
     each = job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
     if each.reason:
-        return of_result(each.run(Warm()))
+        return of_result(each.run(GradingServer()))
     unenforced = probe().unenforced
     for line in unenforced:
         print(f"Not enforced here: {line}", flush=True)
@@ -77,7 +78,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
             return of_result(_as_nobody(each, home))
         except PermissionError as error:
             print(f"It runs as root: no other user can start Python ({error}).", flush=True)
-    with Warm(unprotected=bool(unenforced)) as warm:
+    with GradingServer(unprotected=bool(unenforced)) as warm:
         return of_result(each.run(warm))
 
 
@@ -121,13 +122,13 @@ def _as_nobody(each: Job, home: Path) -> Result:
         extra_groups=[],
         cwd="/",
         env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": "/nonexistent"},
-        timeout=each.limits.submission_seconds + 2 * MARGIN,
+        timeout=each.limits.submission_seconds + 2 * SECONDS_TO_SPARE,
         check=False,
     )
     try:
         return Result.from_json(json.loads(done.stdout))
     except (ValueError, KeyError, TypeError):
-        raise WarmError("Grading ended without a result; memory may have run out.") from None
+        raise GradingServerError("Grading ended without a result; memory may have run out.") from None
 
 
 def _as_child() -> int:
@@ -142,7 +143,7 @@ def _as_child() -> int:
         limits,
         notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in told["notes"]),
     )
-    with Warm(unprotected=True) as warm:
+    with GradingServer(unprotected=True) as warm:
         result = each.run(warm)
     print(json.dumps(result.to_json() | {"notebook": ""}))
     return 0

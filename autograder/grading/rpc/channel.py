@@ -8,6 +8,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any
 
 import orjson
@@ -18,16 +19,21 @@ MOST_HEADER = 8 * 2**20
 MOST_BYTES = 256 * 2**20
 
 
+class LossReason(StrEnum):
+    """Why the other side is lost."""
+
+    CLOSED = "closed"
+    LATE = "late"
+    MALFORMED = "malformed"
+
+
 class Lost(BaseException):
     """The other side is lost: it closed, took too long, or says what the protocol does not know.
 
     No `Exception`, so that no check takes it for an error of the answer.
-
-    Attributes:
-        why: "closed", "late" or "malformed".
     """
 
-    def __init__(self, why: str, detail: str = "") -> None:
+    def __init__(self, why: LossReason, detail: str = "") -> None:
         super().__init__(f"{why}: {detail}" if detail else why)
         self.why = why
 
@@ -70,7 +76,7 @@ class Channel:
         text = _text(header)
         size = sum(len(blob) for blob in blobs)
         if len(text) > MOST_HEADER or size > MOST_BYTES:
-            raise Lost("malformed", "a frame is too large")
+            raise Lost(LossReason.MALFORMED, "a frame is too large")
         frame = b"".join((_LENGTHS.pack(_MAGIC, len(text), size), text, *blobs))
         view = memoryview(frame)
         while view:
@@ -78,7 +84,7 @@ class Channel:
             try:
                 view = view[self._end.send(view) :]
             except OSError as error:
-                raise Lost("closed", str(error)) from None
+                raise Lost(LossReason.CLOSED, str(error)) from None
 
     def receive(self) -> tuple[Any, bytearray]:
         """Wait for the next frame and return its header and its bytes.
@@ -88,13 +94,13 @@ class Channel:
         """
         magic, length, size = _LENGTHS.unpack(self._exactly(_LENGTHS.size))
         if magic != _MAGIC or length > MOST_HEADER or size > MOST_BYTES:
-            raise Lost("malformed", "no frame")
+            raise Lost(LossReason.MALFORMED, "no frame")
         text = self._exactly(length)
         blob = self._exactly(size)
         try:
             return orjson.loads(_whole(text)), blob
         except (ValueError, RecursionError) as error:
-            raise Lost("malformed", f"no JSON: {error}") from None
+            raise Lost(LossReason.MALFORMED, f"no JSON: {error}") from None
 
     def close(self) -> None:
         """Close this end."""
@@ -106,9 +112,9 @@ class Channel:
             try:
                 piece = self._end.recv(max(2**16, min(count - len(self._read), 2**20)))
             except OSError as error:
-                raise Lost("closed", str(error)) from None
+                raise Lost(LossReason.CLOSED, str(error)) from None
             if not piece:
-                raise Lost("closed")
+                raise Lost(LossReason.CLOSED)
             self._read += piece
         wanted = self._read[:count]
         del self._read[:count]
@@ -122,4 +128,4 @@ class Channel:
         while not poll.poll(max(0.0, self.deadline - time.monotonic()) * 1000):
             self.deadline = self.late()
             if self.deadline is None:
-                raise Lost("late")
+                raise Lost(LossReason.LATE)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.channel import Lost
+from autograder.grading.rpc.channel import LossReason, Lost
 
 MOST_DIMENSIONS = 16
 SHADOWED = 65_536  # elements up to which a change behind autograd's back (`x.data`) is seen
@@ -21,7 +21,7 @@ Raw = bytes | memoryview
 
 def broken(what: str) -> Lost:
     """What came is not what the protocol knows."""
-    return Lost("malformed", what)
+    return Lost(LossReason.MALFORMED, what)
 
 
 class _Shared:

@@ -26,7 +26,7 @@ from autograder.grading.rpc.channel import MOST_HEADER, Channel, Lost
 from autograder.grading.rpc.codec import MOST_ITEMS
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.submission.dependencies import unneeded
-from autograder.grading.worker import judge
+from autograder.grading.worker.judge_peer import JudgePeer, RemoteAnswers
 from autograder.grading.worker.student import Student
 
 EVERY = 4  # answer of the tables; all of them take six minutes
@@ -153,7 +153,7 @@ def there() -> Iterator[dict[str, object]]:
 
 
 @pytest.fixture
-def student() -> Iterator[judge._JudgePeer]:
+def student() -> Iterator[JudgePeer]:
     """A judge's way to a student's process whose cells are plain Python."""
     ours, theirs = socket.socketpair()
     child = os.fork()
@@ -167,7 +167,7 @@ def student() -> Iterator[judge._JudgePeer]:
         finally:
             os._exit(0)
     theirs.close()
-    peer = judge._JudgePeer(Channel(ours))
+    peer = JudgePeer(Channel(ours))
     yield peer
     peer.channel.close()
     os.waitpid(child, 0)
@@ -305,11 +305,11 @@ torch.manual_seed(3)
 """
 
 
-def test_an_exercise_leaves_the_cells_as_they_were(student: judge._JudgePeer) -> None:
+def test_an_exercise_leaves_the_cells_as_they_were(student: JudgePeer) -> None:
     """Its seed, its dtype and its neighbours are there as long as it lasts; what an answer changes of them is told."""
     student.request("cell", ANSWERS)
     (draw,), (seeds,), (widens,) = student.request("names", "draw", "seeds", "widens")
-    home = judge._There(student)
+    home = RemoteAnswers(student)
     own = torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
     fresh = torch.rand(1, generator=torch.Generator().manual_seed(check.SEED)).item()
     for _ in range(2):
