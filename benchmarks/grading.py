@@ -91,10 +91,10 @@ The peak of all processes together, as the sum of their proportional set sizes, 
 ENGINE = """
 ## What the engine costs
 
-The solved notebook of each lesson on one core, the fastest of {repeats}: `GradingServer.grade` beside the same cells executed in
-one plain process that is as warm. The difference is what reading, repairing, forking, the sandbox, the bridge, the
-outputs and the result cost. Other programs used {others:.2f} cores meanwhile; the last column counts only the time for
-which the engine's own processes worked.
+The solved notebook of each lesson on one core, the fastest of {repeats}: `GradingServer.grade` beside the same cells
+executed in one plain process that is as warm. The difference is what reading, repairing, forking, the sandbox, the
+bridge, the outputs and the result cost. Other programs used {others:.2f} cores meanwhile; the last column counts only
+the time for which the engine's own processes worked.
 
 | lesson | grading / cells | engine, s | grading, s | cells, s | engine, s of work |
 |---|---:|---:|---:|---:|---:|

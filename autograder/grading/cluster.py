@@ -214,9 +214,8 @@ def _names(workers: list[str]) -> str:
 
 
 _lock = threading.Lock()
-_warm: dict[
-    bool, tuple[Versions, GradingServer]
-] = {}  # on a worker: what it was started from, and the process; by unprotected
+# On a worker: what its server was started from, and the server, by `unprotected`.
+_warm: dict[bool, tuple[Versions, GradingServer]] = {}
 
 
 async def _inspected(wanted: Versions, unprotected: bool) -> str:
