@@ -122,6 +122,8 @@ class GradingServer:
         """
         if self._socket is None:
             raise GradingServerError("The process that grades has not been started.")
+        if self._process is None:
+            raise GradingServerError(ENDED)
         begin, ready = time.monotonic(), packed(source)
         ours, theirs = socket.socketpair()
         with ours:

@@ -34,7 +34,6 @@ from autograder.grading.worker.quick_imports import quick_imports
 if TYPE_CHECKING:
     from autograder.grading.worker.shell import Shell
 
-GARBAGE_THRESHOLD = 10_000  # new objects after which Python looks for garbage; its 700 suit long lives
 MAX_DESCRIPTORS = 4096
 
 
@@ -204,7 +203,10 @@ def warm_up_dynamo(shell: Shell) -> None:
 
 
 def _freeze_garbage() -> None:
-    """Let nobody who is forked look for garbage among what is here: to look at it is to copy it."""
+    """Let nobody who is forked look for garbage among what is here: to look at it is to copy it.
+
+    Without, grading lesson 1 takes 70 % more processor time.
+    """
     gc.collect()
     gc.freeze()
 
@@ -224,7 +226,6 @@ def serve(client: socket.socket, *, unprotected: bool) -> None:
     elif (threads := _thread_count()) != 1:
         error = f"The process that grades has {threads} threads; it must have one."
     if not error:
-        gc.set_threshold(GARBAGE_THRESHOLD)
         _freeze_garbage()
     with contextlib.suppress(OSError):
         client.send(ServerReady(report.unenforced, error).to_bytes())

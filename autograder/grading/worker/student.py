@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import gc
 import json
 import os
 import random
@@ -198,7 +197,6 @@ def run_student(judge: socket.socket, shell: Shell, request: StudentRequest, req
     for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"):
         os.environ[name] = str(folder)
     tempfile.tempdir = None
-    gc.collect()
     builtins.input = _no_input
     Student(Channel(judge), shell, limits.output_bytes).serve()
 
