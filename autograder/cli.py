@@ -102,9 +102,10 @@ def run_grade(arguments: argparse.Namespace) -> int:
     """Grade the course around the current folder."""
     from rich.console import Console
 
-    from autograder.grading.worker.warm import Warm, quick_imports
+    from autograder.grading.worker.client import GradingServer
+    from autograder.grading.worker.quick_imports import quick_imports
 
-    warm = Warm(unprotected=arguments.unprotected)
+    warm = GradingServer(unprotected=arguments.unprotected)
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
@@ -158,7 +159,7 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write pages about the course around the current folder."""
-    from autograder.grading.worker.warm import quick_imports
+    from autograder.grading.worker.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root

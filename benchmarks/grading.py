@@ -91,10 +91,10 @@ The peak of all processes together, as the sum of their proportional set sizes, 
 ENGINE = """
 ## What the engine costs
 
-The solved notebook of each lesson on one core, the fastest of {repeats}: `Warm.grade` beside the same cells executed in
-one plain process that is as warm. The difference is what reading, repairing, forking, the sandbox, the bridge, the
-outputs and the result cost. Other programs used {others:.2f} cores meanwhile; the last column counts only the time for
-which the engine's own processes worked.
+The solved notebook of each lesson on one core, the fastest of {repeats}: `GradingServer.grade` beside the same cells
+executed in one plain process that is as warm. The difference is what reading, repairing, forking, the sandbox, the
+bridge, the outputs and the result cost. Other programs used {others:.2f} cores meanwhile; the last column counts only
+the time for which the engine's own processes worked.
 
 | lesson | grading / cells | engine, s | grading, s | cells, s | engine, s of work |
 |---|---:|---:|---:|---:|---:|
@@ -279,7 +279,7 @@ def command(line: Sequence[str], folder: Path) -> None:
 
 def in_a_process(*arguments: str) -> object:
     """What this file prints, as JSON, when it is called like this."""
-    from autograder.grading.worker.warm import THREADS
+    from autograder.grading.worker.client import THREADS
 
     line = [sys.executable, __file__, *arguments]
     settings = os.environ | THREADS | {"NBGRADER_EXECUTION": "autograde", "MPLBACKEND": "agg"}
@@ -335,9 +335,9 @@ def engine() -> Iterator[tuple[str, Seconds, Seconds]]:
     """For each lesson the least time to grade its solved notebook, and to run its cells alone, on one core."""
     from autograder.grading.jobs import prepared
     from autograder.grading.results import Limits
-    from autograder.grading.worker.warm import Warm
+    from autograder.grading.worker.client import GradingServer
 
-    with Warm() as warm:
+    with GradingServer() as warm:
         (process,) = tree(os.getpid())[1:]
         for path in sorted((ROOT / "solutions").glob("*/*.ipynb")):
             lesson, released = path.stem, read_notebook(ROOT / "notebooks" / path.parent.name / path.name)
@@ -534,14 +534,13 @@ def as_part(arguments: argparse.Namespace) -> object:
     sys.path.insert(0, str(ROOT / "tests"))
     import support.classroom  # noqa: F401 (imported here once, and not in each fork)
 
-    from autograder.grading.worker import student
-    from autograder.grading.worker.warm import warm_up
+    from autograder.grading.worker.server import warm_up, warm_up_dynamo
 
     if arguments.engine:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     shell = warm_up()
     if arguments.engine:
-        student.rehearse(shell, student.HEAVY)
+        warm_up_dynamo(shell)
         return list(engine())
     took = floor(json.loads(Path(arguments.floor).read_text(encoding="utf-8")))
     return astuple(took)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 # Before torch is imported, here and in every process that tests start: on busy machines threads wait for each other
 # far longer than these small tensors take.
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def warm() -> Iterator[Warm]:
+def warm() -> Iterator[GradingServer]:
     """One warm process for all tests of this process that do not need their own."""
-    with Warm() as warm:
+    with GradingServer() as warm:
         yield warm

@@ -53,8 +53,8 @@ class Explorer:
         view = ipywidgets.VBox(list(controls.values()))._repr_mimebundle_()
         names = ", ".join(controls)
         controls_view = {WIDGET: view[WIDGET], "text/plain": f"[controls, once this cell has run: {names}]"}
-        display(controls_view, raw=True)  # type: ignore[no-untyped-call]
-        shown = display(self.still, display_id=True)  # type: ignore[no-untyped-call]
+        display(controls_view, raw=True)
+        shown = display(self.still, display_id=True)
 
         def moved(_: object) -> None:
             try:

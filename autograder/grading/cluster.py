@@ -23,7 +23,7 @@ import autograder
 from autograder.course.config import CourseError
 from autograder.grading.jobs import VERSION, Job
 from autograder.grading.results import Result
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -219,7 +219,9 @@ def _names(workers: list[str]) -> str:
 
 
 _lock = threading.Lock()
-_warm: dict[bool, tuple[Versions, Warm]] = {}  # on a worker: what it was started from, and the process; by unprotected
+_warm: dict[
+    bool, tuple[Versions, GradingServer]
+] = {}  # on a worker: what it was started from, and the process; by unprotected
 
 
 async def _inspected(required: Versions, unprotected: bool) -> str:
@@ -240,14 +242,14 @@ def _graded(job: Job, required: Versions, unprotected: bool) -> Result:
             warm = _ready(required, unprotected)
             try:
                 return job.run(warm)
-            except WarmError:
+            except GradingServerError:
                 _discard(warm)
     except (Unfit, OSError) as error:
         raise Unfit(f"{get_worker().address}: {error}") from None
     return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
 
 
-def _ready(required: Versions, unprotected: bool) -> Warm:
+def _ready(required: Versions, unprotected: bool) -> GradingServer:
     """On a worker: return its one warm process, which is started when it is first needed.
 
     Raises:
@@ -260,17 +262,17 @@ def _ready(required: Versions, unprotected: bool) -> Warm:
         ]:
             raise Unfit(f"it has {'; '.join(others)}.")
         if warm is None:
-            warm = Warm(unprotected=unprotected)
+            warm = GradingServer(unprotected=unprotected)
             try:
                 warm.__enter__()
-            except (WarmError, OSError) as error:
+            except (GradingServerError, OSError) as error:
                 raise Unfit(f"grading cannot start there.\n{error}") from None
             _warm[unprotected] = here, warm
             atexit.register(warm.__exit__)
         return warm
 
 
-def _discard(warm: Warm) -> None:
+def _discard(warm: GradingServer) -> None:
     """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
     with _lock:
         for unprotected in [key for key, (_, known) in _warm.items() if known is warm]:

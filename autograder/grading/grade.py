@@ -25,7 +25,7 @@ from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 ROWS = 40  # submissions in the table; the rest is in the gradebook
 STRAYS = 3  # notebooks that are named, of those that lie in no lesson's folder
@@ -76,7 +76,7 @@ class _Results:
 
 
 def grade(
-    root: Path, options: GradeOptions, out: Console, *, warm: Warm | None = None, limits: Limits | None = None
+    root: Path, options: GradeOptions, out: Console, *, warm: GradingServer | None = None, limits: Limits | None = None
 ) -> int:
     """Grade what was handed in and is not graded yet; 0 when all could be, 1 when some could not.
 
@@ -98,7 +98,7 @@ def grade(
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:
-        runner = stack.enter_context(_Runner(options, console, warm or Warm(unprotected=options.unprotected)))
+        runner = stack.enter_context(_Runner(options, console, warm or GradingServer(unprotected=options.unprotected)))
         recorder = stack.enter_context(Recorder(root))
         progress = stack.enter_context(_progress(console))
         run = _Run(course, options, limits or Limits(), runner, recorder, progress, results)
@@ -178,7 +178,7 @@ def _time(text: str) -> tuple[datetime | None, tuple[Note, ...]]:
 class _Runner:
     """How jobs are run: on this machine or on a cluster; nothing is waited for before there is a job."""
 
-    def __init__(self, options: GradeOptions, console: Console, warm: Warm) -> None:
+    def __init__(self, options: GradeOptions, console: Console, warm: GradingServer) -> None:
         self._options, self._console, self._warm = options, console, warm
         self._is_warm = False
 
@@ -204,7 +204,7 @@ class _Runner:
     def _run_here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
         try:
             yield from in_parallel(jobs, lambda job: job.run(self._warm), self._options.jobs or os.cpu_count() or 1)
-        except WarmError as error:
+        except GradingServerError as error:
             raise CourseError(f"{error} {GO_ON}") from None
 
     def _warm_up(self) -> None:
@@ -212,7 +212,7 @@ class _Runner:
             return
         try:
             self._warm.__enter__()
-        except WarmError as error:
+        except GradingServerError as error:
             raise CourseError(f"{error}\nGrading would not be safe here. See `autograder doctor`.") from None
         self._is_warm = True
         for line in self._warm.unenforced:

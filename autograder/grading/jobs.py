@@ -12,14 +12,14 @@ from pathlib import Path
 from autograder.course.config import read_notebook
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 VERSION = "3"  # of what grading comes to: another one grades all submissions anew
 
 
 @dataclass(frozen=True)
 class Job:
-    """One submission to grade, as bytes: all that `Warm.grade` needs.
+    """One submission to grade, as bytes: all that `GradingServer.grade` needs.
 
     Attributes:
         reason: why it cannot be graded, found while it was read; "" as a rule.
@@ -46,7 +46,7 @@ class Job:
             whole.update(hashlib.sha256(part).digest())
         return whole.hexdigest()
 
-    def run(self, warm: Warm) -> Result:
+    def run(self, warm: GradingServer) -> Result:
         """Grade it."""
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)

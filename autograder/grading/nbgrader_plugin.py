@@ -20,7 +20,7 @@ from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -59,7 +59,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         try:
             warm = _warm(self.unprotected)
             result = warm.grade(where["student"], where["assignment"], source, submitted, limits)
-        except WarmError as error:
+        except GradingServerError as error:
             _warm.cache_clear()
             raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None
         if result.reason:
@@ -81,9 +81,9 @@ def _lesson(preprocessor: NbGraderPreprocessor, where: dict[str, Any]) -> Path:
 
 
 @functools.cache
-def _warm(unprotected: bool) -> Warm:
+def _warm(unprotected: bool) -> GradingServer:
     """One warm process for all that this one grades; it ends with it."""
-    warm = Warm(unprotected=unprotected)
+    warm = GradingServer(unprotected=unprotected)
     warm.__enter__()
     atexit.register(warm.stop)
     return warm

@@ -19,7 +19,7 @@ from attacks import ATTACKS
 from attacks.attack import MARKER, Attack
 from autograder.grading.jobs import Job, prepared
 from autograder.grading.results import Limits, Result
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
 AT_A_TIME = 4  # most attacks wait or die
@@ -36,7 +36,7 @@ class Arena:
         honest: the solved lesson, graded in the midst of the attacks and behind them.
     """
 
-    def __init__(self, folder: Path, attacks: Sequence[Attack], warm: Warm, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, folder: Path, attacks: Sequence[Attack], warm: GradingServer, pool: ThreadPoolExecutor) -> None:
         self.course = folder / "course"
         shutil.copytree(ROOT / "solutions", self.course / "solutions")
         shutil.copytree(ROOT / "notebooks", self.course / "notebooks")
@@ -95,7 +95,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
     attacks = [attack for attack in ATTACKS if attack.what in chosen]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_SECRET", MARKER[0])
-        with Warm() as warm, ThreadPoolExecutor(AT_A_TIME) as pool:
+        with GradingServer() as warm, ThreadPoolExecutor(AT_A_TIME) as pool:
             yield Arena(tmp_path_factory.mktemp("arena"), attacks, warm, pool)
 
 

@@ -28,7 +28,7 @@ from autograder.check._panel import Sizes, Values
 from autograder.check._panel.scale import THICK, THIN
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
-from autograder.grading.worker.warm import Warm
+from autograder.grading.worker.client import GradingServer
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
 WEIGHTS = torch.tensor([[[0.2, 0.8], [0.5, 0.5]], [[0.1, 0.9], [0.7, 0.3]]])
@@ -457,7 +457,7 @@ ANSWERS = {
 }
 
 
-def test_the_engine_gives_the_same_panel(warm: Warm) -> None:
+def test_the_engine_gives_the_same_panel(warm: GradingServer) -> None:
     """Grading leaves panel, plain message and one line at a failing check, escaped; what students show is no HTML."""
     path = ROOT / "solutions" / LESSON / f"{LESSON}.ipynb"
     submitted = nbformat.read(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb", as_version=4)

@@ -27,7 +27,7 @@ from autograder.grading import cluster
 from autograder.grading.cluster import on_cluster
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job
 from autograder.grading.results import Limits, Result
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 LESSON = "01_attention"
 THREADS = 2
@@ -39,7 +39,7 @@ Graded = dict[str, tuple]
 class Deadly(Job):
     """A job that ends the worker which grades it."""
 
-    def run(self, warm: Warm) -> Result:
+    def run(self, warm: GradingServer) -> Result:
         """Do it."""
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
@@ -134,7 +134,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 
 
 @pytest.fixture(scope="module")
-def expected(jobs: list[Job], warm: Warm) -> Graded:
+def expected(jobs: list[Job], warm: GradingServer) -> Graded:
     """What they come to on one machine."""
     return graded(in_parallel(jobs, lambda each: each.run(warm), THREADS))
 
@@ -213,17 +213,17 @@ def test_versions_follow_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def without_sandbox(dask_worker: object) -> None:
     """On a worker: let its sandbox not hold from now on."""
 
-    def fail(self: Warm) -> None:
-        raise WarmError("✗ network  got through: TCP")
+    def fail(self: GradingServer) -> None:
+        raise GradingServerError("✗ network  got through: TCP")
 
-    cluster._kept = dict(cluster._warm), Warm.__enter__
+    cluster._kept = dict(cluster._warm), GradingServer.__enter__
     cluster._warm.clear()
-    Warm.__enter__ = fail
+    GradingServer.__enter__ = fail
 
 
 def with_sandbox(dask_worker: object) -> None:
     """On a worker: let it hold again."""
-    before, Warm.__enter__ = cluster._kept
+    before, GradingServer.__enter__ = cluster._kept
     cluster._warm.update(before)
 
 

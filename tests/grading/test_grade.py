@@ -39,7 +39,7 @@ from autograder.demo.students import class_work, solved, submission
 from autograder.grading.grade import GradeOptions, grade
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits, Result
-from autograder.grading.worker.warm import Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 SMALL = "09_doubling"
 BRIEF = Limits(cell_seconds=3, submission_seconds=20, memory_bytes=600 * 2**20)
@@ -69,10 +69,10 @@ def course(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "a [new] course"))
 
 
-class Lent(Warm):
+class Lent(GradingServer):
     """A warm process that stays when a run ends; `instead` may stand in for grading."""
 
-    def __init__(self, warm: Warm, instead: Callable[..., Result] | None = None) -> None:
+    def __init__(self, warm: GradingServer, instead: Callable[..., Result] | None = None) -> None:
         super().__init__()
         self.grade = instead or warm.grade
 
@@ -100,7 +100,9 @@ def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
     return notebook
 
 
-def run(course: Path, warm: Warm, limits: Limits = BRIEF, **wanted: Any) -> tuple[int, dict[str, dict[str, Any]], int]:
+def run(
+    course: Path, warm: GradingServer, limits: Limits = BRIEF, **wanted: Any
+) -> tuple[int, dict[str, dict[str, Any]], int]:
     """Grade in this process: exit code, results by student, how many were unchanged."""
     out = io.StringIO()
     done = grade(course, GradeOptions(as_json=True, **wanted), Console(file=out), warm=warm, limits=limits)
@@ -307,7 +309,7 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
 
 
-def test_another_time_of_handing_in_is_graded_again(course: Path, warm: Warm) -> None:
+def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingServer) -> None:
     """The same notebook with another timestamp.txt is recorded anew, since what is taken off for being late differs."""
     sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
     when = course / "submitted" / "ada" / SMALL / "timestamp.txt"
@@ -319,7 +321,7 @@ def test_another_time_of_handing_in_is_graded_again(course: Path, warm: Warm) ->
         assert gradebook.find_submission(SMALL, "ada").timestamp.year == 2026
 
 
-def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> None:
+def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingServer) -> None:
     """What lies beside the folders of the lessons is not graded in silence: the run says where it belongs."""
     sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
     sample_class.hand_in(course, "bob", "1_attention", right(course, SMALL))
@@ -332,7 +334,7 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: Warm) -> N
     assert "A notebook belongs into submitted/<student>/<lesson>/." in said
 
 
-def test_force_grades_those_that_are_named_again(term: Term, warm: Warm) -> None:
+def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer) -> None:
     """Without it nothing is graded; with it all students whose names fit, to the same digests."""
     before = recorded(term.course)
     code, results, unchanged = run(term.course, Lent(warm), limits=Limits(), students="student-*")
@@ -389,7 +391,7 @@ class Class:
 
 
 @pytest.fixture(scope="module")
-def graded(template: Path, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Class:
+def graded(template: Path, warm: GradingServer, tmp_path_factory: pytest.TempPathFactory) -> Class:
     """Every row of the table is a student."""
     course = Path(shutil.copytree(template, tmp_path_factory.mktemp("faults") / "course"))
     notebook = right(course)
@@ -452,12 +454,12 @@ def test_nothing_beside_a_notebook_is_imported(graded: Class) -> None:
 # Lost processes
 
 
-def forked(warm: Warm) -> list[psutil.Process]:
+def forked(warm: GradingServer) -> list[psutil.Process]:
     """What the warm process has forked, the older first."""
     return sorted(descendants(warm._process.pid), key=lambda process: (process.create_time(), process.pid))
 
 
-def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> None:
+def test_a_judge_that_dies_costs_one_submission(course: Path, warm: GradingServer) -> None:
     """Its submission has a reason that says what to do, and the next one is graded."""
     source = prepared(course / "solutions" / SMALL / f"{SMALL}.ipynb")
     notebook = right(course, SMALL)
@@ -473,7 +475,7 @@ def test_a_judge_that_dies_costs_one_submission(course: Path, warm: Warm) -> Non
     assert (after.reason, after.score) == ("", 4)
 
 
-def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> None:
+def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: GradingServer) -> None:
     """It is in the gradebook with its reason; the same command, without --force, grades it and nothing else."""
     for student in ("ann", "ben"):
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
@@ -491,12 +493,12 @@ def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: Warm) -> N
     assert scores(course, SMALL) == {"ann": 4, "ben": 4}
 
 
-def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, warm: Warm) -> None:
+def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, warm: GradingServer) -> None:
     """The error says so and how to go on; what was recorded stays, and the next run grades the rest."""
     for student in "abcdef":
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
     sample_class.hand_in(course, "g", SMALL, with_cell(right(course, SMALL), SLEEP))
-    own = Warm()
+    own = GradingServer()
 
     def kill() -> None:
         wait_until(lambda: len(recorded(course)) >= 2)
@@ -517,16 +519,16 @@ def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, wa
 
 def test_grading_after_the_end_is_an_error_that_says_so() -> None:
     """A warm process that was stopped, or was never started, is told apart from a submission that cannot be graded."""
-    warm = Warm()
-    with pytest.raises(WarmError, match="has not been started"):
+    warm = GradingServer()
+    with pytest.raises(GradingServerError, match="has not been started"):
         warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
     warm.start()
     warm.stop()
-    with pytest.raises(WarmError, match="has ended"):
+    with pytest.raises(GradingServerError, match="has ended"):
         warm.grade("ann", SMALL, b"{}", b"{}", BRIEF)
 
 
-def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: Warm) -> None:
+def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: GradingServer) -> None:
     """Where it is the gradebook and not one student that cannot be recorded, nothing goes on."""
     for student in "abc":
         sample_class.hand_in(course, student, SMALL, right(course, SMALL))
@@ -540,7 +542,7 @@ def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: Warm) -> None
         run(course, Lent(warm, losing), jobs=1)
 
 
-def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm: Warm) -> None:
+def test_sixty_submissions_leave_no_trace_in_the_warm_process(course: Path, warm: GradingServer) -> None:
     """It has no child, no zombie, no open file and no more memory than before."""
     source = prepared(course / "solutions" / SMALL / f"{SMALL}.ipynb")
     submitted = json.dumps(right(course, SMALL)).encode()

@@ -13,8 +13,9 @@ from support.classroom import Classroom, Result
 from autograder.grading.results import Limits, Outcome
 from autograder.grading.rpc.channel import Channel
 from autograder.grading.submission.compiled import CompiledLesson
-from autograder.grading.worker.judge import Judge, Started
+from autograder.grading.worker.judge import Judge
 from autograder.grading.worker.student import Student
+from autograder.grading.worker.student_process import Started
 
 LIMITS = Limits(cell_seconds=60)
 

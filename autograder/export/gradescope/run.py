@@ -25,7 +25,8 @@ from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.probe import probe
-from autograder.grading.worker.warm import MARGIN, Warm, WarmError
+from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.messages import SECONDS_TO_SPARE
 
 # Gradescope ends a container after ten minutes unless told otherwise; results have to be written before.
 LIMITS = Limits(submission_seconds=400.0)
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     home = Path(arguments[0])
     try:
         results = grade(home)
-    except (CourseError, WarmError, OSError) as error:
+    except (CourseError, GradingServerError, OSError) as error:
         print(f"Not graded: {error}", flush=True)
         results = page(f"{SORRY}\n\n{error}", 0.0)
     except Exception as error:
@@ -60,7 +61,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
 
     Raises:
         CourseError: the autograder has no lesson.
-        WarmError: grading does not start here.
+        GradingServerError: grading does not start here.
     """
     lessons = sorted((home / "source" / "lesson").glob("*.ipynb"))
     if len(lessons) != 1:
@@ -68,7 +69,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     lesson = lessons[0].stem
     submission = read_job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
     if submission.reason:
-        return of_result(submission.run(Warm()))
+        return of_result(submission.run(GradingServer()))
     unenforced = probe().unenforced
     for line in unenforced:
         print(f"Not enforced here: {line}", flush=True)
@@ -78,7 +79,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
             return of_result(_as_nobody(submission, home))
         except PermissionError as error:
             print(f"It runs as root: no other user can start Python ({error}).", flush=True)
-    with Warm(unprotected=bool(unenforced)) as warm:
+    with GradingServer(unprotected=bool(unenforced)) as warm:
         return of_result(submission.run(warm))
 
 
@@ -120,13 +121,13 @@ def _as_nobody(submission: Job, home: Path) -> Result:
         extra_groups=[],
         cwd="/",
         env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": "/nonexistent"},
-        timeout=submission.limits.submission_seconds + 2 * MARGIN,
+        timeout=submission.limits.submission_seconds + 2 * SECONDS_TO_SPARE,
         check=False,
     )
     try:
         return Result.from_json(json.loads(done.stdout))
     except (ValueError, KeyError, TypeError):
-        raise WarmError("Grading ended without a result; memory may have run out.") from None
+        raise GradingServerError("Grading ended without a result; memory may have run out.") from None
 
 
 def _as_child() -> int:
@@ -139,7 +140,7 @@ def _as_child() -> int:
         Limits(**message["limits"]),
         notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in message["notes"]),
     )
-    with Warm(unprotected=True) as warm:
+    with GradingServer(unprotected=True) as warm:
         result = submission.run(warm)
     print(json.dumps(result.to_json() | {"notebook": ""}))
     return 0

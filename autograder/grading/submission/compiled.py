@@ -13,6 +13,21 @@ from typing import Any, NamedTuple
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.submission.dependencies import Names, names_in
 
+# What a lesson or its answers use that imports `torch._dynamo`, which takes a second.
+_USES_OF_DYNAMO = ("torch.optim", "check.device", '"meta"')
+
+
+class Packed(NamedTuple):
+    """A lesson made ready, for a process of this very Python.
+
+    Attributes:
+        data: it, as bytes for `unpacked`; they come from nobody else.
+        needs_dynamo: `torch._dynamo` is to be there before it is graded.
+    """
+
+    data: bytes
+    needs_dynamo: bool
+
 
 class CompiledLesson(NamedTuple):
     """A lesson, ready to be graded.
@@ -29,8 +44,8 @@ class CompiledLesson(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)
-def packed(source: bytes) -> bytes:
-    """A lesson's notebook made ready, as bytes for a process of this very Python; they come from nobody else."""
+def packed(source: bytes) -> Packed:
+    """A lesson's notebook made ready."""
     notebook = json.loads(source)
     names, codes = {}, {}
     for cell in notebook["cells"]:
@@ -41,10 +56,12 @@ def packed(source: bytes) -> bytes:
         if is_check(cell):
             with suppress(SyntaxError, ValueError):
                 codes[cell_id(cell), cell["source"]] = compiled(cell)
-    return marshal.dumps((notebook, names, codes))
+    sources = "".join(cell["source"] for cell in notebook["cells"])
+    needs_dynamo = any(use in sources for use in _USES_OF_DYNAMO)
+    return Packed(marshal.dumps((notebook, names, codes)), needs_dynamo)
 
 
-def unpacked(data: bytes) -> CompiledLesson:
+def unpacked(data: bytes | bytearray) -> CompiledLesson:
     """What `packed` has made."""
     notebook, names, codes = marshal.loads(data)
     return CompiledLesson(notebook, {key: Names(*values) for key, values in names.items()}, codes)

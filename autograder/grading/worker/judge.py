@@ -2,175 +2,45 @@
 
 from __future__ import annotations
 
-import ast
-import builtins
 import io
 import json
-import math
 import os
-import signal
+import resource
+import shutil
+import socket
+import sys
+import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import Any
 
 import nbformat
 import torch
-import torch.nn.functional as F
 from nbformat import NotebookNode
-from torch import nn
 
-from autograder import check, data, draw, mistakes, parts
-from autograder.check import _backend, _panel
+from autograder.check import _panel
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.check._forbidden import finished_part
-from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
+from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
-from autograder.grading.rpc.channel import Channel, LossReason, Lost, malformed
-from autograder.grading.rpc.messages import GlobalState, Rule
-from autograder.grading.rpc.peer import Peer
-from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
-from autograder.grading.rpc.registry import DTYPES
-from autograder.grading.submission.compiled import CompiledLesson, compiled
+from autograder.grading.rpc.channel import Channel, LossReason, Lost
+from autograder.grading.submission.compiled import CompiledLesson, compiled, unpacked
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
+from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, Operation, StudentRequest
+from autograder.grading.worker.outputs import BoundedText, error_output, new_output, outputs_from
+from autograder.grading.worker.scope import Definitions
+from autograder.grading.worker.student_process import Started, StudentProcess
 
-SETUP = {"F": F, "check": check, "data": data, "draw": draw, "math": math, "mistakes": mistakes, "nn": nn}
-SETUP |= {"parts": parts, "torch": torch, "device": torch.device("cpu")}
-OWN = frozenset({"cell", "names"})  # what never fails where nothing is broken
-STARTS = torch.float32, check.SEED  # PyTorch's default dtype and seed when a check begins
-MOST_STARTS = 4
-OVER = "earlier cells ended Python too often, or used up the time of the whole submission."
-GRACE = 5.0  # seconds to answer an interrupt
-AFTER_LATE = 10.0  # seconds that each cell gets once one was too slow
+MAX_PROCESSES = 4  # of a student's for one submission
+SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
+NO_PROCESS_LEFT = "earlier cells ended Python too often, or used up the time of the whole submission."
+JUDGE_BYTES = 6 * 2**30  # that a judge may allocate
 
-
-@dataclass(frozen=True)
-class Started:
-    """A student's process, ready for its first cell."""
-
-    channel: Channel
-    pid: int
-
-
-def rehearse() -> None:
-    """Touch what takes time when it is first used."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[_error("E", "e")])])
-    nbformat.writes(notebook)
-    repair(notebook, cells_of(nbformat.writes(notebook).encode()))
-    _outputs(b'[{"output_type": "stream", "name": "stdout", "text": ""}]')
-    x = torch.ones(2, dtype=torch.double, requires_grad=True)
-    torch.autograd.gradcheck(lambda x: x * x, [x])
-
-
-class _There(_backend.Backend):
-    """The answers are in a student's process."""
-
-    def __init__(self, peer: _JudgePeer) -> None:
-        self._peer = peer
-
-    @contextmanager
-    def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
-        self._peer.begin(dict(given))
-        try:
-            yield
-        finally:
-            self._peer.end()
-
-    def shared_state(self) -> _backend.SharedState:
-        self._peer.let_go()  # nothing of the exercise comes after this
-        return _backend.SharedState(torch.is_grad_enabled(), *self._peer.defaults)
-
-    @contextmanager
-    def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
-        self._peer.rules.append(Rule(list(names), instead))
-        try:
-            yield
-        finally:
-            self._peer.rules.pop()
-
-    def has(self, *things: object) -> bool:
-        return any(isinstance(each, RemoteFunction | RemoteClass | RemoteModule) for each in things)
-
-    def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
-        self._peer.request("ask", statement.__name__, arguments)
-
-
-class _JudgePeer(Peer):
-    """The judge's side of the bridge."""
-
-    def __init__(self, channel: Channel) -> None:
-        super().__init__(channel, judge=True)
-        self.rules: list[Rule] = []
-        self.defaults = STARTS
-        self._given: dict[str, object] | None = None  # of an exercise that has begun, and the student has not heard of
-        self._is_over = False  # so is an exercise that has ended
-
-    def rules_of_check(self) -> list[Rule]:
-        return list(self.rules)
-
-    def take_output(self, text: str) -> None:
-        print(text, end="")
-
-    def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
-        value, called = super().call(number, method, args, kwargs), self.state.objects.get(number)
-        if isinstance(called, RemoteClass) and type(value) is getattr(parts, called.__name__, None):
-            raise finished_part(called.__name__)
-        return value
-
-    def begin(self, given: dict[str, object]) -> None:
-        """An exercise begins, with right neighbours; the next request says so, which saves one."""
-        self._given, self.defaults = given, STARTS
-
-    def end(self) -> None:
-        """The exercise is over; so says the next request, too."""
-        self._given, self._is_over = None, True
-
-    def take_global_state(self, state: GlobalState | None) -> None:
-        """PyTorch's default dtype and seed over there, as the last answer says."""
-        if state is None or state.dtype not in DTYPES:
-            raise malformed("no defaults")
-        self.defaults = DTYPES[state.dtype], state.seed
-
-    def request(self, operation: str, *payload: object) -> Any:
-        given, is_over, self._given, self._is_over = self._given, self._is_over, None, False
-        try:
-            if given is not None:
-                return super().request("begin", given, operation, *payload)
-            if is_over and operation not in OWN:
-                return super().request("after", operation, *payload)
-            return super().request(operation, *payload)
-        except Exception as error:
-            if operation not in OWN:
-                raise
-            raise malformed(f"{operation}: {error}") from None
-
-
-class _Written:
-    """A method of an answer, as it is written; nobody can call it here."""
-
-    def __init__(self, code: CodeType) -> None:
-        self.__code__ = code
-
-    def __call__(self) -> None:
-        raise TypeError("This is only what the answer says.")
-
-
-class _Bounded(io.StringIO):
-    """A text that keeps so many characters and drops the rest."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._left = most
-
-    def write(self, text: str) -> int:
-        self._left -= super().write(text[: max(0, self._left)])
-        return len(text)
+_from_dict: Callable[[object], NotebookNode] = nbformat.from_dict
+_written: Callable[[NotebookNode], str] = nbformat.writes
 
 
 class Judge:
@@ -179,42 +49,44 @@ class Judge:
     Args:
         start: makes a student's process; called again when one is lost.
         lesson: what is graded, hidden tests included.
+        limits: the time of the whole submission begins now.
     """
 
     def __init__(self, start: Callable[[], Started], lesson: CompiledLesson, limits: Limits) -> None:
-        self._start, self._ready, self._limits = start, lesson, limits
-        self._source = nbformat.from_dict(lesson.notebook)
+        self._start, self._lesson, self._limits = start, lesson, limits
+        self._source = _from_dict(lesson.notebook)
+        self._answers: list[str] = []
+        self._begin = time.monotonic()
+        self._deadline = self._begin + limits.submission_seconds
         self._cell_seconds = limits.cell_seconds
-        self._starts = 0
+        self._process: StudentProcess | None = None
+        self._processes = 0
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
-        self._blamed: dict[str, str] = {}  # answers that must not run again, and what they did
-        self._written: dict[str, CodeType] = {}
+        self._culprits: dict[str, str] = {}  # answers that must not run again, and what they did
+        self._definitions = Definitions()
         self._notes: list[Note] = []
-        self.peak_bytes = 0
+        self._peak_bytes = 0
 
     def grade(self, submitted: bytes, student: str, lesson: str) -> Result:
         """Read, repair, run and judge a submission; whatever it is, a result comes of it."""
-        begin = time.monotonic()
         try:
             repaired = repair(self._source, cells_of(submitted))
         except NotGradable as error:
             return Result(student, lesson, reason=str(error))
-        self._end = begin + self._limits.submission_seconds
         notebook = repaired.notebook
         self._answers = [cell_id(cell) for cell in notebook.cells if is_marked(cell, "solution")]
-        self._given = {cell_id(cell) for cell in self._source.cells} - set(self._answers)
-        self._given -= {cell_id(cell) for cell in notebook.cells if is_check(cell)}
-        outcomes = []
-        self._open()
+        given = {cell_id(cell) for cell in self._source.cells if not is_check(cell)} - set(self._answers)
         cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        ours = {id(cell) for cell in cells if cell_id(cell) in self._given}
-        idle = unneeded([(cell.source, id(cell) in ours) for cell in cells], self._ready.names)
+        # To run all given cells doubles the processor time of lesson 1.
+        skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], self._lesson.names)
+        outcomes = []
+        self._open_process()
         for place, cell in enumerate(cells):
             if is_check(cell):
                 outcomes.append(self._check(cell))
-            elif place not in idle:
-                self._student_cell(cell)
-        self._close()
+            elif place not in skipped:
+                self._run_student_cell(cell)
+        self._close_process()
         notes = (*repaired.notes, *dict.fromkeys(self._notes))
         notebook.metadata["autograder"] = {"notes": [note.text for note in notes]}
         return Result(
@@ -223,8 +95,8 @@ class Judge:
             tuple(outcomes),
             notes,
             notebook=json.dumps(notebook),
-            seconds=time.monotonic() - begin,
-            peak_bytes=self.peak_bytes,
+            seconds=time.monotonic() - self._begin,
+            peak_bytes=self._peak_bytes,
         )
 
     def checks(self, cells: Sequence[NotebookNode], sources: Mapping[str, str]) -> list[Outcome]:
@@ -233,12 +105,12 @@ class Judge:
         Args:
             sources: each answer as it is written, by its name.
         """
-        self._end, self._answers = time.monotonic() + self._limits.submission_seconds, list(sources)
+        self._answers = list(sources)
         for source in sources.values():
-            self._remember(source)
-        self._open()
+            self._definitions.add(source)
+        self._open_process()
         outcomes = [self._check(cell) for cell in cells]
-        self._close()
+        self._close_process()
         return outcomes
 
     def _note(self, text: str) -> None:
@@ -246,262 +118,205 @@ class Judge:
 
     # The student's process
 
-    def _open(self) -> None:
+    def _open_process(self) -> None:
         """Start a student's process, and run what an earlier one had run."""
-        self._peer = None
-        while self._starts < MOST_STARTS and time.monotonic() < self._end:
-            self._starts += 1
-            started = self._start()
-            self._pid = started.pid
-            self._peer = _JudgePeer(started.channel)
-            _backend.use(_There(self._peer))
-            started.channel.late = self._late
-            again = [cell for cell in self._ran if cell_id(cell) not in self._blamed]
-            broken = next((cell for cell in again if self._run(cell) is None), None)
-            if broken is None:
+        while self._processes < MAX_PROCESSES and time.monotonic() < self._deadline:
+            self._processes += 1
+            self._process = StudentProcess(self._start())
+            if self._run_again(self._process):
                 return
-            self._blamed[cell_id(broken)] = self._what_happened(self._lost)
-            self._close()
 
-    def _close(self) -> None:
-        if self._peer is not None:
-            self._measure()
-            self._peer.channel.close()
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-        self._peer = None
-        _backend.use(_backend.LocalBackend())
+    def _run_again(self, process: StudentProcess) -> bool:
+        """Run all that has run; False where the process is lost by it."""
+        for cell in [cell for cell in self._ran if cell_id(cell) not in self._culprits]:
+            if (lost := self._run(process, cell)) is not None:
+                self._culprits[cell_id(cell)] = self._describe(lost, process)
+                self._close_process()
+                return False
+        return True
 
-    def _measure(self) -> None:
-        with suppress(OSError, ValueError, IndexError):
-            status = Path(f"/proc/{self._pid}/status").read_text()
-            self.peak_bytes = max(self.peak_bytes, int(status.split("VmHWM:")[1].split()[0]) * 1024)
+    def _close_process(self) -> None:
+        if self._process is not None:
+            self._peak_bytes = max(self._peak_bytes, self._process.peak_bytes())
+            self._process.kill()
+        self._process = None
 
-    def _late(self) -> float | None:
-        """Interrupt what takes too long; the second time nothing helps."""
-        if self._interrupted:
-            return None
-        self._interrupted, self._cell_seconds = True, min(self._cell_seconds, AFTER_LATE)
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGINT)
-        return time.monotonic() + GRACE
+    def _replace_process(self, process: StudentProcess, culprit: str, lost: Lost) -> str:
+        """Go on with a new process, without the answer that has lost the old one; return what the answer did."""
+        happened = self._describe(lost, process)
+        if culprit:
+            self._culprits[culprit] = happened
+        self._close_process()
+        self._open_process()
+        return happened
+
+    def _live_process(self) -> StudentProcess | None:
+        """The process in which something can run; None where there is none any more, or no time."""
+        if self._process is not None and time.monotonic() > self._deadline:
+            self._close_process()
+        return self._process
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
-        """One cell's time; the judge's own work has a little more, since what it is given may make it endless."""
-        seconds = max(0.1, min(self._cell_seconds, self._end - time.monotonic()))
-        self._seconds, self._interrupted = seconds, False
-        self._peer.channel.deadline = time.monotonic() + seconds
-
-        def over(*_: object) -> None:
-            raise Lost(LossReason.LATE)
-
-        before = signal.signal(signal.SIGALRM, over)
-        signal.setitimer(signal.ITIMER_REAL, seconds + 3 * GRACE)
+    def _timed(self, process: StudentProcess) -> Iterator[None]:
+        """Give a cell its time; less, once one was too slow."""
         try:
-            yield
+            with process.time_limit(max(0.1, min(self._cell_seconds, self._deadline - time.monotonic()))):
+                yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            if process.was_interrupted:
+                self._cell_seconds = min(self._cell_seconds, SECONDS_AFTER_INTERRUPT)
 
-    def _what_happened(self, lost: Lost) -> str:
+    def _describe(self, lost: Lost, process: StudentProcess) -> str:
         if lost.why is LossReason.LATE:
-            return f"did not finish within {self._seconds:.0f} seconds"
+            return f"did not finish within {process.seconds:.0f} seconds"
         if lost.why is LossReason.CLOSED:
             return "ended Python, or used more memory or time than there is"
         self._note("The submission's process did not keep to the protocol of grading.")
         return "disturbed the grading"
 
-    def _lose(self, blamed: str, lost: Lost) -> str:
-        """A process is lost: go on with a new one, without the answer that is to blame."""
-        happened = self._what_happened(lost)
-        if blamed:
-            self._blamed[blamed] = happened
-        self._close()
-        self._open()
-        return happened
-
     # Cells
 
-    def _student_cell(self, cell: NotebookNode) -> None:
-        name = cell_id(cell)
-        if self._is_over():
-            cell.outputs = [_error("NotRun", f"This cell was not run: {OVER}")]
+    def _run_student_cell(self, cell: NotebookNode) -> None:
+        name, process = cell_id(cell), self._live_process()
+        if process is None:
+            cell.outputs = [error_output("NotRun", f"This cell was not run: {NO_PROCESS_LEFT}")]
             return
-        if self._run(cell) is None:
-            happened = self._lose(name, self._lost)
-            cell.outputs = [_error("Ended", f"This cell {happened}.")]
+        if (lost := self._run(process, cell)) is not None:
+            happened = self._replace_process(process, name, lost)
+            cell.outputs = [error_output("Ended", f"This cell {happened}.")]
             self._note(f"The cell `{name}` {happened}.")
             return
-        if self._interrupted:
-            self._note(f"The cell `{name}` was interrupted after {self._seconds:.0f} seconds.")
+        if process.was_interrupted:
+            self._note(f"The cell `{name}` was interrupted after {process.seconds:.0f} seconds.")
         self._ran.append(cell)
-        self._remember(cell.source)
+        self._definitions.add(cell.source)
 
-    def _is_over(self) -> bool:
-        """There is no process any more in which something could run, or no time."""
-        if self._peer is not None and time.monotonic() > self._end:
-            self._close()
-        return self._peer is None
-
-    def _run(self, cell: NotebookNode) -> list | None:
-        """Run a student's cell; None when its process is lost by it."""
+    def _run(self, process: StudentProcess, cell: NotebookNode) -> Lost | None:
+        """Run a student's cell; return how the process was lost by it, None as a rule."""
         try:
-            with self._timed(), redirect_stdout(_Bounded(0)):
-                raw = self._peer.request("cell", cell.source)
-                self._peer.forget()
-            cell.outputs = _outputs(raw)
+            with self._timed(process), redirect_stdout(BoundedText(0)):
+                outputs = process.peer.request(Operation.RUN_CELL, cell.source)
+                process.peer.forget()
+            cell.outputs = outputs_from(outputs)
         except Lost as lost:
-            self._lost = lost
-            return None
-        return cell.outputs
-
-    def _remember(self, source: str) -> None:
-        """Know what stands in the notebook where a name is bound, to see what an answer calls.
-
-        A name that the cell binds otherwise than by `def` or `class` stands for the whole cell.
-        """
-        module = _parsed(source)
-        if module is None:
-            return
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            whole = compile(module, "<cell>", "exec")
-            codes = {each.co_name: each for each in whole.co_consts if isinstance(each, CodeType)}
-            for statement in module.body:
-                if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                    self._written[statement.name] = codes.get(statement.name, whole)
-                else:
-                    bound = (each for each in ast.walk(statement) if isinstance(each, ast.Name))
-                    self._written |= {each.id: whole for each in bound if isinstance(each.ctx, ast.Store)}
+            return lost
+        return None
 
     def _check(self, cell: NotebookNode) -> Outcome:
-        name, points = cell_id(cell), float(cell.metadata.nbgrader.get("points") or 0)
-        begin = time.monotonic()
-        answer = self._answer_of(name)
-        printed, error = _Bounded(self._limits.output_bytes), None
-        if answer in self._blamed:
-            error, status = CheckFailed(f"`{answer}` {self._blamed[answer]}."), Status.FAILED
-        elif self._is_over():
-            error, status = CheckFailed(f"This check was not run: {OVER}"), Status.NOT_GRADABLE
+        """Run a check cell, and put what it prints and its error into it."""
+        begin, answer = time.monotonic(), self._answer_of(cell_id(cell))
+        printed = BoundedText(self._limits.output_bytes)
+        error: Exception | None
+        if answer in self._culprits:
+            error, status = CheckFailed(f"`{answer}` {self._culprits[answer]}."), Status.FAILED
+        elif (process := self._live_process()) is None:
+            error, status = CheckFailed(f"This check was not run: {NO_PROCESS_LEFT}"), Status.NOT_GRADABLE
         else:
-            error = self._judged(cell, answer, printed)
+            error = self._error_of(cell, answer, process, printed)
             unwritten = isinstance(error, NotWritten)
             status = Status.PASSED if error is None else Status.NOT_ATTEMPTED if unwritten else Status.FAILED
-        text = printed.getvalue()
-        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
-        if error is not None:
-            output = _error(type(error).__name__, str(error))
-            if isinstance(error, CheckFailed) and (page := _panel.bundle(error)) is not None:
-                cell.outputs.append(nbformat.v4.new_output("display_data", data=page))
-                output.traceback = [error.headline]
-            cell.outputs.append(output)
-        seconds = time.monotonic() - begin
+        cell.outputs = _check_outputs(printed.getvalue(), error)
+        points = float(cell.metadata.nbgrader.get("points") or 0)
+        outcome = Outcome(cell_id(cell), points, status, seconds=time.monotonic() - begin)
         if error is None:
-            return Outcome(name, points, status, seconds=seconds)
-        told = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
-        return Outcome(
-            name,
-            points,
-            status,
-            str(error),
-            seconds,
-            told.verdict,
-            told.slip or "",
-            told.rule or "",
-            told.mistake or "",
+            return outcome
+        failed = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
+        return replace(
+            outcome,
+            message=str(error),
+            verdict=failed.verdict,
+            slip=failed.slip or "",
+            rule=failed.rule or "",
+            mistake=failed.mistake or "",
         )
 
     def _answer_of(self, check_id: str) -> str:
         """The answer that a check is about, by its name."""
-        fits = [each for each in self._answers if check_id == f"check_{each}" or check_id.startswith(f"check_{each}_")]
-        return max(fits, key=len, default="")
+        answers = [name for name in self._answers if f"{check_id}_".startswith(f"check_{name}_")]
+        return max(answers, key=len, default="")
 
-    def _judged(self, cell: NotebookNode, answer: str, printed: _Bounded) -> Exception | None:
+    def _error_of(
+        self, cell: NotebookNode, answer: str, process: StudentProcess, printed: BoundedText
+    ) -> Exception | None:
         """Run a check cell; its error, None when it passes."""
         error: Exception | None = None
         try:
-            with self._timed(), redirect_stdout(printed), redirect_stderr(io.StringIO()):
-                code = self._ready.codes.get((cell_id(cell), cell.source)) or compiled(cell)
-                scope = self._scope(code)
+            with self._timed(process), redirect_stdout(printed), redirect_stderr(io.StringIO()):
+                code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
+                scope = self._definitions.scope(code, process.peer)
                 try:
                     exec(code, scope)
                 except Exception as raised:
                     error = raised
                 scope.clear()
-                self._peer.forget()
+                process.peer.forget()
         except Lost as lost:
-            happened = self._lose(answer, lost)
+            happened = self._replace_process(process, answer, lost)
             return CheckFailed(f"`{answer or 'Your code'}` {happened}.")
-        if self._interrupted and not isinstance(error, NotWritten):
-            return CheckFailed(f"`{answer or 'Your code'}` did not finish within {self._seconds:.0f} seconds.")
+        if process.was_interrupted and not isinstance(error, NotWritten):
+            return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
 
-    def _scope(self, code: CodeType) -> dict[str, Any]:
-        """The names that a check sees: the setup's from here, the others from the student's process."""
-        scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **SETUP}
-        asked = set(_names(code))
-        for name in asked & self._written.keys():
-            asked |= set(_names(self._written[name]))
-        ours = [name for name, value in SETUP.items() if isinstance(value, ModuleType)]
-        wanted = sorted(
-            name for name in asked - SETUP.keys() if not hasattr(builtins, name) and not name.startswith("__")
-        )
-        found = self._peer.request("names", *wanted, *ours)
-        if not isinstance(found, tuple) or len(found) != len(wanted) + len(ours):
-            raise malformed("no names")
-        for name, value in zip(wanted + ours, found, strict=True):
-            if not (isinstance(value, list) and len(value) <= 1):
-                raise malformed("no name")
-            if value and name not in SETUP:
-                scope[name] = self._as_written(name, value[0])
-            elif value and name != "check" and not isinstance(value[0], ModuleType):
-                scope[name] = None  # the check says that the name no longer means what it did
-        return scope
 
-    def _as_written(self, name: str, value: Any) -> Any:
-        """A function or class with the code that stands in the notebook."""
-        code = self._written.get(name)
-        if code is not None and isinstance(value, RemoteFunction):
-            value.__code__ = code
-        elif code is not None and isinstance(value, RemoteClass):
-            type.__setattr__(value, "written", _Written(code))
-        return value
+def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
+    outputs = [new_output("stream", name="stdout", text=printed)] if printed else []
+    if error is None:
+        return outputs
+    output = error_output(type(error).__name__, str(error))
+    if isinstance(error, CheckFailed) and (page := _panel.bundle(error)) is not None:
+        outputs.append(new_output("display_data", data=page))
+        output.traceback = [error.headline]
+    return [*outputs, output]
 
 
-def _parsed(source: str) -> ast.Module | None:
-    """A cell's syntax tree; most cells are Python as they stand."""
+def rehearse() -> None:
+    """Touch what takes time when it is first used."""
+    outputs = [error_output("E", "e")]
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "source": "1",
+        "execution_count": None,
+        "outputs": outputs,
+    }
+    notebook = _from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    repair(notebook, cells_of(_written(notebook).encode()))
+    outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]')
+    x = torch.ones(2, dtype=torch.double, requires_grad=True)
+    torch.autograd.gradcheck(lambda x: x * x, [x])
+
+
+def run_judge(job: socket.socket, server: socket.socket) -> None:
+    """Be the process that grades the one submission which comes through `job`.
+
+    Args:
+        server: the way to who starts the student's processes.
+    """
+    channel = Channel(job)
+    request, data = channel.receive(GradingRequest)
+    _limit_judge(request.limits)
+    folders: list[str] = []
+
+    def start() -> Started:
+        folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the server's own folder
+        server.send(StudentRequest(folders[-1], request.limits).to_bytes())
+        pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
+        return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
+
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return parse_or_none(source)
+        judge = Judge(start, unpacked(data[: request.lesson_bytes]), request.limits)
+        result = judge.grade(bytes(data[request.lesson_bytes :]), request.student, request.lesson)
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    notebook = result.notebook.encode("utf-8", "replace")
+    channel.send(replace(result, notebook="").to_json(), [notebook])
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """All names that code, and what is defined in it, reads."""
-    yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names(each)
-
-
-def _error(name: str, text: str) -> NotebookNode:
-    return nbformat.v4.new_output("error", ename=name, evalue=text, traceback=text.splitlines())
-
-
-def _outputs(raw: object) -> list[NotebookNode]:
-    """What a cell has put out, from a process that may say anything."""
-    kinds = {"stream", "display_data", "execute_result", "error"}
-    try:
-        made = []
-        for each in json.loads(bytes(raw)):
-            kind = each.pop("output_type")
-            if kind not in kinds:
-                raise ValueError(kind)
-            output = nbformat.v4.new_output(kind, **each)
-            nbformat.validate(output, ref="output", version=4)
-            made.append(output)
-    except Exception:
-        raise malformed("no outputs") from None
-    return made
+def _limit_judge(limits: Limits) -> None:
+    """Bound the judge's own memory and time, since what it is given may use them up."""
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + JUDGE_BYTES,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limits.submission_seconds + SECONDS_TO_SPARE),) * 2)

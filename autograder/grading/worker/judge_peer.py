@@ -1,0 +1,125 @@
+"""The judge's end of the connection to a student's process, and where checks then find the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from autograder import check, parts
+from autograder.check import _backend
+from autograder.check._forbidden import finished_part
+from autograder.grading.rpc.channel import Channel, malformed
+from autograder.grading.rpc.messages import GlobalState, Rule
+from autograder.grading.rpc.peer import Peer
+from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
+from autograder.grading.rpc.registry import DTYPES
+from autograder.grading.worker.messages import Operation
+
+# What runs none of an answer: an error of these is one of the protocol.
+_NEVER_FAIL = frozenset({Operation.RUN_CELL, Operation.LOOK_UP_NAMES})
+_DEFAULTS_OF_A_CHECK = torch.float32, check.SEED
+
+
+class JudgePeer(Peer):
+    """The judge's side of the bridge.
+
+    Attributes:
+        rules: PyTorch's ready parts that an answer must not call now, each with what to use instead.
+        defaults: PyTorch's default dtype and seed in the student's process, as its last answer says.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel, judge=True)
+        self.rules: list[Rule] = []
+        self.defaults: tuple[torch.dtype, int] = _DEFAULTS_OF_A_CHECK
+        self._given: dict[str, object] | None = None  # of an exercise that has begun without the student's process
+        self._has_ended = False  # so has an exercise
+
+    def rules_of_check(self) -> list[Rule]:
+        """PyTorch's ready parts that what is called must not call."""
+        return list(self.rules)
+
+    def take_output(self, text: str) -> None:
+        """Print what an answer has printed."""
+        print(text, end="")
+
+    def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+        """Call an answer; it must not hand out a finished part of ours as its own."""
+        value, called = super().call(number, method, args, kwargs), self.state.objects.get(number)
+        if isinstance(called, RemoteClass) and type(value) is getattr(parts, called.__name__, None):
+            raise finished_part(called.__name__)
+        return value
+
+    def begin_exercise(self, given: Mapping[str, object]) -> None:
+        """Begin an exercise, with right neighbours; the next request tells so, which saves one."""
+        self._given, self.defaults = dict(given), _DEFAULTS_OF_A_CHECK
+
+    def end_exercise(self) -> None:
+        """End the exercise; the next request tells that, too."""
+        self._given, self._has_ended = None, True
+
+    def take_global_state(self, state: GlobalState | None) -> None:
+        """Take down PyTorch's default dtype and seed over there."""
+        if state is None or state.dtype not in DTYPES:
+            raise malformed("no defaults")
+        self.defaults = DTYPES[state.dtype], state.seed
+
+    def request(self, operation: str, *payload: object) -> Any:
+        """Ask the student's process, and tell it what has begun and ended since."""
+        given, has_ended, self._given, self._has_ended = self._given, self._has_ended, None, False
+        try:
+            if given is not None:
+                return super().request(Operation.BEGIN_EXERCISE, given, str(operation), *payload)
+            if has_ended and operation not in _NEVER_FAIL:
+                return super().request(Operation.END_EXERCISE, str(operation), *payload)
+            return super().request(operation, *payload)
+        except Exception as error:
+            if operation not in _NEVER_FAIL:
+                raise
+            raise malformed(f"{operation}: {error}") from None
+
+
+class RemoteAnswers(_backend.Backend):
+    """The answers are in a student's process."""
+
+    def __init__(self, peer: JudgePeer) -> None:
+        self._peer = peer
+
+    @contextmanager
+    def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
+        """While a check runs, the answers over there see `given` and a random state of the check's."""
+        self._peer.begin_exercise(given)
+        try:
+            yield
+        finally:
+            self._peer.end_exercise()
+
+    def shared_state(self) -> _backend.SharedState:
+        """What the answers share with all of their PyTorch."""
+        self._peer.let_go()  # nothing of the exercise comes after this
+        return _backend.SharedState(torch.is_grad_enabled(), *self._peer.defaults)
+
+    @contextmanager
+    def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
+        """The answers call none of PyTorch's ready parts of these names."""
+        self._peer.rules.append(Rule(list(names), instead))
+        try:
+            yield
+        finally:
+            self._peer.rules.pop()
+
+    def has(self, *things: object) -> bool:
+        """One of these is an answer, or made by one."""
+        return any(isinstance(thing, RemoteFunction | RemoteClass | RemoteModule) for thing in things)
+
+    def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
+        """Let a statement be judged over there."""
+        self._peer.request(Operation.JUDGE_THERE, statement.__name__, arguments)
+
+
+def look_for_answers(peer: JudgePeer | None) -> None:
+    """From now on checks find the answers in a student's process, or with None in this one."""
+    _backend.use(_backend.LocalBackend() if peer is None else RemoteAnswers(peer))

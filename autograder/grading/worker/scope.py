@@ -1,0 +1,126 @@
+"""The names that a check sees: the lesson's own from here, the others from the student's process."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType, ModuleType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import check, data, draw, mistakes, parts
+from autograder.course.lesson import parse_or_none
+from autograder.grading.rpc.channel import malformed
+from autograder.grading.rpc.peer import Peer
+from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction
+from autograder.grading.worker.messages import Operation
+
+# What the setup cell of a lesson binds.
+SETUP: dict[str, Any] = {
+    "F": F,
+    "check": check,
+    "data": data,
+    "device": torch.device("cpu"),
+    "draw": draw,
+    "math": math,
+    "mistakes": mistakes,
+    "nn": nn,
+    "parts": parts,
+    "torch": torch,
+}
+SETUP_MODULES = [name for name, value in SETUP.items() if isinstance(value, ModuleType)]
+
+
+class Definitions:
+    """The code that stands in the notebook where a name is bound, to see what an answer calls."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, CodeType] = {}
+
+    def add(self, source: str) -> None:
+        """Remember what a cell binds.
+
+        A name that the cell binds otherwise than by `def` or `class` stands for the whole cell.
+        """
+        module = _parsed(source)
+        if module is None:
+            return
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            whole = compile(module, "<cell>", "exec")
+            codes = {constant.co_name: constant for constant in whole.co_consts if isinstance(constant, CodeType)}
+            for statement in module.body:
+                if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                    self._codes[statement.name] = codes.get(statement.name, whole)
+                else:
+                    names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                    self._codes |= {name.id: whole for name in names if isinstance(name.ctx, ast.Store)}
+
+    def scope(self, code: CodeType, peer: Peer) -> dict[str, Any]:
+        """Return the names that a check's code sees.
+
+        Raises:
+            Lost: the student's process says what the protocol does not know.
+        """
+        scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **SETUP}
+        read = set(_names_read(code))
+        for name in read & self._codes.keys():
+            read |= set(_names_read(self._codes[name]))
+        theirs = sorted(
+            name for name in read - SETUP.keys() if not hasattr(builtins, name) and not name.startswith("__")
+        )
+        names = theirs + SETUP_MODULES
+        values = peer.request(Operation.LOOK_UP_NAMES, *names)
+        if not isinstance(values, tuple) or len(values) != len(names):
+            raise malformed("no names")
+        for name, value in zip(names, values, strict=True):
+            if not (isinstance(value, list) and len(value) <= 1):
+                raise malformed("no name")
+            if value and name not in SETUP:
+                scope[name] = self._with_code(name, value[0])
+            elif value and name != "check" and not isinstance(value[0], ModuleType):
+                scope[name] = None  # the check says that the name no longer means what it did
+        return scope
+
+    def _with_code(self, name: str, value: Any) -> Any:
+        """A function or class with the code that stands in the notebook."""
+        code = self._codes.get(name)
+        if code is not None and isinstance(value, RemoteFunction):
+            vars(value)["__code__"] = code
+        elif code is not None and isinstance(value, RemoteClass):
+            type.__setattr__(value, "written", _WrittenMethod(code))
+        return value
+
+
+class _WrittenMethod:
+    """A method of an answer, as it is written; nobody can call it here."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.__code__ = code
+
+    def __call__(self) -> None:
+        raise TypeError("This is only what the answer says.")
+
+
+def _parsed(source: str) -> ast.Module | None:
+    """A cell's syntax tree; most cells are Python as they stand."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return parse_or_none(source)
+
+
+def _names_read(code: CodeType) -> Iterator[str]:
+    """All names that code, and what is defined in it, reads."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_read(constant)

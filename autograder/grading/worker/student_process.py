@@ -1,0 +1,86 @@
+"""A student's process as its judge sees it: timed, interrupted, measured and killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading.rpc.channel import Channel, LossReason, Lost
+from autograder.grading.worker.judge_peer import JudgePeer, look_for_answers
+
+SECONDS_TO_STOP = 5.0  # from an interrupt until it is given up
+JUDGE_SECONDS = 3 * SECONDS_TO_STOP  # that the judge's own work has beyond a cell's
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that was started and waits for its first cell."""
+
+    channel: Channel
+    pid: int
+
+
+class StudentProcess:
+    """The one student's process that this judge has; checks find the answers there until it is killed.
+
+    Attributes:
+        seconds: what the last cell had.
+        was_interrupted: the last cell took longer.
+    """
+
+    def __init__(self, started: Started) -> None:
+        self.peer = JudgePeer(started.channel)
+        self.seconds = 0.0
+        self.was_interrupted = False
+        self._channel, self._pid = started.channel, started.pid
+        self._channel.late = self._interrupt
+        look_for_answers(self.peer)
+
+    @contextmanager
+    def time_limit(self, seconds: float) -> Iterator[None]:
+        """Interrupt what takes longer; the judge's own work too, since what it is given may make that endless.
+
+        Raises:
+            Lost: the interrupt did not help.
+        """
+        self.seconds, self.was_interrupted = seconds, False
+        self._channel.deadline = time.monotonic() + seconds
+
+        def give_up(*_: object) -> None:
+            raise Lost(LossReason.LATE)
+
+        before = signal.signal(signal.SIGALRM, give_up)
+        signal.setitimer(signal.ITIMER_REAL, seconds + JUDGE_SECONDS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def peak_bytes(self) -> int:
+        """The most memory that it has held; 0 where nobody knows."""
+        with suppress(OSError, ValueError, IndexError):
+            status = Path(f"/proc/{self._pid}/status").read_text()
+            return int(status.split("VmHWM:")[1].split()[0]) * 1024
+        return 0
+
+    def kill(self) -> None:
+        """End it, for good."""
+        self._channel.close()
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        look_for_answers(None)
+
+    def _interrupt(self) -> float | None:
+        """Interrupt a cell at its deadline, and return another one; there is no third."""
+        if self.was_interrupted:
+            return None
+        self.was_interrupted = True
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGINT)
+        return time.monotonic() + SECONDS_TO_STOP

@@ -1,0 +1,62 @@
+"""A server that grades: its limits hold, whatever it inherited from who started it."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.sample_lesson import code, sample_lesson
+
+from autograder.grading.results import Limits, NoteKind, Result
+from autograder.grading.worker.client import GradingServer
+
+BRIEF = Limits(cell_seconds=1, submission_seconds=60)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[GradingServer]:
+    """One server for all tests, started where an interrupt is ignored, as in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        started = GradingServer()
+        started.start()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with started:
+        yield started
+
+
+def grade(server: GradingServer, *cells: dict[str, Any]) -> Result:
+    """Grade the solved sample lesson with some cells more at its end."""
+    source = sample_lesson()
+    submitted = {**source, "cells": source["cells"] + list(cells)}
+    return server.grade("ann", "01_doubling", json.dumps(source).encode(), json.dumps(submitted).encode(), BRIEF)
+
+
+def test_the_solution_has_full_points(server: GradingServer) -> None:
+    """The sample lesson's own answers pass, without a note."""
+    result = grade(server)
+    assert (result.score, result.max_score, result.notes) == (4, 4, ())
+
+
+def test_a_cell_is_interrupted_where_interrupts_were_ignored(server: GradingServer) -> None:
+    """An endless cell is interrupted and its process goes on, so that a later cell finds earlier names."""
+    endless, later = code("endless", "kept = 1\nwhile True:\n    pass"), code("later", "print(kept)")
+    result = grade(server, endless, later)
+    notes = [note.text for note in result.notes if note.kind is NoteKind.RUN]
+    assert notes == ["The cell `endless` was interrupted after 1 seconds."]
+    cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
+    assert [output["text"] for output in cells["later"]["outputs"]] == ["1\n"]
+    assert result.score == 4
+
+
+def test_a_cell_that_ends_python_costs_itself_alone(server: GradingServer) -> None:
+    """Another process runs what had run, and the checks behind."""
+    result = grade(server, code("ending", "import os\nos._exit(0)"), code("later", "print(double(21))"))
+    cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
+    assert cells["ending"]["outputs"][0]["ename"] == "Ended"
+    assert [output["text"] for output in cells["later"]["outputs"]] == ["42\n"]
+    assert result.score == 4
