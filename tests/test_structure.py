@@ -1,0 +1,91 @@
+"""The house: imports go down, without a circle, and no file or folder grows too large to live in."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.classroom import ROOT
+
+PACKAGE = ROOT / "autograder"
+MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+# From top to bottom: a module imports from its own room and from those on lower floors. Each module belongs to the
+# longest name that fits.
+FLOORS = (
+    ("cli",),
+    ("demo",),
+    ("report", "export", "grading.grade", "grading.nbgrader_plugin"),
+    ("grading.cluster",),
+    ("grading.jobs",),
+    ("grading.worker", "grading.gradebook"),
+    ("grading.rpc", "grading.sandbox", "grading.submission"),
+    ("grading.results",),
+    ("course",),
+    ("check",),
+    ("mistakes",),
+    ("parts", "draw"),
+    ("data", "files", "random_state", "stub"),
+)
+ROOMS = {f"autograder.{room}": floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 350, 1200, 11
+
+
+def imports(module: str) -> Iterator[str]:
+    """The modules of the package that a module imports, wherever in it, for type checkers as well."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                source = ".".join([*package.split(".")[: len(package.split(".")) - node.level + 1], source]).rstrip(".")
+            names = [f"{source}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            found = next((each for each in (name, name.rpartition(".")[0]) if module_named(each)), None)
+            if found and module_named(found) != module:
+                yield module_named(found)
+
+
+def module_named(name: str) -> str:
+    """A module as the table of all knows it; "" for none."""
+    return next((each for each in (name, f"{name}.__init__") if each in MODULES and name != "autograder"), "")
+
+
+def room(module: str) -> str:
+    """The room that a module is in."""
+    return max((name for name in ROOMS if f"{module}.".startswith(f"{name}.")), key=len, default="")
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_imports_go_down(module: str) -> None:
+    """A module imports from its own room and from lower floors."""
+    if module == "autograder.__init__" or module == "autograder.grading.__init__":
+        assert not list(imports(module))
+        return
+    mine = room(module)
+    assert mine, f"{module} is in no room; give it one in FLOORS."
+    upwards = [each for each in imports(module) if room(each) != mine and ROOMS[room(each)] <= ROOMS[mine]]
+    assert not upwards
+
+
+def test_no_circle() -> None:
+    """There is an order in which every module comes after all that it imports."""
+    order = graphlib.TopologicalSorter({module: set(imports(module)) for module in MODULES})
+    assert len(list(order.static_order())) == len(MODULES)
+
+
+def test_no_file_is_too_long_and_no_folder_too_full() -> None:
+    """A file of the package, a table of the tests and a folder of code stay within what one can overlook."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES.values()}
+    assert not [path for path, lines in lengths.items() if lines > LONGEST_MODULE]
+    tests = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "tests").rglob("*.py")}
+    assert not [path for path, lines in tests.items() if lines > LONGEST_TABLE]
+    folders = {path.parent for path in MODULES.values()}
+    assert not [folder for folder in folders if len(list(folder.glob("*.py"))) > MOST_FILES]
