@@ -1,1 +1,1 @@
-"""The process that imports PyTorch once and forks a judge and a student's process for each submission."""
+"""A client, the server that it starts, and what the server forks for a submission: a judge and a student's process."""

@@ -28,8 +28,6 @@ from autograder.grading.worker.messages import (
 )
 
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
-# Memory that is given back is memory that has to be asked for again, page by page: a quarter of lesson 1's time.
-HEAP = {"MALLOC_TOP_PAD_": 2**26, "MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**25}
 SECONDS_TO_START = 120.0  # within which the imports have to be done
 SECONDS_TO_STOP = 10.0
 ENDED = "The process that grades has ended."
@@ -177,7 +175,6 @@ def _environment(folder: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "HOME": "/nonexistent",
         "NBGRADER_EXECUTION": "autograde",
-        **{name: str(size) for name, size in HEAP.items()},
         **THREADS,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         **dict.fromkeys(("MPLCONFIGDIR", "IPYTHONDIR", "TORCHINDUCTOR_CACHE_DIR"), str(folder)),
