@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from autograder.grading.sandbox import attempts
-from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee, Targets, make_targets
+from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee
 from autograder.grading.sandbox.enter import Permissions, Step, take_steps
 from autograder.grading.sandbox.readable_paths import readable_paths
+from autograder.grading.sandbox.targets import Targets, make_targets
 
 PATIENCE = 12.0  # seconds for one process of a probe; it takes two hundredths as a rule
 
