@@ -162,9 +162,9 @@ def run_report(arguments: argparse.Namespace) -> int:
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
-        from autograder.report.report import Wanted, report
+        from autograder.report.report import ReportOptions, report
 
-    options = Wanted(arguments.lessons, arguments.student, arguments.output)
+    options = ReportOptions(arguments.lessons, arguments.student, arguments.output)
     try:
         print(report(course_root(Path.cwd()), options))
     except (CourseError, OSError) as error:
@@ -265,12 +265,12 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
     from autograder.course.config import CourseError, course_root
-    from autograder.export.export import Wanted, export
+    from autograder.export.export import ExportOptions, export
 
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
     given["students"] = given.pop("student", "*")
     try:
-        return export(course_root(Path.cwd()), Wanted(**given))
+        return export(course_root(Path.cwd()), ExportOptions(**given))
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

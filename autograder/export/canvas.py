@@ -13,7 +13,8 @@ from autograder.course.config import CourseError
 from autograder.export.grades import Chosen, Report, maximum_for, scaled
 from autograder.export.people import match
 from autograder.export.sheet import Row, Sheet, harmless, number, table
-from autograder.grading.gradebook.reader import Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import Student
 
 WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 POINTS = "Points Possible"
@@ -91,7 +92,7 @@ def _name(sheet: Sheet, row: Row) -> str:
     return sheet.get(row, 0) if last is None else f"{sheet.get(row, last)}, {sheet.get(row, sheet.column('FirstName'))}"
 
 
-def _place(sheet: Sheet, lesson: Released, heading: str | None, points: Row) -> int:
+def _place(sheet: Sheet, lesson: GradebookLesson, heading: str | None, points: Row) -> int:
     """Return the column of a lesson, made where there is none."""
     wanted = (heading or lesson.name).casefold()
     first = sheet.require("Section") + 1
@@ -170,5 +171,5 @@ def fresh(chosen: Chosen, report: Report, *, zeros: bool) -> bytes:
     return table(rows, bom=False)
 
 
-def _sortable(student: Person) -> str:
+def _sortable(student: Student) -> str:
     return ", ".join(name for name in (student.last_name, student.first_name) if name) or student.id

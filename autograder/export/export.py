@@ -13,11 +13,12 @@ from autograder.export.grades import Chosen, Report, choose
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.sheet import Sheet, save
-from autograder.grading.gradebook.reader import Book, Graded, Released, read_book
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportOptions:
     """What to export, and how; each form has its own of these.
 
     Attributes:
@@ -49,44 +50,44 @@ class Wanted:
     columns: Sequence[str] = ()
 
 
-def export(root: Path, wanted: Wanted) -> int:
+def export(root: Path, options: ExportOptions) -> int:
     """Write what is wanted; 0 when all of it got there, 1 when some grades did not, which standard error lists.
 
     Raises:
         CourseError: nothing was written, and why.
     """
-    if wanted.form == "gradescope-zip":
-        return _zip(root, wanted)
-    book, report = read_book(root), Report()
-    if wanted.form == "gradescope":
-        return _gradescope(choose(book, wanted.lessons, wanted.students, handed_in=True), wanted)
-    data, chosen = FORMS[wanted.form](book, wanted, report)
-    if wanted.form != "csv":
+    if options.form == "gradescope-zip":
+        return _zip(root, options)
+    book, report = read_gradebook(root), Report()
+    if options.form == "gradescope":
+        return _gradescope(choose(book, options.lessons, options.students, handed_in=True), options)
+    data, chosen = FORMS[options.form](book, options, report)
+    if options.form != "csv":
         report.look_at(chosen)
-    output = _put(data, wanted, f"{'grades' if wanted.form == 'csv' else wanted.form}.csv")
+    output = _put(data, options, f"{'grades' if options.form == 'csv' else options.form}.csv")
     for line in report.notes:
         print(_plain(line), file=sys.stderr)
     if report.missing:
         print("Not in the file:", *(f"  {_plain(line)}" for line in report.missing), sep="\n", file=sys.stderr)
     lessons = ", ".join(lesson.name for lesson in chosen.lessons)
-    print(f"✓ {output}: {lessons}.", file=sys.stderr if wanted.output == "-" else sys.stdout)
+    print(f"✓ {output}: {lessons}.", file=sys.stderr if options.output == "-" else sys.stdout)
     return 1 if report.missing else 0
 
 
-def _csv(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
-    chosen = choose(book, wanted.lessons, wanted.students)
-    return (plain.checks if wanted.checks else plain.grades)(chosen), chosen
+def _csv(book: GradebookSnapshot, options: ExportOptions, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, options.lessons, options.students)
+    return (plain.checks if options.checks else plain.grades)(chosen), chosen
 
 
-def _canvas(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
-    chosen = choose(book, wanted.lessons, wanted.students, handed_in=True)
-    columns = _columns(wanted.columns, chosen)
-    if wanted.template is None:
-        if columns or wanted.scale:
+def _canvas(book: GradebookSnapshot, options: ExportOptions, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, options.lessons, options.students, handed_in=True)
+    columns = _columns(options.columns, chosen)
+    if options.template is None:
+        if columns or options.scale:
             raise CourseError("--column and --scale need Canvas' exported gradebook. Name that file.")
-        return canvas.fresh(chosen, report, zeros=wanted.zeros), chosen
-    sheet = Sheet.read(wanted.template)
-    return canvas.fill(chosen, sheet, columns, report, scale=wanted.scale, zeros=wanted.zeros), chosen
+        return canvas.fresh(chosen, report, zeros=options.zeros), chosen
+    sheet = Sheet.read(options.template)
+    return canvas.fill(chosen, sheet, columns, report, scale=options.scale, zeros=options.zeros), chosen
 
 
 def _columns(told: Sequence[str], chosen: Chosen) -> dict[str, str]:
@@ -101,31 +102,31 @@ def _columns(told: Sequence[str], chosen: Chosen) -> dict[str, str]:
     return found
 
 
-def _moodle(book: Book, wanted: Wanted, report: Report) -> tuple[bytes, Chosen]:
-    chosen = choose(book, wanted.lessons, wanted.students, handed_in=True)
-    if wanted.template is None:
-        if wanted.scale:
+def _moodle(book: GradebookSnapshot, options: ExportOptions, report: Report) -> tuple[bytes, Chosen]:
+    chosen = choose(book, options.lessons, options.students, handed_in=True)
+    if options.template is None:
+        if options.scale:
             raise CourseError("--scale needs a worksheet, which says Moodle's maximum. Name it with --worksheet.")
-        made = moodle.fresh(chosen, report, wanted.identifier, zeros=wanted.zeros, feedback=wanted.feedback)
+        made = moodle.fresh(chosen, report, options.identifier, zeros=options.zeros, feedback=options.feedback)
         return made, chosen
     if len(chosen.lessons) != 1:
         names = ", ".join(lesson.name for lesson in chosen.lessons)
         raise CourseError(f"A worksheet is that of one assignment, and these are {names}. Name one lesson.")
-    options = {"scale": wanted.scale, "zeros": wanted.zeros, "feedback": wanted.feedback}
-    return moodle.fill(chosen, Sheet.read(wanted.template), report, **options), chosen
+    switches = {"scale": options.scale, "zeros": options.zeros, "feedback": options.feedback}
+    return moodle.fill(chosen, Sheet.read(options.template), report, **switches), chosen
 
 
-FORMS: dict[str, Callable[[Book, Wanted, Report], tuple[bytes, Chosen]]] = {
+FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Report], tuple[bytes, Chosen]]] = {
     "csv": _csv,
     "canvas": _canvas,
     "moodle": _moodle,
 }
 
 
-def _gradescope(chosen: Chosen, wanted: Wanted) -> int:
+def _gradescope(chosen: Chosen, options: ExportOptions) -> int:
     """Write FOLDER/STUDENT/LESSON/results.json for all that was handed in."""
-    folder, pages = Path(wanted.output or "gradescope"), {}
-    if wanted.output == "-":
+    folder, pages = Path(options.output or "gradescope"), {}
+    if options.output == "-":
         raise CourseError("There are many results, for which --output has to name a folder.")
     for lesson in chosen.lessons:
         for student in chosen.students:
@@ -134,16 +135,16 @@ def _gradescope(chosen: Chosen, wanted: Wanted) -> int:
                 raise CourseError(f"The student id {student.id} is no name for a folder. Leave it out with --student.")
             if graded:
                 pages[folder / student.id / lesson.name / "results.json"] = _page(lesson, graded)
-    if not wanted.force and (there := next((path for path in pages if path.exists()), None)):
+    if not options.force and (there := next((path for path in pages if path.exists()), None)):
         raise CourseError(f"{there} exists. Give --output another folder, or --force to replace what is in it.")
     for path, data in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        save(path, data, force=wanted.force, suffix=".json")
+        save(path, data, force=options.force, suffix=".json")
     print(f"✓ {folder}: {len(pages)} results.")
     return 0
 
 
-def _page(lesson: Released, graded: Graded) -> bytes:
+def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
     if graded.result:
         return to_bytes(of_result(graded.result, scores=graded.scores, penalty=graded.penalty))
     tests = [
@@ -153,25 +154,25 @@ def _page(lesson: Released, graded: Graded) -> bytes:
     return to_bytes(page(UNKNOWN, graded.score, tests, extra={"lesson": lesson.name}))
 
 
-def _zip(root: Path, wanted: Wanted) -> int:
-    lesson = wanted.lessons[0]
+def _zip(root: Path, options: ExportOptions) -> int:
+    lesson = options.lessons[0]
     source = root / "solutions" / lesson / f"{lesson}.ipynb"
     known = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
     if lesson not in known:
         raise CourseError(f"There is no lesson {lesson}. There are {', '.join(known) or 'none'}.")
-    output = _put(bundle(root, source), wanted, f"gradescope-{lesson}.zip", suffix=".zip")
-    print(f"✓ {output}: {lesson}, for Gradescope.", file=sys.stderr if wanted.output == "-" else sys.stdout)
+    output = _put(bundle(root, source), options, f"gradescope-{lesson}.zip", suffix=".zip")
+    print(f"✓ {output}: {lesson}, for Gradescope.", file=sys.stderr if options.output == "-" else sys.stdout)
     return 0
 
 
-def _put(data: bytes, wanted: Wanted, usual: str, suffix: str = ".csv") -> str:
+def _put(data: bytes, options: ExportOptions, usual: str, suffix: str = ".csv") -> str:
     """Write it where it is wanted, and say where that is."""
-    if wanted.output == "-":
+    if options.output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return "standard output"
-    path = Path(wanted.output or usual)
-    save(path, data, force=wanted.force, suffix=suffix, template=wanted.template)
+    path = Path(options.output or usual)
+    save(path, data, force=options.force, suffix=suffix, template=options.template)
     return str(path)
 
 

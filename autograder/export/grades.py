@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
 from autograder.export.sheet import number
-from autograder.grading.gradebook.reader import Book, Graded, Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,20 @@ class Chosen:
         students: those whose ids fit, sorted by id.
     """
 
-    book: Book
-    lessons: Sequence[Released]
-    students: Sequence[Person]
+    book: GradebookSnapshot
+    lessons: Sequence[GradebookLesson]
+    students: Sequence[Student]
 
-    def graded(self, student: Person, lesson: Released) -> Graded | None:
+    def graded(self, student: Student, lesson: GradebookLesson) -> GradedSubmission | None:
         """What a student has in a lesson, None where they handed in nothing."""
         return self.book.graded.get((student.id, lesson.name))
 
-    def has_any(self, student: Person) -> bool:
+    def has_any(self, student: Student) -> bool:
         """Whether a student has anything in these lessons."""
         return any(self.graded(student, lesson) for lesson in self.lessons)
 
 
-def choose(book: Book, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Chosen:
+def choose(book: GradebookSnapshot, lessons: Sequence[str], pattern: str, *, handed_in: bool = False) -> Chosen:
     """Take the wanted part of a gradebook.
 
     Args:
@@ -80,18 +81,18 @@ class Report:
                     self.notes.append(
                         f"{student.id}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
                     )
-                elif graded and graded.to_be_looked_at:
+                elif graded and graded.needs_review:
                     self.notes.append(f"{student.id}, {lesson.name}: waits to be looked at; the points may change.")
 
 
-def scaled(graded: Graded, lesson: Released, maximum: float | None) -> str:
+def scaled(graded: GradedSubmission, lesson: GradebookLesson, maximum: float | None) -> str:
     """Write the points that count, on the scale of another program's maximum if there is one."""
     if maximum is None or not lesson.max_score:
         return number(graded.score)
     return number(graded.score * maximum / lesson.max_score)
 
 
-def maximum_for(text: str, lesson: Released, where: str, *, scale: bool) -> float | None:
+def maximum_for(text: str, lesson: GradebookLesson, where: str, *, scale: bool) -> float | None:
     """Read another program's maximum; None where it is the lesson's own, or where none is said.
 
     Raises:

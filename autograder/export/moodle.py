@@ -11,7 +11,8 @@ from autograder.course.config import CourseError
 from autograder.export.grades import Chosen, Report, maximum_for, scaled
 from autograder.export.people import match
 from autograder.export.sheet import Row, Sheet, number, table
-from autograder.grading.gradebook.reader import Graded, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradedSubmission
 
 KEYS = {"Email address": ("email", "id"), "ID number": ("id", "lms_id"), "Username": ("id", "lms_id")}
 IDENTIFIERS = {"email": ("Email address", "email"), "username": ("Username", "id"), "idnumber": ("ID number", "lms_id")}
@@ -77,7 +78,9 @@ def _columns(sheet: Sheet) -> int:
     return grade
 
 
-def _points(sheet: Sheet, row: Row, lesson: Released, graded: Graded | None, scale: bool) -> tuple[str, bool]:
+def _points(
+    sheet: Sheet, row: Row, lesson: GradebookLesson, graded: GradedSubmission | None, scale: bool
+) -> tuple[str, bool]:
     """Return the points, and whether Moodle takes so many."""
     told = sheet.get(row, sheet.require("Maximum grade"))
     maximum = maximum_for(told, lesson, sheet.path.name, scale=scale)
@@ -141,7 +144,7 @@ def fresh(chosen: Chosen, report: Report, identifier: str, *, zeros: bool, feedb
     return table(rows, bom=False)
 
 
-def _page(lesson: Released, graded: Graded) -> str:
+def _page(lesson: GradebookLesson, graded: GradedSubmission) -> str:
     """What the checks said, as HTML, which is what Moodle's comments are."""
     parts = [f"<p>{escape(lesson.name)}: {number(graded.score)} of {number(lesson.max_score)} points.</p>"]
     if graded.penalty:

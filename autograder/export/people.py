@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.export.sheet import Row, Sheet
-from autograder.grading.gradebook.reader import Person
+from autograder.grading.gradebook.reader import Student
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Matches:
     strangers: Sequence[Row]
 
 
-def match(people: Iterable[Person], sheet: Sheet, rows: Sequence[Row], keys: Mapping[int, Sequence[str]]) -> Matches:
+def match(people: Iterable[Student], sheet: Sheet, rows: Sequence[Row], keys: Mapping[int, Sequence[str]]) -> Matches:
     """Find the row of each student; where more than one way is open, none is taken.
 
     Args:
         rows: those of the sheet that stand for students.
-        keys: column → the attributes of a Person that it may hold.
+        keys: column → the attributes of a Student that it may hold.
     """
     by_key: dict[tuple[int, str], list[int]] = {}
     for place, row in enumerate(rows):

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from autograder.export.grades import Chosen
 from autograder.export.sheet import harmless, number, table
-from autograder.grading.gradebook.reader import Graded, Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradedSubmission, Student
 
 # The first eleven are nbgrader's, so that what reads its grades.csv reads this.
 COLUMNS = (
@@ -32,20 +33,20 @@ def checks(chosen: Chosen) -> bytes:
     return table([CHECK_COLUMNS, *rows], bom=True)
 
 
-def _all(chosen: Chosen) -> Iterator[tuple[Released, Person]]:
+def _all(chosen: Chosen) -> Iterator[tuple[GradebookLesson, Student]]:
     return ((lesson, student) for lesson in chosen.lessons for student in chosen.students)
 
 
-def status(graded: Graded | None) -> tuple[str, str]:
+def status(graded: GradedSubmission | None) -> tuple[str, str]:
     """Say in a word or two what became of a submission, and why where it could not be graded."""
     if graded is None:
         return "not handed in", ""
     if graded.result and graded.result.reason:
         return "not gradable", graded.result.reason
-    return "to be looked at" if graded.to_be_looked_at else "graded", ""
+    return "to be looked at" if graded.needs_review else "graded", ""
 
 
-def _row(lesson: Released, student: Person, graded: Graded | None) -> list[str]:
+def _row(lesson: GradebookLesson, student: Student, graded: GradedSubmission | None) -> list[str]:
     points = [number(each) for each in (graded.raw_score, graded.penalty, graded.score)] if graded else ["0"] * 3
     what, why = status(graded)
     return [
@@ -61,7 +62,7 @@ def _row(lesson: Released, student: Person, graded: Graded | None) -> list[str]:
     ]
 
 
-def _check_rows(chosen: Chosen, lesson: Released, student: Person) -> Iterator[list[str]]:
+def _check_rows(chosen: Chosen, lesson: GradebookLesson, student: Student) -> Iterator[list[str]]:
     graded = chosen.graded(student, lesson)
     if graded is None:
         return
@@ -84,7 +85,7 @@ def _check_rows(chosen: Chosen, lesson: Released, student: Person) -> Iterator[l
         ]
 
 
-def _who(student: Person) -> list[str]:
+def _who(student: Student) -> list[str]:
     return [harmless(each) for each in (student.id, student.last_name, student.first_name, student.email)]
 
 

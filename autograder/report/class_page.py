@@ -9,7 +9,7 @@ from functools import partial
 
 from markupsafe import Markup
 
-from autograder.grading.gradebook.reader import Book, Graded, Person
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.report.counts import (
     FAILED,
     NOT_GRADABLE,
@@ -60,15 +60,15 @@ class Row:
     share: str
 
 
-def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple[str, str]] = ()) -> bytes:
+def class_page(book: GradebookSnapshot, lessons: Sequence[Outline], waiting: Collection[tuple[str, str]] = ()) -> bytes:
     """Make the page.
 
     Args:
         waiting: (student, lesson) of what was handed in and is not graded yet.
     """
     waiting = {pair for pair in waiting if pair not in book.graded}
-    students = {**{student: Person(student) for student, _ in waiting}, **book.students}
-    by_lesson: dict[str, list[Graded]] = {outline.name: [] for outline in lessons}
+    students = {**{student: Student(student) for student, _ in waiting}, **book.students}
+    by_lesson: dict[str, list[GradedSubmission]] = {outline.name: [] for outline in lessons}
     for each in book.graded.values():
         if each.lesson in by_lesson:
             by_lesson[each.lesson].append(each)
@@ -91,7 +91,7 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
     return render(
         "class.html",
         script="class.js",
-        course=book.course.course_id or book.root.name,
+        course=book.course.name,
         where=book.where,
         last_graded=max((each.recorded for each in graded if each.recorded), default=None),
         contents=_contents(counts, bool(top), bool(hardest), bool(spreads)),
@@ -118,7 +118,7 @@ def class_page(book: Book, lessons: Sequence[Outline], waiting: Collection[tuple
     )
 
 
-def labels_of(students: Iterable[Person]) -> dict[str, str]:
+def labels_of(students: Iterable[Student]) -> dict[str, str]:
     """What to call each student; two of the same name have their ids with it."""
     students = list(students)
     often = Counter(each.name for each in students)
@@ -129,7 +129,7 @@ def _label_all(labels: Mapping[str, str], students: Iterable[str]) -> list[str]:
     return sorted((labels[student] for student in students), key=str.casefold)
 
 
-def _row(book: Book, student: Person, label: str, lessons: Sequence[Outline], waiting: Collection) -> Row:
+def _row(book: GradebookSnapshot, student: Student, label: str, lessons: Sequence[Outline], waiting: Collection) -> Row:
     graded = [book.graded.get((student.id, outline.name)) for outline in lessons]
     cells = (
         _cell(each, outline.points, (student.id, outline.name) in waiting)
@@ -141,7 +141,7 @@ def _row(book: Book, student: Person, label: str, lessons: Sequence[Outline], wa
     return Row(student.id, name, tuple(cells), total, share)
 
 
-def _cell(each: Graded | None, maximum: float, waits: bool) -> Cell:
+def _cell(each: GradedSubmission | None, maximum: float, waits: bool) -> Cell:
     if each is None:
         return Cell("–", "w" if waits else "")
     marks = {
@@ -149,7 +149,7 @@ def _cell(each: Graded | None, maximum: float, waits: bool) -> Cell:
         "e": bool(each.extra),
         "l": each.penalty > 0,
         "n": bool(each.result and each.result.reason),
-        "?": each.to_be_looked_at,
+        "?": each.needs_review,
     }
     shade = max(0, min(10, int(10 * each.score / maximum + 1e-9))) if maximum else None
     return Cell(number(each.score), "".join(mark for mark, holds in marks.items() if holds), shade)

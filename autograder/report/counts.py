@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from statistics import median
 
-from autograder.grading.gradebook.reader import Graded
+from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome
 from autograder.report.outline import Check, Exercise, Outline
 
@@ -168,7 +168,7 @@ class LessonCount:
 
 
 def count_lesson(
-    outline: Outline, students: Collection[str], graded: Sequence[Graded], waiting: Collection[str]
+    outline: Outline, students: Collection[str], graded: Sequence[GradedSubmission], waiting: Collection[str]
 ) -> LessonCount:
     """Count one lesson.
 
@@ -201,18 +201,18 @@ def count_lesson(
     )
 
 
-def _reason(each: Graded) -> str:
+def _reason(each: GradedSubmission) -> str:
     return each.result.reason if each.result else ""
 
 
-def _told(each: Graded) -> dict[str, Outcome]:
+def _told(each: GradedSubmission) -> dict[str, Outcome]:
     """What each check said; where another program graded, what its points say."""
     if each.result:
         return {outcome.check: outcome for outcome in each.result.checks}
     return {}
 
 
-def states_of(each: Graded, exercise: Exercise) -> dict[str, str]:
+def states_of(each: GradedSubmission, exercise: Exercise) -> dict[str, str]:
     """The state of each check of an exercise in a submission: one of STATES."""
     if _reason(each):
         return {check.id: NOT_GRADABLE for check in exercise.checks}
@@ -234,7 +234,9 @@ def state_of(states: Iterable[str]) -> str:
     return NOT_TRIED if found == {NOT_TRIED} else FAILED
 
 
-def _count_exercise(exercise: Exercise, graded: Sequence[Graded], told: dict[str, dict[str, Outcome]]) -> ExerciseCount:
+def _count_exercise(
+    exercise: Exercise, graded: Sequence[GradedSubmission], told: dict[str, dict[str, Outcome]]
+) -> ExerciseCount:
     students: dict[str, list[str]] = {state: [] for state in STATES}
     of_checks: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}
     rules: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from autograder.course import lesson as parsed
 from autograder.course.config import CourseError, read_notebook
-from autograder.grading.gradebook.reader import Book, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code
 
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
@@ -79,7 +80,7 @@ class Outline:
         return sum(exercise.points for exercise in self.exercises)
 
 
-def outlines(book: Book, names: Sequence[str]) -> list[Outline]:
+def outlines(book: GradebookSnapshot, names: Sequence[str]) -> list[Outline]:
     """Go through lessons of the gradebook; what solutions/ does not say is told from the gradebook alone.
 
     Raises:
@@ -91,14 +92,14 @@ def outlines(book: Book, names: Sequence[str]) -> list[Outline]:
     return [_outline(book, book.lessons[name]) for name in names or book.lessons]
 
 
-def _outline(book: Book, released: Released) -> Outline:
+def _outline(book: GradebookSnapshot, released: GradebookLesson) -> Outline:
     try:
-        source = parsed.Lesson(released.name, read_notebook(book.source(released.name)))
+        source = parsed.Lesson(released.name, read_notebook(book.course.source(released.name)))
         label = f"{source.number} · {source.title}" if source.title else released.name
         exercises = [_exercise(each, released) for each in source.exercises if each.answer]
         remark = ""
     except (CourseError, OSError, IndexError, KeyError) as error:
-        gone = not book.source(released.name).exists()
+        gone = not book.course.source(released.name).exists()
         why = "solutions/ no longer has this lesson" if gone else f"Its notebook in solutions/ cannot be read: {error}"
         return Outline(
             released.name,
@@ -113,14 +114,14 @@ def _outline(book: Book, released: Released) -> Outline:
     return Outline(released.name, label, (*(each for each in exercises if each.checks), *rest), remark)
 
 
-def _exercise(source: parsed.Exercise, released: Released) -> Exercise:
+def _exercise(source: parsed.Exercise, released: GradebookLesson) -> Exercise:
     heading = HEADING.fullmatch(source.task.lines[0]) if source.task.lines else None
     checks = (_check(cell.id, source.name, released) for cell in source.checks if cell.id in released.points)
     number, title = (heading["number"], heading["title"]) if heading else ("", source.name)
     return Exercise(source.name, number, title, tuple(checks), hints(source.task.source))
 
 
-def _from_gradebook(released: Released, known: Iterable[str]) -> tuple[Exercise, ...]:
+def _from_gradebook(released: GradebookLesson, known: Iterable[str]) -> tuple[Exercise, ...]:
     """Sort checks to the answers whose names they have."""
     found: dict[str, list[Check]] = {}
     for check in released.points:
@@ -131,7 +132,7 @@ def _from_gradebook(released: Released, known: Iterable[str]) -> tuple[Exercise,
     return tuple(Exercise(name, "", name, tuple(checks)) for name, checks in sorted(found.items()))
 
 
-def _check(check: str, answer: str, released: Released) -> Check:
+def _check(check: str, answer: str, released: GradebookLesson) -> Check:
     label = check.removeprefix(f"check_{answer}").strip("_").replace("_", " ")
     return Check(check, label or "the check", released.points[check])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from autograder.grading.gradebook.reader import Book, Graded, Person
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome
 from autograder.report.counts import FAILED, NOT_TRIED, PASSED, UNKNOWN, state_of, states_of
 from autograder.report.outline import Check, Exercise, Outline
@@ -56,7 +56,7 @@ class LessonShown:
     """How one lesson went; `graded` is None where there is nothing, or nothing yet."""
 
     outline: Outline
-    graded: Graded | None
+    graded: GradedSubmission | None
     waits: bool
     exercises: tuple[ExerciseShown, ...] = ()
 
@@ -72,7 +72,7 @@ class LessonShown:
 
 
 def student_page(
-    book: Book, lessons: Sequence[Outline], student: str, waiting: Collection[tuple[str, str]] = ()
+    book: GradebookSnapshot, lessons: Sequence[Outline], student: str, waiting: Collection[tuple[str, str]] = ()
 ) -> bytes:
     """Make the page of one student.
 
@@ -85,8 +85,8 @@ def student_page(
     return render(
         "student.html",
         any_style=panelled,
-        student=book.students.get(student, Person(student)),
-        course=book.course.course_id or book.root.name,
+        student=book.students.get(student, Student(student)),
+        course=book.course.name,
         lessons=shown,
         total=sum(scores),
         maximum=sum(outline.points for outline in lessons),
@@ -94,18 +94,18 @@ def student_page(
     )
 
 
-def _lesson(book: Book, outline: Outline, student: str, waits: bool) -> LessonShown:
+def _lesson(book: GradebookSnapshot, outline: Outline, student: str, waits: bool) -> LessonShown:
     graded = book.graded.get((student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
-    drawn = panels(book.notebook(student, outline.name), graded.notebook_sha256)
+    drawn = panels(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     told = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
     exercises = (_exercise(exercise, graded, told, drawn) for exercise in outline.exercises)
     return LessonShown(outline, graded, waits, tuple(exercises))
 
 
 def _exercise(
-    exercise: Exercise, graded: Graded, told: Mapping[str, Outcome], drawn: Mapping[str, str]
+    exercise: Exercise, graded: GradedSubmission, told: Mapping[str, Outcome], drawn: Mapping[str, str]
 ) -> ExerciseShown:
     states = states_of(graded, exercise)
     checks = tuple(

@@ -17,20 +17,22 @@ from typing import Any
 import pytest
 from export.test_gradescope import valid
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
+from traitlets.config import Config
 
 from autograder import cli
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
+from autograder.course.paths import Course
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.export import canvas, moodle, plain
 from autograder.export.grades import Report, choose
 from autograder.export.sheet import Sheet, harmless, number, save, table
 from autograder.grading import grade
-from autograder.grading.gradebook.reader import Book, Graded, Person, Released
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Result
 
 SAMPLES = ROOT / "tests" / "export" / "samples"
@@ -40,29 +42,35 @@ NBGRADERS = [
     *("raw_score", "late_submission_penalty", "score", "max_score"),
 ]
 RELEASED = {
-    LESSON: Released(LESSON, {"check_double": 3.0, "check_double_text": 1.0}, datetime(2026, 3, 1, 12)),
-    SECOND: Released(SECOND, {"check_half": 5.0}),
+    LESSON: GradebookLesson(LESSON, {"check_double": 3.0, "check_double_text": 1.0}, datetime(2026, 3, 1, 12)),
+    SECOND: GradebookLesson(SECOND, {"check_half": 5.0}),
 }
 PASSED = Outcome("check_double", 3.0, "passed", seconds=0.25)
 FAILED = Outcome("check_double_text", 1.0, "failed", "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
 UNTOUCHED = Outcome("check_double_text", 1.0, "not attempted", "✗ `double` is not written yet.")
-ADA = Person("s-ada", "Ada", "Lovelace", "ada@example.org", "901")
-INES = Person("ines", "Inés", "Núñez", "ines@example.org", "902")
-BOB = Person("bob", "=Bob", "Evil", "bob@example.org", "903")
-GRACE = Person("grace", "Grace", "Hopper", "grace@example.org")
-ABSENT = Person("zoe", "Zoë", 'O\'Neil, "Zo"\nJr.', "-zoe@example.org")
+ADA = Student("s-ada", "Ada", "Lovelace", "ada@example.org", "901")
+INES = Student("ines", "Inés", "Núñez", "ines@example.org", "902")
+BOB = Student("bob", "=Bob", "Evil", "bob@example.org", "903")
+GRACE = Student("grace", "Grace", "Hopper", "grace@example.org")
+ABSENT = Student("zoe", "Zoë", 'O\'Neil, "Zo"\nJr.', "-zoe@example.org")
 
 
-def graded(person: Person, scores: Mapping[str, float], checks: Sequence[Outcome] = (), **more: Any) -> Graded:
+def graded(
+    person: Student, scores: Mapping[str, float], checks: Sequence[Outcome] = (), **more: Any
+) -> GradedSubmission:
     """A submission of the first lesson."""
     result = Result(person.id, LESSON, tuple(checks))
-    return Graded(person.id, LESSON, scores, result=result, **more)
+    return GradedSubmission(person.id, LESSON, scores, result=result, **more)
 
 
-def make_book(*submissions: Graded, people: Sequence[Person] = (ADA, INES, BOB, GRACE, ABSENT)) -> Book:
+def make_book(
+    *submissions: GradedSubmission, people: Sequence[Student] = (ADA, INES, BOB, GRACE, ABSENT)
+) -> GradebookSnapshot:
     """A gradebook with two lessons."""
     students = {person.id: person for person in sorted(people, key=lambda each: each.id)}
-    return Book(RELEASED, students, {(each.student, each.lesson): each for each in submissions}, CourseDirectory())
+    return GradebookSnapshot(
+        RELEASED, students, {(each.student, each.lesson): each for each in submissions}, Course(Config())
+    )
 
 
 RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status="passed")])
@@ -75,13 +83,15 @@ def rows_of(data: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
-def filled(book: Book, sheet: Sheet, report: Report, lessons: Sequence[str] = (LESSON,), **options: Any) -> bytes:
+def filled(
+    book: GradebookSnapshot, sheet: Sheet, report: Report, lessons: Sequence[str] = (LESSON,), **options: Any
+) -> bytes:
     """A Canvas gradebook with points in it."""
     options = {"columns": {}, "scale": False, "zeros": False} | options
     return canvas.fill(choose(book, lessons, "*"), sheet, report=report, **options)
 
 
-def worksheet(book: Book, sheet: Sheet, report: Report, **options: bool) -> bytes:
+def worksheet(book: GradebookSnapshot, sheet: Sheet, report: Report, **options: bool) -> bytes:
     """A Moodle worksheet with points in it."""
     options = {"scale": False, "zeros": False, "feedback": False} | options
     return moodle.fill(choose(book, [LESSON], "*"), sheet, report, **options)
@@ -110,8 +120,8 @@ def test_plain_begins_like_nbgraders() -> None:
 
 def test_plain_says_why_nothing_could_be_graded() -> None:
     """A submission that is not gradable says so with its reason, and one that waits says that it waits."""
-    broken = Graded("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
-    waiting = Graded("ines", LESSON, {"check_double": 1.0}, to_be_looked_at=True)
+    broken = GradedSubmission("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
+    waiting = GradedSubmission("ines", LESSON, {"check_double": 1.0}, needs_review=True)
     rows = rows_of(plain.grades(choose(make_book(broken, waiting), [LESSON], "*")))
     found = {row[3]: row[12:] for row in rows}
     assert found["s-ada"] == ["not gradable", "'=It is, a zip."]
@@ -168,11 +178,11 @@ def test_canvas_finds_students_by_each_id() -> None:
     """A student is found by Canvas' id, by the SIS user id, or by the login, which may be the e-mail."""
     text = Sheet.read(SAMPLES / "canvas.csv")
     for person in (
-        Person("x", lms_id="901"),
-        Person("s-ada"),
-        Person("ADA@example.org"),
-        Person("x", email="Ada@Example.org"),
-        Person("x", lms_id="s-ada"),
+        Student("x", lms_id="901"),
+        Student("s-ada"),
+        Student("ADA@example.org"),
+        Student("x", email="Ada@Example.org"),
+        Student("x", lms_id="s-ada"),
     ):
         book = make_book(replace(RIGHT, student=person.id), people=[person])
         data = filled(book, Sheet.read(SAMPLES / "canvas.csv"), Report())
@@ -181,9 +191,9 @@ def test_canvas_finds_students_by_each_id() -> None:
 
 def test_canvas_guesses_nothing() -> None:
     """Names match nobody; two rows for one student or two students for one row are listed and left empty."""
-    nameless = Person("q", "Ada", "Lovelace")
-    torn = Person("s-ada", lms_id="902")
-    twins = Person("s-bob", email="x"), Person("y", lms_id="903")
+    nameless = Student("q", "Ada", "Lovelace")
+    torn = Student("s-ada", lms_id="902")
+    twins = Student("s-bob", email="x"), Student("y", lms_id="903")
     everybody = [nameless, torn, *twins]
     book = make_book(*(replace(RIGHT, student=person.id) for person in everybody), people=everybody)
     report, sheet = Report(), Sheet.read(SAMPLES / "canvas.csv")

@@ -23,7 +23,8 @@ from autograder.cli import main
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Exercise, Lesson
 from autograder.course.release import release
-from autograder.grading.gradebook.reader import Book, Graded, Person, Released, read_book
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Outcome, Result
 from autograder.grading.submission.reader import cells_in
@@ -32,7 +33,7 @@ from autograder.report.class_page import class_page
 from autograder.report.counts import Spread, mistakes, without_numbers
 from autograder.report.outline import hints, outlines
 from autograder.report.page import MARK, percent, write
-from autograder.report.report import Wanted, report
+from autograder.report.report import ReportOptions, report
 from autograder.report.student_page import panels, student_page
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -103,26 +104,28 @@ def course(released: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def empty(released: Path) -> Book:
+def empty(released: Path) -> GradebookSnapshot:
     """Its gradebook as read."""
-    return read_book(released)
+    return read_gradebook(released)
 
 
-def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> Graded:
+def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> GradedSubmission:
     """Return a submission as the gradebook would have it."""
     about = {key: more.pop(key) for key in ("notes", "reason", "unenforced") if key in more}
     result = Result(student, lesson, tuple(checks), **about)
     scores = {outcome.check: outcome.earned for outcome in checks}
-    return replace(Graded(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
+    return replace(GradedSubmission(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
 
 
-def filled(empty: Book, *submissions: Graded, people: Mapping[str, Person] | None = None) -> Book:
+def filled(
+    empty: GradebookSnapshot, *submissions: GradedSubmission, people: Mapping[str, Student] | None = None
+) -> GradebookSnapshot:
     """Return a gradebook with these submissions, and with more students."""
-    students = {each.student: Person(each.student) for each in submissions} | dict(people or {})
+    students = {each.student: Student(each.student) for each in submissions} | dict(people or {})
     return replace(empty, students=students, graded={(each.student, each.lesson): each for each in submissions})
 
 
-def page_of(book: Book, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
+def page_of(book: GradebookSnapshot, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
     """Return the class page, parsed."""
     return BeautifulSoup(class_page(book, outlines(book, []), waiting), "html.parser")
 
@@ -140,9 +143,9 @@ def named(page: BeautifulSoup, words: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def page(empty: Book) -> BeautifulSoup:
+def page(empty: GradebookSnapshot) -> BeautifulSoup:
     """The page of the five of CLASS, of one who handed in nothing, and of one who waits."""
-    people = {"fay": Person("fay", "Fay", "Late"), "gus": Person("gus")}
+    people = {"fay": Student("fay", "Fay", "Late"), "gus": Student("gus")}
     book = filled(empty, *(graded(*each) for each in CLASS.items()), people=people)
     return page_of(book, [("gus", LESSON), ("ada", LESSON)])
 
@@ -153,7 +156,7 @@ def page(empty: Book) -> BeautifulSoup:
 def test_students_have_their_points(course: Path) -> None:
     """Each row of the table of students has the scores and the total that the gradebook has."""
     record(course, CLASS)
-    book = read_book(course)
+    book = read_gradebook(course)
     found = {row[0]: row[1:] for row in rows(page_of(book), "sortable")}
     assert found.keys() == CLASS.keys()
     for student, (points, total, share) in found.items():
@@ -204,11 +207,11 @@ def test_times_are_those_of_the_checks(page: BeautifulSoup) -> None:
     assert "2 checks, 1.0 s for half of the tries, 1.0 s for the slowest" in page.get_text()
 
 
-def test_marks_at_points_are_explained(empty: Book) -> None:
+def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
     """What was given by hand, taken off, not gradable, looked at or waiting has a letter, and the caption says it."""
     submissions = [
         graded("ada", BOTH_RIGHT, by_hand=frozenset({"check_double"}), extra={"check_double": 0.5}),
-        graded("bob", BOTH_RIGHT, penalty=1.5, to_be_looked_at=True),
+        graded("bob", BOTH_RIGHT, penalty=1.5, needs_review=True),
         graded("cem", reason="The file is empty."),
     ]
     page = page_of(filled(empty, *submissions), [("dee", LESSON)])
@@ -225,7 +228,7 @@ def test_marks_at_points_are_explained(empty: Book) -> None:
     assert "by hand" not in page_of(filled(empty, submissions[2])).select_one("table.sortable caption").get_text()
 
 
-def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
+def test_what_could_not_be_graded_and_what_was_mended(empty: GradebookSnapshot) -> None:
     """Reasons stand with the students, notes with those in whose notebooks they were."""
     note = "The check `check_double` had been changed; the original was run."
     submissions = [
@@ -244,7 +247,7 @@ def test_what_could_not_be_graded_and_what_was_mended(empty: Book) -> None:
     assert page.select_one("table.glance tbody tr:nth-of-type(2)").get_text(" ").split()[-3:] == ["4.0", "of", "4"]
 
 
-def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
+def test_what_other_programs_and_versions_graded_is_said(empty: GradebookSnapshot) -> None:
     """Points without reasons, other checks than now and a sandbox with holes are remarked on, not guessed about."""
     foreign = replace(graded("ada", BOTH_RIGHT), result=None, scores={"check_double": 3.0, "check_double_text": 0.0})
     older = graded("bob", (right("check_gone"),), unenforced=("no network",))
@@ -256,15 +259,15 @@ def test_what_other_programs_and_versions_graded_is_said(empty: Book) -> None:
     assert named(page, "2 lost points for a reason that was not kept") == ["ada", "bob"]
 
 
-def test_two_of_one_name_can_be_told_apart(empty: Book) -> None:
+def test_two_of_one_name_can_be_told_apart(empty: GradebookSnapshot) -> None:
     """Students of the same name have their ids beside it in lists."""
-    people = {name: Person(name, "Ada", "L.") for name in ("a1", "a2")}
+    people = {name: Student(name, "Ada", "L.") for name in ("a1", "a2")}
     page = page_of(filled(empty, graded("a1", CLASS["bob"]), graded("a2", CLASS["bob"]), people=people))
     assert named(page, "2 failed") == ["Ada L. (a1)", "Ada L. (a2)"]
     assert [row[:2] for row in rows(page, "sortable")] == [["Ada L.", "a1"], ["Ada L.", "a2"]]
 
 
-def test_equal_slips_and_equal_verdicts_are_one(empty: Book) -> None:
+def test_equal_slips_and_equal_verdicts_are_one(empty: GradebookSnapshot) -> None:
     """Slips group whatever the verdict says, verdicts whatever their numbers, but not what stands in code."""
     told = [
         ("ada", wrong("c1", "In training, 31% of the entries of `x` are dropped at dropout=0.1.")),
@@ -302,10 +305,10 @@ def test_no_share_looks_like_all_or_nothing_that_is_not() -> None:
 
 def test_nothing_graded_is_said(course: Path) -> None:
     """The page of a class of which nothing is graded says so, and how many wait."""
-    assert "Nothing is graded yet" in report(course, Wanted())
+    assert "Nothing is graded yet" in report(course, ReportOptions())
     assert "Put what students hand in into submitted/" in (course / "report.html").read_text("utf-8")
     (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
-    report(course, Wanted())
+    report(course, ReportOptions())
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert "1 hand-in waits" in page.select_one("p.empty").get_text()
     assert rows(page, "sortable") == [["ada", "– w", "0", "0"]]
@@ -315,14 +318,14 @@ def test_a_lesson_that_solutions_no_longer_has(course: Path) -> None:
     """Its page is made of the gradebook alone, exercises by the names of their answers, and says so."""
     record(course, CLASS)
     shutil.rmtree(course / "solutions" / LESSON)
-    page = page_of(read_book(course))
+    page = page_of(read_gradebook(course))
     assert "solutions/ no longer has this lesson" in page.select_one("p.remark").get_text()
     assert rows(page, "glance")[1] == ["double", "", "1", "3", "1", "1.6 of 4"]
 
 
-def test_of_the_wanted_lessons_only(empty: Book) -> None:
+def test_of_the_wanted_lessons_only(empty: GradebookSnapshot) -> None:
     """Lessons that are not asked for are not on the page, nor in its totals."""
-    lessons = {**empty.lessons, "02_more": Released("02_more", {"check_more": 5.0}, None, frozenset({"more"}))}
+    lessons = {**empty.lessons, "02_more": GradebookLesson("02_more", {"check_more": 5.0}, None, frozenset({"more"}))}
     book = filled(
         replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
     )
@@ -335,11 +338,11 @@ def test_of_the_wanted_lessons_only(empty: Book) -> None:
 # What it keeps to itself, and what it lets nobody do
 
 
-def rogues(empty: Book) -> Book:
+def rogues(empty: GradebookSnapshot) -> GradebookSnapshot:
     """A class in which everything that a student can write is hostile."""
     ids = ["x" * 128, ROGUE]
     told = replace(wrong("check_double", ROGUE, ROGUE, ROGUE, 3), message=f"✗ {ROGUE}\x00\ud800\x1b[31m")
-    people = {each: Person(each, ROGUE, "L" * 5000) for each in ids}
+    people = {each: Student(each, ROGUE, "L" * 5000) for each in ids}
     submissions = [graded(each, (told, right("check_double_text")), notes=(ROGUE,)) for each in ids]
     return filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
 
@@ -353,7 +356,7 @@ def harmless(page: BeautifulSoup, scripts: int) -> None:
         assert element.get("href", "#").startswith("#")
 
 
-def test_nothing_of_a_students_runs(empty: Book) -> None:
+def test_nothing_of_a_students_runs(empty: GradebookSnapshot) -> None:
     """Whatever is in names, messages, reasons and notes stands on both pages as text, and only as text."""
     book = rogues(empty)
     data = class_page(book, outlines(book, []))
@@ -413,8 +416,8 @@ def test_every_table_says_what_it_is(page: BeautifulSoup) -> None:
 def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
     """Neither the class page nor a student's holds a line of a check's source or of the answer."""
     record(course, CLASS)
-    report(course, Wanted())
-    report(course, Wanted(student="*"))
+    report(course, ReportOptions())
+    report(course, ReportOptions(student="*"))
     pages = [course / "report.html", *sorted(course.glob("feedback/*/feedback.html"))]
     assert len(pages) == 1 + len(CLASS)
     for path in pages:
@@ -441,12 +444,12 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path
         for lesson in lessons
     }
     names = {lesson.name: frozenset(each.name for each in lesson.exercises) for lesson in lessons}
-    known = {name: Released(name, points[name], None, names[name]) for name in points}
-    people = {f"s{i:04}": Person(f"s{i:04}", *invented.name(i)) for i in range(1000)}
+    known = {name: GradebookLesson(name, points[name], None, names[name]) for name in points}
+    people = {f"s{i:04}": Student(f"s{i:04}", *invented.name(i)) for i in range(1000)}
     listed = {
         (r.student, r.lesson): graded(r.student, r.checks, r.lesson, notes=r.notes, reason=r.reason) for r in results
     }
-    book = replace(read_book(released), lessons=known, students=people, graded=listed)
+    book = replace(read_gradebook(released), lessons=known, students=people, graded=listed)
     assert len(lessons) == 7 and len(listed) > 5000
     data = class_page(book, outlines(book, []))
     assert len(data) < 5 * 10**6
@@ -472,7 +475,7 @@ def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping
 
 def shown(course: Path, student: str) -> BeautifulSoup:
     """Write a student's page and return it, parsed."""
-    report(course, Wanted(student=student))
+    report(course, ReportOptions(student=student))
     return BeautifulSoup((course / "feedback" / student / "feedback.html").read_bytes(), "html.parser")
 
 
@@ -495,7 +498,7 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
     assert "Not tried" in shown(course, "eve").get_text() and shown(course, "eve").select(".hints")
 
 
-def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
+def test_what_people_gave_and_wrote_is_there(empty: GradebookSnapshot) -> None:
     """Points by hand, extra credit, the penalty and comments are told, whatever they hold."""
     each = graded(
         "bob",
@@ -514,10 +517,10 @@ def test_what_people_gave_and_wrote_is_there(empty: Book) -> None:
     assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
 
 
-def test_what_is_not_graded_is_said(empty: Book) -> None:
+def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
     """A reason, nothing handed in and what waits each have their words, and no check is made up."""
     bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
-    book = filled(empty, bad, people={"bob": Person("bob")})
+    book = filled(empty, bad, people={"bob": Student("bob")})
     pages = {
         who: BeautifulSoup(student_page(book, outlines(book, []), who, {("cem", LESSON)}), "html.parser")
         for who in ("ada", "bob", "cem")
@@ -582,12 +585,12 @@ def test_pages_lie_beside_nbgraders_own(course: Path) -> None:
     theirs = course / "feedback" / "ada" / LESSON / f"{LESSON}.html"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("nbgrader's")
-    assert "2 pages" not in report(course, Wanted(student="ad?"))
+    assert "2 pages" not in report(course, ReportOptions(student="ad?"))
     assert theirs.read_text() == "nbgrader's"
     assert [path.name for path in sorted((course / "feedback" / "ada").iterdir())] == [LESSON, "feedback.html"]
     assert [path.name for path in (course / "feedback").iterdir()] == ["ada"]
     (course / "out").mkdir()
-    assert report(course, Wanted(student="*", output=course / "out")).startswith("✓ 5 pages")
+    assert report(course, ReportOptions(student="*", output=course / "out")).startswith("✓ 5 pages")
     assert sorted(path.name for path in (course / "out").iterdir()) == [f"{student}.html" for student in CLASS]
 
 
@@ -595,14 +598,14 @@ def test_only_the_owner_can_read_them(course: Path) -> None:
     """Files have the mode 600 and folders 700, also over an earlier page; with groupshared the group may, too."""
     record(course, CLASS)
     for _ in range(2):
-        report(course, Wanted())
-        report(course, Wanted(student="ada"))
+        report(course, ReportOptions())
+        report(course, ReportOptions(student="ada"))
         paths = [course / "report.html", course / "feedback" / "ada" / "feedback.html", course / "feedback" / "ada"]
         assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o600, 0o700]
         paths[0].chmod(0o644)
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write("\nc.CourseDirectory.groupshared = True\n")
-    report(course, Wanted())
+    report(course, ReportOptions())
     assert (course / "report.html").stat().st_mode & 0o777 == 0o660
 
 
@@ -626,37 +629,37 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     """A file that is no page of ours, a folder and a place in no folder are refused, and stay as they are."""
     (course / "report.html").write_text("my own notes")
     with pytest.raises(CourseError, match="was not made by"):
-        report(course, Wanted())
+        report(course, ReportOptions())
     assert (course / "report.html").read_text() == "my own notes"
     with pytest.raises(CourseError, match="is a folder"):
-        report(course, Wanted(output=course))
+        report(course, ReportOptions(output=course))
     with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        report(course, Wanted(output=course / "nowhere" / "report.html"))
+        report(course, ReportOptions(output=course / "nowhere" / "report.html"))
     record(course, CLASS)
     with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        report(course, Wanted(student="ada", output=course / "nowhere"))
+        report(course, ReportOptions(student="ada", output=course / "nowhere"))
     assert not (course / "nowhere").exists()
 
 
 def test_who_and_what_is_unknown_is_said(course: Path) -> None:
     """Lessons and students that the gradebook does not have are refused with those that it has."""
     with pytest.raises(CourseError, match=r"The gradebook has no lesson 09_none. It has 01_doubling."):
-        report(course, Wanted(["09_none"]))
+        report(course, ReportOptions(["09_none"]))
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has no students yet."):
-        report(course, Wanted(student="z*"))
+        report(course, ReportOptions(student="z*"))
     record(course, CLASS)
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has ada, bob, cem, dee, eve."):
-        report(course, Wanted(student="z*"))
+        report(course, ReportOptions(student="z*"))
 
 
 @pytest.mark.parametrize("name", ["../../up", "..", "a/b", ".hidden", "line\nbreak"])
-def test_an_id_is_no_path(course: Path, empty: Book, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_id_is_no_path(course: Path, empty: GradebookSnapshot, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A student whose id would lead elsewhere gets no page, and the error says why."""
-    book = filled(replace(empty, course=read_book(course).course), graded(name, BOTH_RIGHT))
-    monkeypatch.setattr("autograder.report.report.read_book", lambda _: book)
+    book = filled(replace(empty, course=read_gradebook(course).course), graded(name, BOTH_RIGHT))
+    monkeypatch.setattr("autograder.report.report.read_gradebook", lambda _: book)
     before = sorted(course.parent.rglob("*"))
     with pytest.raises(CourseError, match="is no name for a file"):
-        report(course, Wanted(student="*"))
+        report(course, ReportOptions(student="*"))
     assert sorted(course.parent.rglob("*")) == before
 
 
@@ -666,9 +669,9 @@ def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write('\nc.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"\n')
     with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
-        report(course, Wanted(student="ada"))
+        report(course, ReportOptions(student="ada"))
     (course / "out").mkdir()
-    report(course, Wanted(student="ada", output=course / "out"))
+    report(course, ReportOptions(student="ada", output=course / "out"))
     assert "4 of 4" in (course / "out" / "ada.html").read_text("utf-8")
 
 
