@@ -48,7 +48,7 @@ from autograder.grading.rpc.messages import (
     Value,
     Verdict,
 )
-from autograder.grading.rpc.modules import refill
+from autograder.grading.rpc.modules import contents, refill
 from autograder.grading.rpc.proxies import (
     Caller,
     RemoteFunction,
@@ -88,7 +88,7 @@ class Decoder:
             self._take_state(module, module_content.number, module_content.state)
         for number, training in message.modes:
             vars(state.module(number))["training"] = training
-            state.modules[number].training = training
+            state.set_mode(number, training)
         for number, groups in message.optimizers:
             self._take_options(number, groups)
         for number in message.unused:
@@ -253,6 +253,7 @@ class Decoder:
         module._non_persistent_buffers_set = volatile
         parts = {name: None if key is None else state.module(key) for name, key in told.parts.items()}
         refill(module._modules, parts)
+        state.contents[number] = contents(module)
 
     def _parameter(self, number: int) -> nn.Parameter:
         tensor = self._state.tensors.get(number)

@@ -52,7 +52,7 @@ from autograder.grading.rpc.messages import (
     Value,
     Verdict,
 )
-from autograder.grading.rpc.modules import SIMPLE, attributes, methods_of
+from autograder.grading.rpc.modules import SIMPLE, attributes, contents, is_as_before, methods_of
 from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator
 from autograder.grading.rpc.state import SessionState
 from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
@@ -213,18 +213,32 @@ class Encoder:
         number = state.number(module)
         if number is not None and number in self._visited:
             return number
-        kind = None
+        before = state.contents.get(number) if number is not None else None
+        if number is not None and before is not None and is_as_before(module, before):
+            self._visited.add(number)
+            self._mode(module, number)
+            for part in before.parts:
+                if part is not None:
+                    self._module(part)
+            return number
+        inside, kind = contents(module), None
         if number is None:
-            number, kind = state.hand_out(module), _module_class(module)
+            number = state.hand_out(module)
+            kind = _module_class(module)
         self._visited.add(number)
-        content, known = self._module_state(module), state.modules.get(number)
-        if known is not None and content.training is not known.training:
-            self._modes.append((number, content.training))
-            known.training = content.training
-        if kind is not None or known != content:
+        state.contents[number] = inside
+        content = self._module_state(module)
+        if kind is not None or state.modules.get(number) != content:
             state.modules[number] = content
             self._modules.append(ModuleContent(number, kind, content))
         return number
+
+    def _mode(self, module: nn.Module, number: int) -> None:
+        """Say that a module is in training now, or no longer."""
+        training = bool(module.training)
+        if training is not self._state.modules[number].training:
+            self._modes.append((number, training))
+            self._state.set_mode(number, training)
 
     def _module_state(self, module: nn.Module) -> ModuleState:
         buffers = {name: value if isinstance(value, Tensor) else None for name, value in module._buffers.items()}

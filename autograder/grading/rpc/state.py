@@ -10,6 +10,7 @@ from torch import Tensor, nn, optim
 
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.messages import ModuleState, OptimizerGroup
+from autograder.grading.rpc.modules import Contents
 from autograder.grading.rpc.tensors import SharedTensors
 
 
@@ -35,6 +36,7 @@ class SessionState:
         optimizers: those of the objects that are.
         owned: the numbers of the objects that this side has handed out.
         modules: the states of modules, as both sides know them.
+        contents: what stood in a module when its state was last sent.
         groups: the groups of optimizers, as both sides know them.
         active: modules whose state goes with every message.
         calls: those of this side that can be differentiated.
@@ -52,6 +54,7 @@ class SessionState:
         self.optimizers: dict[int, optim.Optimizer] = {}
         self.owned: set[int] = set()
         self.modules: dict[int, ModuleState] = {}
+        self.contents: dict[int, Contents | None] = {}
         self.groups: dict[int, list[OptimizerGroup]] = {}
         self.active: list[nn.Module] = []
         self.calls: dict[int, DifferentiableCall] = {}
@@ -116,6 +119,12 @@ class SessionState:
             raise malformed("no module")
         return module
 
+    def set_mode(self, number: int, training: bool) -> None:
+        """Both sides know that a module is in training, or no longer."""
+        self.modules[number].training = training
+        if (contents := self.contents.get(number)) is not None:
+            self.contents[number] = contents._replace(training=training)
+
     def let_go(self) -> None:
         """Forget the other side's modules that nobody here holds any more; the next message says so."""
         foreign = {
@@ -125,6 +134,7 @@ class SessionState:
         }
         for number in foreign:
             del self.objects[number]
+            self.contents.pop(number, None)
         for number, (reference, key) in foreign.items():
             module = reference()
             if module is not None:
@@ -142,3 +152,4 @@ class SessionState:
             del self._object_numbers[id(self.objects.pop(number))]
             self.owned.remove(number)
             self.modules.pop(number, None)
+            self.contents.pop(number, None)
