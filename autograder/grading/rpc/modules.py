@@ -38,7 +38,10 @@ def contents(module: nn.Module) -> Contents | None:
 
 
 def is_as_before(module: nn.Module, before: Contents | None) -> bool:
-    """But for its mode, the very same objects stand in a module as did when `contents` was asked."""
+    """But for its mode, the very same objects stand in a module as did when `contents` was asked.
+
+    To compare whole states instead costs one to five percent of a lesson's grading.
+    """
     held = vars(module)
     if before is None or len(held) != len(before.attributes) + 1 or next(iter(held)) != "training":
         return False
