@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 01_attention
 
-.PHONY: help setup lab test server browser outputs release demo doctor mistakes gallery benchmarks clean
+.PHONY: help setup lab test server browser outputs release demo doctor mistakes mutants gallery benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
@@ -17,6 +17,7 @@ help:
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
+	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
@@ -66,6 +67,9 @@ doctor: $(READY)
 
 mistakes: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)
+
+mutants: $(READY)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/mutants.py $(EXERCISE)
 
 gallery: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py
