@@ -478,10 +478,7 @@ def test_a_loop_that_asks_yes_or_no_is_followed(question: Callable[[torch.Tensor
     def grow(x: torch.Tensor, where: torch.device) -> torch.Tensor:
         ended = torch.zeros(len(x), dtype=torch.bool, device=where)
         for _ in range(3):
-            if question(ended):
-                x = x.masked_fill(ended[:, None], 0.0)
-            else:
-                x = x + ended[:, None]
+            x = x.masked_fill(ended[:, None], 0.0) if question(ended) else x + ended[:, None]
         return x
 
     check.device("f(x)", lambda x: grow(x, x.device), X)
