@@ -10,7 +10,7 @@ LESSON ?= 01_attention
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes gallery pictures benchmarks clean
+.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
@@ -22,6 +22,7 @@ help:
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
+	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
 	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
@@ -83,6 +84,9 @@ doctor: $(READY)
 
 mistakes: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)
+
+mutants: $(READY)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/mutants.py $(EXERCISE)
 
 gallery: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py

@@ -30,7 +30,7 @@ from mutation import Mutant, mutants
 from support.classroom import LESSONS, Classroom, classroom
 
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
-SECONDS = 10  # of processor time for all checks of one mutant; the slowest exercise takes 0.2
+SECONDS = 5  # of processor time for all checks of one mutant; the slowest exercise takes 0.2
 HANGS = 300  # seconds without a verdict, after which a process that uses no time is ended
 MEMORY = 4 << 30
 FORK = multiprocessing.get_context("fork")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -468,6 +469,20 @@ def test_tensors_are_made_where_the_inputs_are() -> None:
         assert "makes a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
     assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
     assert "is on the device cpu" in said(check.device, "f(x)", lambda x: torch.ones(2), X)
+
+
+@pytest.mark.parametrize("question", [torch.all, torch.any])
+def test_a_loop_that_asks_yes_or_no_is_followed(question: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Tensors of a loop that goes on until, or while, something holds are looked at, too."""
+
+    def grow(x: torch.Tensor, where: torch.device) -> torch.Tensor:
+        ended = torch.zeros(len(x), dtype=torch.bool, device=where)
+        for _ in range(3):
+            x = x.masked_fill(ended[:, None], 0.0) if question(ended) else x + ended[:, None]
+        return x
+
+    check.device("f(x)", lambda x: grow(x, x.device), X)
+    assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: grow(x, torch.device("cpu")), X)
 
 
 def test_defaults_are_kept() -> None:
