@@ -11,9 +11,11 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
+
+import msgspec
 
 from autograder.grading.results import Limits, Result
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
@@ -132,7 +134,7 @@ class GradingServer:
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + SECONDS_TO_SPARE
                 request = GradingRequest(student, lesson, limits, len(ready.data))
-                channel.send(asdict(request), [ready.data, submitted])
+                channel.send(request, [ready.data, submitted])
                 fields, notebook = channel.receive(dict)
             except OSError:
                 raise GradingServerError(ENDED) from None
@@ -149,7 +151,7 @@ class GradingServer:
         assert self._socket is not None
         try:
             self._socket.settimeout(SECONDS_TO_START)
-            ready = ServerReady.from_bytes(self._socket.recv(MAX_MESSAGE_BYTES))
+            ready = msgspec.json.decode(self._socket.recv(MAX_MESSAGE_BYTES), type=ServerReady)
             self._socket.settimeout(None)
         except (OSError, ValueError):
             return ServerReady(error="The process that grades did not start; its error stands above.")

@@ -16,6 +16,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import nbformat
 import torch
 from nbformat import NotebookNode
@@ -300,7 +301,7 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
 
     def start() -> Started:
         folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the server's own folder
-        server.send(StudentRequest(folders[-1], request.limits).to_bytes())
+        server.send(msgspec.json.encode(StudentRequest(folders[-1], request.limits)))
         pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
         return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
 

@@ -1,11 +1,9 @@
-"""What the client, the server, the judge and the student's process tell each other."""
+"""What the client, the server, the judge and the student's process tell each other; msgspec makes JSON of it."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import Self
 
 from autograder.grading.results import Limits
 
@@ -33,20 +31,10 @@ class ServerReady:
     unenforced: tuple[str, ...] = ()
     error: str = ""
 
-    def to_bytes(self) -> bytes:
-        """Return it as JSON."""
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        fields = json.loads(data)
-        return cls(tuple(fields["unenforced"]), fields["error"])
-
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """A submission to grade, for the judge; the lesson, as `packed` makes it, and the submission follow as bytes."""
+    """A submission to grade, for the judge; the lesson's notebook and the submission follow as bytes."""
 
     student: str
     lesson: str
@@ -60,16 +48,6 @@ class StudentRequest:
 
     folder: str
     limits: Limits
-
-    def to_bytes(self) -> bytes:
-        """Return it as JSON."""
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        fields = json.loads(data)
-        return cls(fields["folder"], Limits(**fields["limits"]))
 
 
 class Operation(StrEnum):

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import msgspec
+
 from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.enter import Step
 from autograder.grading.sandbox.probe import begin_probe
@@ -123,7 +125,7 @@ class Server:
             return
         if not message:
             return  # it is about to end
-        request = StudentRequest.from_bytes(message)
+        request = msgspec.json.decode(message, type=StudentRequest)
         judge.folders.append(request.folder)
         ours, theirs = socket.socketpair()
         with ours, theirs:
@@ -227,7 +229,7 @@ def serve(client: socket.socket, *, unprotected: bool) -> None:
     if not error:
         _freeze_garbage()
     with contextlib.suppress(OSError):
-        client.send(ServerReady(report.unenforced, error).to_bytes())
+        client.send(msgspec.json.encode(ServerReady(report.unenforced, error)))
     if error:
         return
     server = Server(client, shell, report.proven_steps)
