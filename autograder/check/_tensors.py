@@ -209,19 +209,19 @@ def dropout(
     zeros = (got == 0).float().mean().item()
     if torch.allclose(got, kept) or torch.allclose(got, before):
         raise CheckFailed(f"In training, no entry of `{name}` is dropped at dropout={p}.")
-    slips = [
-        slip
-        for slip, values in (mistakes or {}).items()
+    proved = [
+        mistake
+        for mistake, values in (mistakes or {}).items()
         if all(torch.isclose(got, v).any() for v in values)
         and torch.stack([torch.isclose(got, v, rtol=1e-4, atol=1e-5) for v in values]).any(dim=0).all()
     ]
-    slip = f"These are the values you get when {slips[0]}." if len(slips) == 1 else None
+    mistake = proved[0] if len(proved) == 1 else None
     strange = (got != 0) & ~torch.isclose(got, kept, rtol=1e-4, atol=1e-5)
     if strange.any():
         place = first_true(strange)
         kept_text, got_text = two_numbers(kept[place].item(), got[place].item())
         lines = versus(f"0 or {kept_text}  at index {place}, at dropout={p}", got_text)
-        raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, slip)
+        raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, values_when(mistake), mistake=mistake)
     if got.dim() > 2 and len(got) > 1 and ((got == 0) == (got[:1] == 0)).all():
         raise CheckFailed(f"In training, every sentence drops the same entries of `{name}`.")
     if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:

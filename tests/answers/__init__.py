@@ -1,8 +1,8 @@
-"""Wrong and right answers to every exercise: what the checks must catch, and what they must accept.
+"""Wrong and right answers to every exercise: what its checks must catch, and what they must accept.
 
 Each exercise has a file of its name in the folder of its lesson, with the tables `WRONG` and `RIGHT`, from what an
-answer does to how it is written (see `writing`), and perhaps `BASES`: answers that others are edits of, in the tables
-of no use by themselves.
+answer does to how it is written (see `writing`), and perhaps `BASES`: answers that are not graded but that others are
+edits of. Where the file would grow longer than 1,200 lines, the right answers have one beside it, `<exercise>_right`.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ def _collect(lesson: str) -> None:
     """Read the tables of a lesson."""
     folder = Path(__file__).parent / f"lesson_{int(lesson[:2])}"
     WRONG[lesson], RIGHT[lesson] = [], []
-    for exercise in sorted(path.stem for path in folder.glob("*.py")):
-        table = importlib.import_module(f"answers.{folder.name}.{exercise}")
-        every = getattr(table, "BASES", {}) | table.WRONG | table.RIGHT
-        _CODE[exercise] = {what: _code(written) for what, written in every.items()}
-        WRONG[lesson] += [replace(_wrong(each), exercise=exercise, what=what) for what, each in table.WRONG.items()]
-        RIGHT[lesson] += [Right(_code(each), exercise=exercise, what=what) for what, each in table.RIGHT.items()]
+    for name in sorted(path.stem for path in folder.glob("*.py")):
+        exercise, table = name.removesuffix("_right"), importlib.import_module(f"answers.{folder.name}.{name}")
+        bases, wrong, right = (getattr(table, each, {}) for each in ("BASES", "WRONG", "RIGHT"))
+        codes = {what: _code(written) for what, written in (bases | wrong | right).items()}
+        _CODE.setdefault(exercise, {}).update(codes)
+        WRONG[lesson] += [replace(_wrong(each), exercise=exercise, what=what) for what, each in wrong.items()]
+        RIGHT[lesson] += [Right(codes[what], exercise=exercise, what=what) for what in right]
 
 
 for _lesson in LESSONS:

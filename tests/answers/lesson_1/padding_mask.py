@@ -11,9 +11,7 @@ WRONG = {
     "additive mask": edit("return (…", "return torch.where(tokens != pad_id, 0.0, -math.inf)[:, None, None, :]").fails(
         "shape", "wrong dtype"
     ),
-    "the first row for all": edit("(tokens != pad_id)", "(tokens[:1] != pad_id).expand(len(tokens), -1)").fails(
-        "values", "mask of the first"
-    ),
+    "the first row for all": edit(" != pad_id)", "[:1]….expand(len(tokens), -1)").fails("values", "mask of the first"),
     "all True": edit("(tokens != pad_id)", "torch.ones_like(tokens).bool()").fails("values", "nothing is masked"),
     "greater than the pad id": edit("!=", ">").fails("values", "wrong values"),
     "everything after the first pad": edit("(tokens != pad_id)", "….cumprod(-1).bool()"),

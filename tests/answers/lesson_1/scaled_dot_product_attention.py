@@ -30,9 +30,7 @@ WRONG = {
     ).fails("values", "not scaled, and the softmax runs over the queries"),
     "averages the keys": edit("@ value", "@ key").fails("shapes", "wrong shape", names="average the keys"),
     "transpose forgotten": edit("key.transpose(-2, -1)", "key").fails("shapes", "raised RuntimeError"),
-    "transposes the first two dimensions": edit("key.transpose(-2, -1)", "key.transpose(0, 1)").fails(
-        "shapes", "raised RuntimeError"
-    ),
+    "transposes the first two dimensions": edit("(-2, -1)", "(0, 1)").fails("shapes", "raised RuntimeError"),
     ".T reverses all dimensions": edit("key.transpose(-2, -1)", "key.permute(*range(key.dim() - 1, -1, -1))").fails(
         "shapes", "raised RuntimeError"
     ),
@@ -599,9 +597,7 @@ RIGHT = {
         ("weights @ value", "(value.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1)"),
         on=BARE,
     ),
-    "double precision inside": edits(
-        ("query @ key", "query.double() @ key.double()"), ("=-1)", "….to(query.dtype)"), on=BARE
-    ),
+    "double precision inside": edits((" @ key", ".double()….double()"), ("=-1)", "….to(query.dtype)"), on=BARE),
     "softmax in float32, then back, as in many libraries": edit(
         "=-1)", "=-1, dtype=torch.float32).to(query.dtype)", on=BARE
     ),
@@ -818,13 +814,9 @@ RIGHT = {
         ("~mask, -math.inf", 'mask == 0, float("-inf")'),
         on=BARE,
     ),
-    "torch.sqrt of a tensor": edit(
-        "(-2, -1) / math.sqrt(query.size(-1))", "(-1, -2) / torch.sqrt(torch.tensor(query.size(-1)))", on=BARE
-    ),
+    "torch.sqrt of a tensor": edit("(-2, -1) / math.…", "(-1, -2) / torch.sqrt(torch.tensor(query.size(-1)))", on=BARE),
     "torch.sqrt of a tensor with dtype": edit(
-        "(-2, -1) / math.sqrt(query.size(-1))",
-        "(-1, -2) / torch.tensor(query.size(-1), dtype=query.dtype).sqrt()",
-        on=BARE,
+        "(-2, -1) / math.sqrt(query.size…", "(-1, -2) / torch.tensor(query.size(-1), dtype=query.dtype).sqrt()", on=BARE
     ),
     "einsum": edits(
         ('"""Average…(-1))', 'scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** -0.5'),
@@ -994,9 +986,7 @@ RIGHT = {
         on=BARE,
     ),
     "extra keyword argument scale=None": edits(
-        ("dropout=None", "…, scale=None"),
-        ("/ math.sqrt(query.size(-1))", "* (scale or query.size(-1) ** -0.5)"),
-        on=BARE,
+        ("dropout=None", "…, scale=None"), ("/ math.sqrt(query.size(-…", "* (scale or query.size(-1) ** -0.5)"), on=BARE
     ),
     "list comprehension over batch via unbind, 2-D base case with addmm": edits(
         ('"""Average…(-1))', "scores = torch.matmul(query.mul(1 / math.sqrt(query.size(-1))), key.transpose(-1, -2))"),

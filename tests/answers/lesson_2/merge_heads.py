@@ -15,9 +15,7 @@ WRONG = {
     "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "wrong shape"),
     "sums the heads": edit("return x…", "return x.sum(1)"),
     "concatenates along the sequence": edit("return x…", "return torch.cat(x.unbind(1), dim=1)"),
-    "transpose(2, 3) before flattening": edit(
-        "return x…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)"
-    ),
+    "transpose(2, 3) before flattening": edit("return…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)"),
     "detached": edit("return x…", "return x.transpose(1, 2).flatten(2).detach()").named("gradient"),
     "through NumPy": edit(
         "return x…", "return torch.from_numpy(x.detach().numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))"

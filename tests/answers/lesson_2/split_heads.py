@@ -133,9 +133,7 @@ WRONG = {
     "num_heads capped at 8": edit(
         "return x…", "return x.view(b, s, min(num_heads, 8), -1).transpose(1, 2)", on="one head squeezed"
     ),
-    "num_heads == d_model (d_k 1) squeezed": edit(
-        "(1, 2) if num_heads > 1 else x", "(1, 2).squeeze(-1)", on="one head squeezed"
-    ),
+    "num_heads == d_model (d_k 1) squeezed": edit("(1, 2) if num_heads…", "(1, 2).squeeze(-1)", on="one head squeezed"),
     "only single reshape when batch is 1": edit(
         "num_heads > 1 else x", "b > 1 else x.view(1, num_heads, s, d_k)", on="one head squeezed"
     ),

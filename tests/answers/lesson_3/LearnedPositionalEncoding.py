@@ -3,7 +3,7 @@
 from answers.writing import BARE, TYPED, edit, edits
 
 BASES = {
-    "@1": """
+    "short": """
         class LearnedPositionalEncoding(nn.Module):
             def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1):
                 super().__init__()
@@ -54,9 +54,7 @@ WRONG = {
         ("self.position.…", "len(self.position)"),
         ("self.position(torch.arange(seq_len, device=x.device))", "self.position[:seq_len]"),
     ).named("position.weight"),
-    "max_len rows too many": edits(
-        ("nn.Embedding(max_len, d_model)", "nn.Embedding(max_len + 1, d_model)"), ("self.position.…", "… - 1")
-    ),
+    "max_len rows too many": edits(("(max_len, d_model)", "(max_len + 1, d_model)"), ("self.position.…", "… - 1")),
     "sinusoidal and learned at once": edit("+ self", "+ sinusoidal_encoding(seq_len, x.size(-1)) …"),
     "reversed positions": edit("torch.arange(seq_len, device=x.device)", "torch.arange(seq_len - 1, -1, -1)"),
     "the last rows": edit("seq_len, device=x.device", "max_len - seq_len, max_len").named("last rows"),
@@ -103,37 +101,37 @@ WRONG = {
         "p=torch.arange(n,device=x.device)\n"
         "if self.training: p=p+self.position.num_embeddings-n\n"
         "return self.dropout(x+self.position(p))",
-        on="@1",
+        on="short",
     ),
     "train: not added": edit(
         "return self…",
         "if self.training: return self.dropout(x)\nreturn x+self.position(torch.arange(x.size(1),device=x.device))",
-        on="@1",
+        on="short",
     ),
     "gradient to position only in eval": edit(
         "return self…",
         "p=self.position(torch.arange(x.size(1),device=x.device))\n"
         "if self.training: p=p.detach()\n"
         "return self.dropout(x+p)",
-        on="@1",
+        on="short",
     ).named("grad"),
-    "arange on CPU": edit(", device=x.device", "", on="@1").named("device"),
+    "arange on CPU": edit(", device=x.device", "", on="short").named("device"),
     "off by one limit": edit(
         "if x.…device)))",
         'if x.size(1)>self.max_len+1: raise ValueError(f"{x.size(1)} {self.max_len}")\n'
         "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-1)))",
-        on="@1",
+        on="short",
     ),
     "seq_len max_len clamps the last": edit(
         "return self…",
         "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-2)))",
-        on="@1",
+        on="short",
     ),
-    "positions mod 8": edit("device)", "… % 8", on="@1"),
+    "positions mod 8": edit("device)", "… % 8", on="short"),
     "table scaled by sqrt d in train": edit(
         "return self…",
         "p=self.position.weight[:x.size(1)]\nif self.training: p=p*math.sqrt(x.size(-1))\nreturn self.dropout(x+p)",
-        on="@1",
+        on="short",
     ),
     "cached lookup with its graph": edits(
         ("= max_len", "…\nself.c={}"),
@@ -143,13 +141,13 @@ WRONG = {
             "if n not in self.c: self.c[n]=self.position(torch.arange(n,device=x.device))\n"
             "return self.dropout(x+self.c[n])",
         ),
-        on="@1",
+        on="short",
     ),
-    "dropout mask on x only & table only half": edit("(x + self", "(x) + self.dropout(self", on="@1"),
+    "dropout mask on x only & table only half": edit("(x + self", "(x) + self.dropout(self", on="short"),
     "F.dropout always training": edit(
         "return self…",
         "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)",
-        on="@1",
+        on="short",
     ).named("eval"),
     "in place on x in train only when no grad": edit(
         "return self…",
@@ -157,7 +155,7 @@ WRONG = {
         "if self.training and not x.requires_grad: x += p\n"
         "else: x = x+p\n"
         "return self.dropout(x)",
-        on="@1",
+        on="short",
     ).named("input|changes `"),
     "weight tied at class level": edits(
         ("Module):", "…\n    t=None"),
@@ -166,24 +164,24 @@ WRONG = {
             "if LearnedPositionalEncoding.t is None or LearnedPositionalEncoding.t.weight.shape!=(max_len,d_model): LearnedPositionalEncoding.t=nn.Embedding(max_len,d_model)\n"
             "self.position=LearnedPositionalEncoding.t",
         ),
-        on="@1",
+        on="short",
     ).named("shared|share"),
-    "default max_len 512, another way": edit("5000", "512", on="@1").named("5000"),
-    "default dropout 0": edit("0.1", "0.0", on="@1").named("0.1"),
-    "max_norm=3.5 on position table": edit("d_model)", "d_model, max_norm=3.0)", on="@1"),
-    "squeeze(0)": edit("device)))", "….squeeze(0)", on="@1"),
-    "error message has neither units: only max_len": edit("seq_len {x.size(1)} > max_len", "max_len", on="@1"),
+    "default max_len 512, another way": edit("5000", "512", on="short").named("5000"),
+    "default dropout 0": edit("0.1", "0.0", on="short").named("0.1"),
+    "max_norm=3.5 on position table": edit("d_model)", "d_model, max_norm=3.0)", on="short"),
+    "squeeze(0)": edit("device)))", "….squeeze(0)", on="short"),
+    "error message has neither units: only max_len": edit("seq_len {x.size(1)} > max_len", "max_len", on="short"),
     "random positions in train": edit(
         "return self…",
         "n=x.size(1)\n"
         "ids=torch.randperm(self.max_len)[:n].sort()[0] if self.training else torch.arange(n)\n"
         "return self.dropout(x+self.position(ids))",
-        on="@1",
+        on="short",
     ),
     "reads x.size(1) rows, adds only to first sentence when batch>3": edit(
         "return self…",
         "p=self.position.weight[:x.size(1)]\ny=torch.cat([x[:3]+p,x[3:]])\nreturn self.dropout(y)",
-        on="@1",
+        on="short",
     ),
 }
 
@@ -260,7 +258,7 @@ RIGHT = {
         ),
         on="sparse gradients",
     ),
-    "weight slice": edit("(torch.arange(x.size(1), device=x.device))", ".weight[:x.size(1)]", on="@1"),
+    "weight slice": edit("(torch.arange(x.size(1), device=x.device))", ".weight[:x.size(1)]", on="short"),
     "buffer of ids": """
         class LearnedPositionalEncoding(nn.Module):
             def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1):
@@ -279,13 +277,13 @@ RIGHT = {
         "return self…",
         "ids = torch.arange(x.size(1), device=x.device).expand(x.shape[:2])\n"
         "return self.dropout(x + self.position(ids))",
-        on="@1",
+        on="short",
     ),
     "cumsum ids": edit(
         "return self…",
         "ids = torch.ones(x.shape[:2], dtype=torch.long, device=x.device).cumsum(1) - 1\n"
         "return self.dropout(x + self.position(ids))",
-        on="@1",
+        on="short",
     ),
     "F.embedding, small init, F.dropout": edits(
         ("self.dropout =…", "nn.init.normal_(self.position.weight, std=0.02)\nself.p = dropout"),
@@ -297,18 +295,18 @@ RIGHT = {
         ),
         on=TYPED,
     ),
-    "zero init": edit("d_model)", "…\nnn.init.zeros_(self.position.weight)", on="@1"),
+    "zero init": edit("d_model)", "…\nnn.init.zeros_(self.position.weight)", on="short"),
     "loop over positions": edit(
         "return self…",
         "rows = [x[:, i] + self.position(torch.tensor(i, device=x.device)) for i in range(x.size(1))]\n"
         "return self.dropout(torch.stack(rows, dim=1))",
-        on="@1",
+        on="short",
     ),
     "one-hot matmul eye": edit(
         "return self…",
         "sel = torch.eye(self.max_len, device=x.device, dtype=x.dtype)[:x.size(1)]\n"
         "return self.dropout(torch.einsum('sm,md->sd', sel, self.position.weight) + x)",
-        on="@1",
+        on="short",
     ),
     "inheritance from a base with hook": """
         class LearnedPositionalEncoding(nn.Module):

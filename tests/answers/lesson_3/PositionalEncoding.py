@@ -3,7 +3,7 @@
 from answers.writing import TYPED, edit, edits
 
 BASES = {
-    "@6": """
+    "short": """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1):
                 super().__init__()
@@ -24,9 +24,7 @@ WRONG = {
     "the last rows": edit("self.encoding[:seq_len]", "self.encoding[-seq_len:]").fails("values", "last rows"),
     "scaled once more": edit("x + self", "x * math.sqrt(x.size(-1)) + self").fails("values", "√d_model once more"),
     "multiplied": edit("x + self", "x * self").fails("values", "multiplied instead of added"),
-    "in place": edit("return self…", "x += self.encoding[:seq_len]\nreturn self.dropout(x)").fails(
-        "values", "changes `x`"
-    ),
+    "in place": edit("return…", "x += self.encoding[:seq_len]\nreturn self.dropout(x)").fails("values", "changes `x`"),
     "the whole table": edit("self.encoding[:seq_len]", "self.encoding").fails("values", "raised RuntimeError"),
     "a parameter": edit(
         "self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))"
@@ -34,9 +32,7 @@ WRONG = {
     "a plain attribute": edit("self.register_buffer…", "self.encoding = sinusoidal_encoding(max_len, d_model)").fails(
         "layer", "not registered as a buffer"
     ),
-    "another name": edits(('register_buffer("encoding"', 'register_buffer("pe"'), ("self.encoding", "self.pe")).fails(
-        "layer", "has no `encoding`"
-    ),
+    "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no `encoding`"),
     "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails(
         "layer", "no entry of `layer(x)` is dropped"
     ),
@@ -176,7 +172,7 @@ WRONG = {
         "n=x.size(1)\n"
         "o = torch.randint(0, self.encoding.size(0)-n+1, ()).item() if self.training else 0\n"
         "return self.dropout(x + self.encoding[o:o+n])",
-        on="@6",
+        on="short",
     ),
     "encoding scaled when len==max_len": edit(
         "seq_len,…seq_len])",
@@ -186,10 +182,10 @@ WRONG = {
         on=TYPED,
     ),
     ">= refuses max_len itself": edits(
-        ("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="@6"
+        ("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"
     ),
     "message names swapped hard-coded 5000": edit(
-        "raise ValueError…", 'raise ValueError(f"{x.size(1)} > 13")', on="@6"
+        "raise ValueError…", 'raise ValueError(f"{x.size(1)} > 13")', on="short"
     ),
     "ValueError, RuntimeError caught and renamed, len 1 table broadcasts": edit(
         "if x.…(1)])",
@@ -197,13 +193,13 @@ WRONG = {
         "    return self.dropout(x + self.encoding[:x.size(1)])\n"
         "except RuntimeError:\n"
         '    raise ValueError(f"{x.size(1)} > {self.encoding.size(0)}")',
-        on="@6",
+        on="short",
     ).named("max_len 1|1"),
     "checks batch size too": edits(
-        ("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="@6"
+        ("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"
     ),
-    "buffer used but via .cpu()": edit("[:x.size(1)]", "….cpu()", on="@6").named("device"),
-    "output .float()": edit("x +", "x.float() +", on="@6").named("dtype"),
+    "buffer used but via .cpu()": edit("[:x.size(1)]", "….cpu()", on="short").named("device"),
+    "output .float()": edit("x +", "x.float() +", on="short").named("dtype"),
     "same mask every call": edits(
         ("dropout)", "…\nself.m=None"),
         (
@@ -213,16 +209,16 @@ WRONG = {
             "if self.m is None or self.m.shape!=y.shape: self.m=self.dropout(torch.ones_like(y)).detach()\n"
             "return y*self.m",
         ),
-        on="@6",
+        on="short",
     ).named("second|call"),
     "dropout two times with half": edits(
-        ("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"),
-        ("x + self.encoding[:x.size(1)]", "self.dropout(…)"),
-        on="@6",
+        ("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"
     ),
-    "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="@6"),
-    "dropout p clamped to 0.25": edit("(dropout)", "(0.25)", on="@6").named("rate"),
-    "default max_len 512, another way": edit("5000", "512", on="@6").named("default|5000|drops out at|another default"),
+    "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
+    "dropout p clamped to 0.25": edit("(dropout)", "(0.25)", on="short").named("rate"),
+    "default max_len 512, another way": edit("5000", "512", on="short").named(
+        "default|5000|drops out at|another default"
+    ),
     "buffer grows persistently: overwritten by slice (state)": edits(
         ("dropout)", "…\nself.max_len=max_len"),
         (
@@ -231,21 +227,21 @@ WRONG = {
             "self.encoding=self.encoding[:x.size(1)]\n"
             "return self.dropout(x + self.encoding)",
         ),
-        on="@6",
+        on="short",
     ),
     "eval in-place add": edit(
         "return self…",
         "if not self.training: x += self.encoding[:x.size(1)]\n"
         "else: x = x+ self.encoding[:x.size(1)]\n"
         "return self.dropout(x)",
-        on="@6",
+        on="short",
     ).named("input|changes `"),
     "train in-place dropout fine but in-place add in train": edit(
         "return self…",
         "if self.training and not x.requires_grad: x += self.encoding[:x.size(1)]\n"
         "else: x = x+ self.encoding[:x.size(1)]\n"
         "return self.dropout(x)",
-        on="@6",
+        on="short",
     ).named("input|changes `"),
     "Dropout inplace=True with x+enc ok, but p=0?": edits(
         ("self.dropout =…", "self.dropout=nn.Dropout(dropout, inplace=True)"),
@@ -253,41 +249,41 @@ WRONG = {
             "return self…",
             "x=self.dropout(x) if False else x\nx.data=x.data+self.encoding[:x.size(1)]\nreturn self.dropout(x*1)",
         ),
-        on="@6",
+        on="short",
     ).named("input|changes `"),
     "detached x in eval only": edit(
-        "1)])", "1)]) if self.training else (x.detach() + self.encoding[:x.size(1)])", on="@6"
+        "1)])", "1)]) if self.training else (x.detach() + self.encoding[:x.size(1)])", on="short"
     ).named("grad"),
-    "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="@6").named("train|grad"),
-    "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="@6"),
+    "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
+    "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
     "buffer has an extra row": edits(
         ("max_len,", "max_len+1,"),
         ("dropout)", "…\nself.m=max_len"),
         ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
-        on="@6",
+        on="short",
     ).named("max_len|rows"),
     "buffer always 5000 rows": edits(
         ("max_len,", "5000,"),
         ("dropout)", "…\nself.m=max_len"),
         ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
-        on="@6",
+        on="short",
     ).named("rows"),
     "seq_len 1 broadcasts whole": edit(
         "return self…",
         "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)",
-        on="@6",
+        on="short",
     ),
-    "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="@6"),
-    "pads not encoded: zero vectors skipped": edit("[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="@6").named(
-        "zero"
-    ),
+    "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
+    "pads not encoded: zero vectors skipped": edit(
+        "[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="short"
+    ).named("zero"),
     "builds the table for d_model 12 from max_len order error masked": edit(
-        "(max_len, d_model)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="@6"
+        "(max_len, d_model)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="short"
     ),
-    "d_model hard-coded 12": edit("d_model)", "12)", on="@6"),
-    "squeeze(0)": edit("1)])", "….squeeze(0)", on="@6"),
+    "d_model hard-coded 12": edit("d_model)", "12)", on="short"),
+    "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
     "only first three sentences": edit(
-        "return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="@6"
+        "return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="short"
     ),
 }
 
@@ -449,14 +445,14 @@ RIGHT = {
             "    y = y * keep / (1 - self.p)\n"
             "return y",
         ),
-        on="@6",
+        on="short",
     ),
-    "inplace dropout on own sum": edit("(dropout)", "(dropout, inplace=True)", on="@6"),
+    "inplace dropout on own sum": edit("(dropout)", "(dropout, inplace=True)", on="short"),
     "index_select with arange and to dtype": edit(
         "return self…",
         "rows = self.encoding.index_select(0, torch.arange(x.size(1), device=x.device))\n"
         "return self.dropout(x + rows.to(x))",
-        on="@6",
+        on="short",
     ),
     "own table in a static method, kw only dropout": """
         class PositionalEncoding(nn.Module):
@@ -476,19 +472,19 @@ RIGHT = {
                 return self.drop(self.encoding[:seq_len] + x)
     """,
     "clone and +=": edit(
-        "return self…", "y = x.clone()\ny += self.encoding[None, :x.size(1)]\nreturn self.dropout(y)", on="@6"
+        "return self…", "y = x.clone()\ny += self.encoding[None, :x.size(1)]\nreturn self.dropout(y)", on="short"
     ),
     "expand per batch": edit(
         "return self…",
         "rows = self.encoding[:x.size(1)].unsqueeze(0).expand(x.size(0), -1, -1)\n"
         "return self.dropout(torch.stack([x, rows]).sum(0))",
-        on="@6",
+        on="short",
     ),
     "Sequential dropout, multiline message": edits(
-        ("max_len, d_model", "max_len=…=d_model"), ("Dropout(dropout)", "Sequential(nn.…)"), on="@6"
+        ("max_len, d_model", "max_len=…=d_model"), ("Dropout(dropout)", "Sequential(nn.…)"), on="short"
     ),
     "nn.Buffer": edit(
-        "self.register_buffer…", "self.encoding = nn.Buffer(sinusoidal_encoding(max_len, d_model))", on="@6"
+        "self.register_buffer…", "self.encoding = nn.Buffer(sinusoidal_encoding(max_len, d_model))", on="short"
     ),
     "subclass of ValueError": edits(
         (
@@ -496,7 +492,7 @@ RIGHT = {
             "class TooLong(ValueError):\n    def __init__(self, n, m): super().__init__(f'{n} tokens > {m}')\nclass",
         ),
         ("raise ValueError…", "raise TooLong(x.size(1), self.encoding.size(0))"),
-        on="@6",
+        on="short",
     ),
     "try/except with size error": edit(
         'if n >…", m)',
@@ -524,18 +520,18 @@ RIGHT = {
             "x + self.encoding[:x.size(1)]",
             "torch.addcmul(x, self.encoding[:x.size(1)], torch.ones((), device=x.device, dtype=x.dtype))",
         ),
-        on="@6",
+        on="short",
     ),
     "float64 buffer cast at use? keeps float32 buffer; x.new": edit(
-        "[:x.size(1)]", "….to(device=x.device, dtype=x.dtype)", on="@6"
+        "[:x.size(1)]", "….to(device=x.device, dtype=x.dtype)", on="short"
     ),
     "extra attrs and a repr, dropout first defined": edits(
         ("Module):", "…\n    def extra_repr(self): return f'd_model={self.d_model}'"),
         ("self.register_buffer…", "self.dropout, self.d_model = nn.Dropout(dropout), d_model"),
         ("self.dropout =…", 'self.register_buffer("encoding", sinusoidal_encoding(max_len, d_model).detach().clone())'),
-        on="@6",
+        on="short",
     ),
     "torch.lerp / baddbmm style": edit(
-        "x + self.encoding[:x.size(1)]", "sum([x, self.encoding[:x.size(1), :]])", on="@6"
+        "x + self.encoding[:x.size(1)]", "sum([x, self.encoding[:x.size(1), :]])", on="short"
     ),
 }

@@ -11,9 +11,7 @@ WRONG = {
     ),
     "times the root of the length": edit("math.sqrt…", "math.sqrt(tokens.size(1))").fails("values", "√seq_len"),
     "another name": edit("self.embedding", "self.table").fails("shape", "no trainable parameter `embedding.weight`"),
-    "sizes swapped": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(d_model, vocab_size)").fails(
-        "shape", "wrong shape"
-    ),
+    "sizes swapped": edit("(vocab_size, d_model)", "(d_model, vocab_size)").fails("shape", "wrong shape"),
     "a linear layer": edit("nn.Embedding(vocab_size, d_model)", "nn.Linear(vocab_size, d_model)").fails("shape"),
     "a frozen table": edit("self.embedding(tokens)", "….detach()").fails("values", "No gradient"),
     "scales the table in place": edit(
@@ -48,12 +46,9 @@ WRONG = {
         "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)"
     ).named("changes `table`"),
     "the scale is a parameter": edits(
-        ("self.d_model = d_model", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"),
-        ("math.sqrt…", "self.scale"),
+        ("self.d_model =…", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"), ("math.sqrt…", "self.scale")
     ).named("should not have"),
-    "from a pretrained frozen table": edit(
-        "nn.Embedding(vocab_size, d_model)", "nn.Embedding.from_pretrained(torch.randn(vocab_size, d_model))"
-    ).named("trainable"),
+    "from a pretrained frozen table": edit("(vocab_size, d_model", ".from_pretrained(torch.randn…)").named("trainable"),
     "d_model kept in a global": edits(
         ("self.d_model = d_model", "global _width\n_width = d_model"), ("math.sqrt…", "math.sqrt(_width)")
     ),
@@ -253,8 +248,6 @@ RIGHT = {
         on=TYPED,
     ),
     "sum of d root by norm of ones": edit(
-        "math.sqrt(self.d_model)",
-        "torch.ones(self.d_model, device=tokens.device).norm().to(self.embedding.weight.dtype)",
-        on=TYPED,
+        "math.sqrt(…", "torch.ones(self.d_model, device=tokens.device).norm().to(self.embedding.weight.dtype)", on=TYPED
     ),
 }

@@ -9,9 +9,7 @@ WRONG = {
     "multiplied": edit("position / 10000", "position * 10000").fails("", "multiplied by"),
     "not divided by d_model": edit("(even / d_model)", "even").fails("", "wrong values"),
     "the square of the pair": edit("column // 2 * 2", "(column // 2) ** 2").fails("", "wrong values"),
-    "the sine": edit("return position…", "return math.sin(position / 10000 ** (even / d_model))").fails(
-        "", "sine of the angle"
-    ),
+    "the sine": edit("return…", "return math.sin(position / 10000 ** (even / d_model))").fails("", "sine of the angle"),
     "the table of `^`": edit("**", "^").fails("", "raised TypeError"),
     "returns nothing": edit("return position", "position").fails("", "Is there a `return`"),
     "base 1000": edit("10000", "1000").fails("", "base is 1000"),
@@ -36,9 +34,7 @@ WRONG = {
     ).named("(co)?sine of the angle"),
     "d_model - 2 below (tensor2tensor)": edit("even / d_model", "even / (d_model - 2)"),
     "positions from 1": edit("return position /", "return (position + 1) /").named("counted from 1"),
-    "a string": edit("return position…", "return f'{position / 10000 ** (even / d_model)} radians'").named(
-        "one number"
-    ),
+    "a string": edit("return…", "return f'{position / 10000 ** (even / d_model)} radians'").named("one number"),
     "all columns": edit(
         "return position…", "return [position / 10000 ** (c // 2 * 2 / d_model) for c in range(d_model)]"
     ).named("one number"),

@@ -16,8 +16,7 @@ WRONG = {
         "shape", "wrong values", names="sine and cosine are swapped"
     ),
     "for halves": edit(
-        "return torch…",
-        "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n…[order][:, order]",
+        "return…", "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n…[order][:, order]"
     ).fails("values", "rotations stand for halves"),
     "a 2 × 2 matrix": edit("torch.block_diag(*blocks)", "blocks[0]").fails("shape", "wrong shape"),
     "transposed blocks for negative offsets twice": edit("offset /", "-abs(offset) /").named("wrong way"),

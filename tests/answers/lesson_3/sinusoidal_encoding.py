@@ -3,13 +3,13 @@
 from answers.writing import BARE, body, edit, edits
 
 BASES = {
-    "@0": """
+    "stacked": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
             p = torch.arange(max_len)[:, None]
             s = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
             return torch.stack([torch.sin(p * s), torch.cos(p * s)], -1).flatten(1)
     """,
-    "@1": """
+    "every other column": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
             p=torch.arange(max_len)[:,None]
             s = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
@@ -95,9 +95,11 @@ WRONG = {
         ("10000.0…", "10000.0 ** (-torch.arange(0, 2 * d_model, 4) / d_model)"),
         ("torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))"),
     ),
-    "float16 pos precision: bfloat16 arange": edit(")[:,None]", ", dtype=torch.bfloat16….float()", on="@1"),
-    "table repeats after 512 rows": edit("p=torch…", "p=(torch.arange(max_len)%512)[:,None]", on="@1"),
-    "requires grad": edit("(1)", "(1).requires_grad_()", on="@0").named("grad"),
+    "float16 pos precision: bfloat16 arange": edit(
+        ")[:,None]", ", dtype=torch.bfloat16….float()", on="every other column"
+    ),
+    "table repeats after 512 rows": edit("p=torch…", "p=(torch.arange(max_len)%512)[:,None]", on="every other column"),
+    "requires grad": edit("(1)", "(1).requires_grad_()", on="stacked").named("grad"),
     "cached by max_len": """
         _T = {}
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -110,24 +112,24 @@ WRONG = {
     "half precision speeds": edits(
         ("s = 10000…", "s = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"),
         ("), torch.cos(p * s", ".float()….float()"),
-        on="@0",
+        on="stacked",
     ),
     "sine small-angle approximated in slow columns": edit(
         "return torch…",
         "a=p*s\nreturn torch.stack([torch.where(s<0.01,a,torch.sin(a)).expand_as(a),torch.cos(a)],-1).flatten(1)",
-        on="@0",
+        on="stacked",
     ),
-    "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="@0").named("shape"),
+    "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
     "d_model 2 wrong: speed d//2-1": edits(
         ("p = torch", "h=d_model//2\n…"),
         ("s = 10000…", "s=torch.exp(-math.log(10000)*torch.arange(h)*2/d_model) if h>1 else torch.tensor([1e-4])"),
-        on="@0",
+        on="stacked",
     ),
-    "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="@0"),
+    "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
     "modifies global default dtype": edits(
-        ("p = torch", "torch.set_default_dtype(torch.float64)\n…"), ("(1)", "(1).float()"), on="@0"
+        ("p = torch", "torch.set_default_dtype(torch.float64)\n…"), ("(1)", "(1).float()"), on="stacked"
     ).named("default|drops out at|another default"),
-    "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="@0"),
+    "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
 }
 
 RIGHT = {
@@ -229,12 +231,12 @@ RIGHT = {
         return pe
     """),
     "stack flatten": edit(
-        "[torch.sin(p * s), torch.cos(p * s)], -", "(torch.sin(p*s), torch.cos(p*s)), dim=-", on="@0"
+        "[torch.sin(p * s), torch.cos(p * s)], -", "(torch.sin(p*s), torch.cos(p*s)), dim=-", on="stacked"
     ),
     "double loop": edit(
         "p=torch…return e",
         "return torch.tensor([[(math.cos if c % 2 else math.sin)(encoding_angle(p, c, d_model)) for c in range(d_model)] for p in range(max_len)])",
-        on="@1",
+        on="every other column",
     ),
     "numpy float64 cast": """
         import numpy as np
@@ -251,7 +253,7 @@ RIGHT = {
         "w = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)\n"
         "z = torch.polar(torch.ones(max_len, d_model // 2, dtype=torch.float64), torch.outer(torch.arange(max_len, dtype=torch.float64), w))\n"
         "return torch.stack([z.imag, z.real], -1).reshape(max_len, d_model).float()",
-        on="@1",
+        on="every other column",
     ),
     "exp log outer sin phase": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -291,7 +293,7 @@ RIGHT = {
         "p=torch…return e",
         "a = torch.einsum('p,i->pi', torch.arange(max_len).double(), torch.logspace(0, -4 * (d_model - 2) / d_model, d_model // 2, dtype=torch.float64))\n"
         "return torch.cat([a.sin().T[:, None], a.cos().T[:, None]], 1).reshape(d_model, max_len).T.float()",
-        on="@1",
+        on="every other column",
     ),
     "recurrence by rotation, float64": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -309,9 +311,9 @@ RIGHT = {
         "c = torch.arange(d_model)\n"
         "f = lambda p: torch.where(c % 2 == 0, torch.sin(p / 10000 ** (c // 2 * 2 / d_model)), torch.cos(p / 10000 ** (c // 2 * 2 / d_model)))\n"
         "return torch.vmap(f)(torch.arange(max_len))",
-        on="@1",
+        on="every other column",
     ),
-    "no_grad decorator": edit("def sinusoidal_encoding", "@torch.no_grad()\n…", on="@1"),
+    "no_grad decorator": edit("def sinusoidal_encoding", "@torch.no_grad()\n…", on="every other column"),
     "Annotated Transformer": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
             pe = torch.zeros(max_len, d_model)

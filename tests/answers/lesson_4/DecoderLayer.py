@@ -16,9 +16,7 @@ WRONG = {
     "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails(
         "values", "No gradient flows back to `memory`"
     ),
-    "dropout not passed on": edit("AddNorm(d_model, dropout)", "AddNorm(d_model)").fails(
-        "dropout", "Hand `dropout` on"
-    ),
+    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
     "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails(
         "dropout", "wrong values"
     ),

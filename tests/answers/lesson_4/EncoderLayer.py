@@ -55,16 +55,12 @@ WRONG = {
     "one add & norm under two names": edit("self.add_norm_2 =…", "self.add_norm_2 = self.add_norm_1").fails(
         "parameters", "is the same module as `add_norm_1`"
     ),
-    "other names": edit("self.self_attention", "self.attention").fails(
-        "parameters", "no trainable parameter `self_attention"
-    ),
+    "other names": edit(".self_attention", ".attention").fails("parameters", "no trainable parameter `self_attention"),
     "d_ff ignored": edit("d_ff,", "4 * d_model,").fails("parameters", "wrong shape"),
     "an extra part": edit("self.add_norm_2 =…", "…\nself.final = AddNorm(d_model)").fails(
         "parameters", "should not have"
     ),
-    "dropout not passed on": edit("AddNorm(d_model, dropout)", "AddNorm(d_model)").fails(
-        "dropout", "Hand `dropout` on"
-    ),
+    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
     "add & norm the wrong way round": edits(
         ("x = self…", "x = self.add_norm_1(self.self_attention(x, x, x, src_mask), x)"),
         ("self.add_norm_2(…", "self.add_norm_2(self.feed_forward(x), x)"),

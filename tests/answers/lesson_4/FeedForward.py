@@ -24,13 +24,10 @@ WRONG = {
     "sigmoid": edit("torch.relu(", "torch.sigmoid(").fails("values", "sigmoid instead"),
     "residual inside": edit("return self.linear_2", "return x + self.linear_2").fails("values", "next exercise's job"),
     "layers swapped": edits(
-        ("nn.Linear(d_model, d_ff)", "nn.Linear(d_ff, d_model)"),
-        ("self.linear_2 =…", "self.linear_2 = nn.Linear(d_model, d_ff)"),
+        ("(d_model, d_ff)", "(d_ff, d_model)"), ("self.linear_2 =…", "self.linear_2 = nn.Linear(d_model, d_ff)")
     ).fails("parameters", "wrong shape"),
     "other names": edit("linear_1", "first").fails("parameters", "`linear_1.weight`"),
-    "no biases": edit("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, d_ff, bias=False)").fails(
-        "parameters", "`linear_1.bias`"
-    ),
+    "no biases": edit("(d_model, d_ff)", "(d_model, d_ff, bias=False)").fails("parameters", "`linear_1.bias`"),
     "in place on the input": edit("self.linear_1(x)", "self.linear_1(x.mul_(1.5))").fails("values", "changes `x`"),
     "averages over positions": edit("self.dropout(hidden)", "….mean(1, keepdim=True).expand_as(hidden)").fails(
         "values", "averaged over the positions"
@@ -159,9 +156,7 @@ RIGHT = {
                 return self.linear_2(torch.maximum(hidden, torch.zeros_like(hidden)))
     """,
     "no dropout": edits(
-        ("self.dropout = nn.Dropout(dropout)", ""),
-        ("hidden =…hidden))", "return self.linear_2(self.linear_1(x).relu())"),
-        on=BARE,
+        ("self.dropout = nn.…", ""), ("hidden =…hidden))", "return self.linear_2(self.linear_1(x).relu())"), on=BARE
     ),
     "Sequential with names sharing": edits(
         ("self.dropout =…", "self.activation = nn.Sequential(nn.ReLU(), nn.Dropout(dropout))"),

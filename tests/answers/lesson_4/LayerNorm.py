@@ -3,7 +3,7 @@
 from answers.writing import BARE, edit, edits
 
 BASES = {
-    "@0": """
+    "short": """
         class LayerNorm(nn.Module):
             def __init__(self, d_model, eps=1e-5):
                 super().__init__()
@@ -15,19 +15,7 @@ BASES = {
                 v = x.var(-1, correction=0, keepdim=True)
                 return self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias
     """,
-    "@1": """
-        class LayerNorm(nn.Module):
-            def __init__(self, d_model, eps=1e-5):
-                super().__init__()
-                self.weight = nn.Parameter(torch.ones(d_model))
-                self.bias = nn.Parameter(torch.zeros(d_model))
-                self.eps = eps
-            def forward(self, x):
-                d = x.size(-1)
-                m = x.mean(-1, keepdim=True)
-                v = x.var(-1, correction=0, keepdim=True)
-                return self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias
-    """,
+    "short, with the width": edit("m =", "d = x.size(-1)\n…", on="short"),
 }
 
 WRONG = {
@@ -72,52 +60,54 @@ WRONG = {
         "values", "changes `x`"
     ),
     "detached statistics of a detached input": edits(
-        ("mean = x.mean", "x = x.detach()\n…"),
-        ("self.weight * (x", "self.weight.detach() * (x"),
-        ("+ self.bias", "….detach()"),
+        ("mean = x.mean", "x = x.detach()\n…"), (".weight *", ".weight.detach() *"), ("+ self.bias", "….detach()")
     ).fails("values", "No gradient"),
     "mean detached": edit("mean =…", "mean = x.mean(dim=-1, keepdim=True).detach()").fails(
         "values", "gradient of norm(x)", hidden=True
     ),
     "statistics detached (gradient wrong, not missing)": edits(
-        ("mean", "detach().…"), ("var", "detach().var"), on="@0"
+        ("mean", "detach().…"), ("var", "detach().var"), on="short"
     ).named("grad"),
-    "variance detached only": edit("var", "detach().var", on="@0").named("grad"),
-    "default eps 1e-6": edit("1e-5", "1e-6", on="@0").named("1e-5|default|drops out at|another default"),
+    "variance detached only": edit("var", "detach().var", on="short").named("grad"),
+    "default eps 1e-6": edit("1e-5", "1e-6", on="short").named("1e-5|default|drops out at|another default"),
     "weight in float32 kept: output .float()": edit(
-        "return self…", "return (self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias).float()", on="@0"
+        "return self…", "return (self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias).float()", on="short"
     ).named("dtype"),
-    "3-D only (dims unpack)": edit("d = x…", "b,s,d=x.shape", on="@1").named("dim"),
+    "3-D only (dims unpack)": edit("d = x…", "b,s,d=x.shape", on="short, with the width").named("dim"),
     "dim=2 instead of -1": edit(
-        "d = x…0, keepdim=True)", "m=x.mean(2,keepdim=True)\nv=x.var(2,correction=0,keepdim=True)", on="@1"
+        "d = x…0, keepdim=True)",
+        "m=x.mean(2,keepdim=True)\nv=x.var(2,correction=0,keepdim=True)",
+        on="short, with the width",
     ).named("dim"),
-    "unbiased in eval only": edit("=0,", "=int(not self.training),", on="@0").named("d_model − 1|d − 1"),
+    "unbiased in eval only": edit("=0,", "=int(not self.training),", on="short").named("d_model − 1|d − 1"),
     "weight frozen in eval? bias requires_grad False": edit(
-        "= eps", "…\nself.bias.requires_grad_(False)", on="@0"
+        "= eps", "…\nself.bias.requires_grad_(False)", on="short"
     ).named("bias"),
-    "weight.data used": edit("weight *", "weight.data *", on="@0").named("grad"),
-    "bias.detach": edit("+ self.bias", "….detach()", on="@0").named("grad"),
+    "weight.data used": edit("weight *", "weight.data *", on="short").named("grad"),
+    "bias.detach": edit("+ self.bias", "….detach()", on="short").named("grad"),
     "mean cached by shape": edits(
         ("= eps", "…\nself.c={}"),
         ("d = x…", "k=x.shape"),
         ("m = x…", "if k not in self.c: self.c[k]=(x.mean(-1,keepdim=True),x.var(-1,correction=0,keepdim=True))"),
         ("v = x…", "m,v=self.c[k]"),
-        on="@1",
+        on="short, with the width",
     ),
     "bias inside the division": edit(
-        "return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="@0"
+        "return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short"
     ).named("bias"),
     "weight on bias too": edit(
-        "return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="@0"
+        "return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short"
     ).named("bias|weight"),
-    "nan_to_num hides; clamps ±5": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-2, 2)", on="@0"),
-    "clamps at ±3": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-3, 3)", on="@0"),
+    "nan_to_num hides; clamps ±5": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-2, 2)", on="short"),
+    "clamps at ±3": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-3, 3)", on="short"),
     "class-attribute parameters of the first size": edits(
         ("w = b = None", ""),
         ("if LayerNorm…", 'if not hasattr(LayerNorm, "w") or LayerNorm.w.numel() != d_model:'),
         on="class attr parameters, no guard beyond None",
     ).named("shared|own|share"),
-    "eval returns input": edit("d = x…", "if not self.training: return x*self.weight+self.bias", on="@1").named("eval"),
+    "eval returns input": edit(
+        "d = x…", "if not self.training: return x*self.weight+self.bias", on="short, with the width"
+    ).named("eval"),
     "running statistics in eval like batch norm": edits(
         ("= eps", "…\nself.m=0.0\nself.v=1.0"),
         (
@@ -127,7 +117,7 @@ WRONG = {
             "    self.m=0.9*self.m+0.1*m.mean().item(); self.v=0.9*self.v+0.1*v.mean().item()\n"
             "else: m,v=self.m,self.v",
         ),
-        on="@0",
+        on="short",
     ).named("eval"),
     "class attr parameters, no guard beyond None": """
         class LayerNorm(nn.Module):
@@ -143,7 +133,7 @@ WRONG = {
                 v = x.var(-1, correction=0, keepdim=True)
                 return self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias
     """,
-    "parameters of 6 hard-coded": edits(("ones(d_model)", "ones(6)"), ("zeros(d_model)", "zeros(6)"), on="@0"),
+    "parameters of 6 hard-coded": edits(("ones(d_model)", "ones(6)"), ("zeros(d_model)", "zeros(6)"), on="short"),
 }
 
 RIGHT = {
@@ -203,26 +193,29 @@ RIGHT = {
         ("m = x…", 'c = x - torch.einsum("...d->...", x).unsqueeze(-1) / d'),
         ("v = x…", 'v = torch.einsum("...d,...d->...", c, c).unsqueeze(-1) / d'),
         ("(x - m) / torch.sqrt(v + self.eps)", "c / (v + self.eps).sqrt()"),
-        on="@1",
+        on="short, with the width",
     ),
     "centring matrix": edits(
         ("m = x…", "C = torch.eye(d, dtype=x.dtype, device=x.device) - 1 / d"),
         ("v = x…", "c = x @ C"),
         ("return self…", "return c / torch.sqrt((c * c).mean(-1, keepdim=True) + self.eps) * self.weight + self.bias"),
-        on="@1",
+        on="short, with the width",
     ),
     "std correction=0 squared": edits(
-        ("v = x.var", "s = x.std"), ("torch.sqrt(v + self.eps)", "(s**2 + self.eps) ** 0.5"), on="@0"
+        ("v = x.var", "s = x.std"), ("torch.sqrt(v + self.eps)", "(s**2 + self.eps) ** 0.5"), on="short"
     ),
     "std_mean unbiased=False squared": edits(
-        ("m =", "c = x -"), ("v = x…", "v = c.norm(dim=-1, keepdim=True) ** 2 / x.size(-1)"), ("(x - m)", "c"), on="@0"
+        ("m =", "c = x -"),
+        ("v = x…", "v = c.norm(dim=-1, keepdim=True) ** 2 / x.size(-1)"),
+        ("(x - m)", "c"),
+        on="short",
     ),
     "computes in float64 then casts back": edits(
         ("d = x…", "y = x.double()"),
         ("x.mean", "y.mean"),
         ("x.var", "y.var"),
         ("return self…", "return ((y - m) / (v + self.eps).sqrt()).to(x.dtype) * self.weight + self.bias"),
-        on="@1",
+        on="short, with the width",
     ),
     "property & method helper": """
         class LayerNorm(nn.Module):
@@ -242,10 +235,10 @@ RIGHT = {
         "rows = x.reshape(-1, x.shape[-1])\n"
         "out = [(r - r.mean()) / torch.sqrt(((r - r.mean()) ** 2).mean() + self.eps) * self.weight + self.bias for r in rows]\n"
         "return torch.stack(out).reshape(x.shape)",
-        on="@1",
+        on="short, with the width",
     ),
     "eps 0-d buffer non persistent": edit(
-        "eps = eps", 'register_buffer("eps", torch.tensor(eps), persistent=False)', on="@0"
+        "eps = eps", 'register_buffer("eps", torch.tensor(eps), persistent=False)', on="short"
     ),
     "E[x²]−E[x]² after subtracting first column (shifted, stable)": edit(
         "mean =….bias",
@@ -255,7 +248,9 @@ RIGHT = {
         "return self.weight * (y - m) / torch.sqrt(v + self.eps) + self.bias",
         on=BARE,
     ),
-    "correction d-1 multiplied back": edit("v = x…", "v = x.var(-1, keepdim=True) * (d - 1) / d", on="@1"),
+    "correction d-1 multiplied back": edit(
+        "v = x…", "v = x.var(-1, keepdim=True) * (d - 1) / d", on="short, with the width"
+    ),
     "cov-free lambda, reset_parameters": edits(
         ("w = b…", "def reset_parameters(self):\n    nn.init.ones_(self.weight)\n    nn.init.zeros_(self.bias)"),
         (
@@ -268,7 +263,7 @@ RIGHT = {
         on="class attr parameters, no guard beyond None",
     ),
     "mean by (x / d).sum": edits(
-        ("x.mean", "(x / d).sum"), ("x.var(-1, correction=0", "((x - m) ** 2 / d).sum(-1"), on="@1"
+        ("x.mean", "(x / d).sum"), ("x.var(-1, correction=0", "((x - m) ** 2 / d).sum(-1"), on="short, with the width"
     ),
     "mean by matmul with full 1/d": edits(
         ("mean =…", "avg = x.new_full((x.size(-1), 1), 1 / x.size(-1))"),
@@ -281,7 +276,7 @@ RIGHT = {
         ("m = x…", 'c = x - torch.einsum("...d,d->...", x, w)[..., None]'),
         ("v = x…", 'v = torch.einsum("...d,d->...", c**2, w)[..., None]'),
         ("(x - m)", "c"),
-        on="@1",
+        on="short, with the width",
     ),
     "multiply by reciprocal": edit(
         "mean =….bias",
@@ -294,10 +289,10 @@ RIGHT = {
     "scale folded: x*scale + shift": edit(
         "return self…",
         "scale = self.weight * torch.rsqrt(v + self.eps)\nreturn x * scale + (self.bias - m * scale)",
-        on="@0",
+        on="short",
     ),
     "logarithm: exp(-.5*log(var+eps))": edit(
-        "return self…", "return self.bias + self.weight * (x - m) * torch.exp(-0.5 * torch.log(v + self.eps))", on="@0"
+        "return…", "return self.bias + self.weight * (x - m) * torch.exp(-0.5 * torch.log(v + self.eps))", on="short"
     ),
-    "hypot": edit("sqrt(v + self.eps)", "hypot(v.sqrt(), torch.full_like(v, self.eps**0.5))", on="@0"),
+    "hypot": edit("sqrt(v + self.eps)", "hypot(v.sqrt(), torch.full_like(v, self.eps**0.5))", on="short"),
 }

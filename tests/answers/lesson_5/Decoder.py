@@ -41,8 +41,7 @@ WRONG = {
         "x = layer…", "x, src_mask, tgt_mask = layer(x, memory, src_mask, tgt_mask), None, None"
     ).fails("values", "handed to the first layer only"),
     "memory's gradient only through the first layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"),
-        ("memory, src_mask,", "memory if i == 0 else memory.detach(), src_mask,"),
+        ("for layer…", "for i, layer in enumerate(self.layers):"), (", src_mask,", " if i == 0 else memory.detach()…")
     ).named("gradient"),
     "memory's gradient only through the last layer": edits(
         ("for layer…", "for i, layer in enumerate(self.layers):"),

@@ -3,7 +3,7 @@
 from answers.writing import BARE, edit, edits
 
 BASES = {
-    "@1": """
+    "parts in another order": """
         class Transformer(nn.Module):
             def __init__(
                 self,
@@ -157,9 +157,7 @@ WRONG = {
         ("src_mask, tgt_mask =…", "src_mask, tgt_mask = self.src_mask, decoder_mask(tgt, self.pad_id)"),
     ).fails("masks"),
     "masks inverted in the encoder": edit(", padding_mask", ", ~padding_mask").fails("values", "NaN"),
-    "the first source's mask for all": edit(
-        "padding_mask(src, self.pad_id)", "padding_mask(src[:1], self.pad_id)"
-    ).fails("masks", "source mask of the first"),
+    "the first source's mask for all": edit("src, self.", "src[:1], self.").fails("masks", "source mask of the first"),
     "shared output scaled": edit(
         "tgt_mask))", "… * (0.5 if self.output_projection.weight is self.src_embedding.embedding.weight else 1)"
     ).fails("sharing", "wrong values", hidden=True),
@@ -236,8 +234,7 @@ WRONG = {
         'if share_embeddings and…share.")', "assert not share_embeddings or src_vocab_size == tgt_vocab_size"
     ),
     "shared matrix frozen": edit(
-        "output_projection.weight = self.src_embedding.embedding.weight",
-        "…\nself.src_embedding.embedding.weight.requires_grad_(False)",
+        "output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)"
     ).named("frozen|requires_grad|gradient"),
     "forward without gradient to source when training": edit(
         "return self.decode…",
@@ -325,16 +322,20 @@ WRONG = {
 }
 
 RIGHT = {
-    "other order of parts, tied from the output": edit("def embed…tokens))", "", on="@1"),
+    "other order of parts, tied from the output": edit("def embed…tokens))", "", on="parts in another order"),
     "the parts stand in a container as well": edits(
         ("= pad_id", "…\nself.stacks = nn.ModuleDict()"),
         ("if share_embeddings", 'self.stacks.update({"one": self.encoder, "two": self.decoder})\n…'),
         ("def embed…tokens))", ""),
-        on="@1",
+        on="parts in another order",
     ),
-    "log-probabilities for logits": edits(("def embed…tokens))", ""), ("(x)", "(x).log_softmax(-1)"), on="@1"),
+    "log-probabilities for logits": edits(
+        ("def embed…tokens))", ""), ("(x)", "(x).log_softmax(-1)"), on="parts in another order"
+    ),
     "masks by hand": edits(
-        ("def embed…tokens))", ""), ("return padding_mask…", "return (tokens != self.pad_id)[:, None, None]"), on="@1"
+        ("def embed…tokens))", ""),
+        ("return padding_mask…", "return (tokens != self.pad_id)[:, None, None]"),
+        on="parts in another order",
     ),
     "masks by hand, padded queries blocked from nothing": edits(
         ("def embed…tokens))", ""),
@@ -347,9 +348,9 @@ RIGHT = {
             "    src_mask=self.pads(src),\n"
             ")",
         ),
-        on="@1",
+        on="parts in another order",
     ),
-    "an embedding helper": edit("x = self.positional_encoding…", "x = self.embed(tgt)", on="@1"),
+    "an embedding helper": edit("x = self.positional_encoding…", "x = self.embed(tgt)", on="parts in another order"),
     "target embedding IS the source embedding module when shared": edits(
         (
             'if share_embeddings and…share.")',

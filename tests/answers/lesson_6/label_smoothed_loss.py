@@ -5,9 +5,7 @@ from answers.writing import edit, edits, whole
 WRONG = {
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
     "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0"),
-    "padding counts": edit("ignore_index=pad_id,", "").fails(
-        "padding", "wrong values", names="padding counts as a label"
-    ),
+    "padding counts": edit("ignore_index=…", "").fails("padding", "wrong values", names="padding counts as a label"),
     "padding counts (values)": edit("ignore_index=pad_id,", "").fails("values", "padding counts as a label"),
     "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
@@ -43,15 +41,9 @@ WRONG = {
         ("-(q * log_probs)", 'F.kl_div(log_probs, q, reduction="none")'),
         on="smoothing over V - 1",
     ).fails("values", "KL divergence"),
-    "softmax first": edit("logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)").fails(
-        "values", "a softmax comes before"
-    ),
-    "softmax over the positions first": edit("logits.flatten(0, 1)", "logits.log_softmax(1).flatten(0, 1)").fails(
-        "values", "wrong values"
-    ),
-    "flattened in different orders": edit("logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)").fails(
-        "values", "different orders"
-    ),
+    "softmax first": edit("logits.flatten", "logits.softmax(-1).flatten").fails("values", "a softmax comes before"),
+    "softmax over the positions first": edit(".flatten(0, 1)", ".log_softmax(1)…").fails("values", "wrong values"),
+    "flattened in different orders": edit(".flatten(0, 1)", ".transpose(0, 1)…").fails("values", "different orders"),
     "vocabulary moved by a reshape": edit(
         "logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))"
     ).fails("values", "mixed up by a reshape"),

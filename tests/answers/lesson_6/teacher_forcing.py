@@ -16,9 +16,7 @@ WRONG = {
     "BOS and end cut from the input": edit("tgt[:, :-1]", "tgt[:, 1:-1]").fails("", "BOS is missing"),
     "rows instead of columns": edit("tgt[:, :…", "tgt[:-1], tgt[1:]").fails("", "wrong shape"),
     "one tensor": edit("tgt[:, :…", "torch.stack([…]).float()").fails("", "should return 2 tensors"),
-    "EOS wiped out of the caller's target": edit("return tgt[:, :-1]", "tgt[tgt == 2] = 0\n…").fails(
-        "", "changes `tgt`"
-    ),
+    "EOS wiped out of the caller's target": edit("return tgt[:, :…", "tgt[tgt == 2] = 0\n…").fails("", "changes `tgt`"),
     "labels as floats": edit("tgt[:, 1:]", "….float()").fails("", "wrong dtype"),
     "the input as floats": edit("tgt[:, :-1], ", "tgt[:, :-1].float(), ").fails("", "wrong dtype"),
     "drops ids 2 and 1 by a mask": edit(

@@ -7,9 +7,7 @@ WRONG = {
     "switches to eval mode": edit("model.train()", "model.eval()").fails("mode", "not as a whole, in train mode"),
     "no shift": edit("(src, decoder_input), labels", "(src, tgt), tgt").fails("loss", "given the labels themselves"),
     "input for labels": edit("labels,", "decoder_input,").fails("loss", "also used as the labels"),
-    "labels for input": edit("model(src, decoder_input)", "model(src, labels)").fails(
-        "loss", "also used as the decoder input"
-    ),
+    "labels for input": edit("(src, decoder_input)", "(src, labels)").fails("loss", "also used as the decoder input"),
     "input and labels exchanged": edit("decoder_input, labels", "labels, decoder_input").fails("loss", "exchanged"),
     "smoothing not handed on": edit("pad_id, smoothing", "pad_id").fails("loss", "`smoothing` is not handed on"),
     "pad id not handed on": edit("pad_id, smoothing", "smoothing=smoothing").fails("loss", "`pad_id` is not handed on"),
@@ -20,9 +18,7 @@ WRONG = {
     "the loss of half a batch": edit(
         "model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]"
     ).fails("loss", "wrong values"),
-    "source for target": edit("model(src, decoder_input)", "model(decoder_input, decoder_input)").fails(
-        "loss", "wrong values"
-    ),
+    "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong values"),
     "gradients never reset": edit("optimizer.zero_grad()", "").fails("update", "added to those of the second"),
     "gradients reset after backward": edit(
         "optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()"

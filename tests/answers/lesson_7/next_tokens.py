@@ -14,12 +14,8 @@ WRONG = {
     ),
     "over the rows": edit("argmax(dim=-1)", "argmax(dim=0)").fails(""),
     "a Python number": edit("argmax(dim=-1)", "…[0].item()").fails(""),
-    "encodes again": edit("model.decode(tokens, memory, src)", "model(src, tokens)").fails(
-        "", "runs the encoder again"
-    ),
-    "source for target": edit("model.decode(tokens, memory, src)", "model.decode(src, memory, src)").fails(
-        "", "given to the decoder: 2"
-    ),
+    "encodes again": edit(".decode(tokens, memory, src)", "(src, tokens)").fails("", "runs the encoder again"),
+    "source for target": edit("(tokens, memory, src)", "(src, memory, src)").fails("", "given to the decoder: 2"),
     "probabilities rounded": edit("logits[:…", "logits[:, -1].softmax(-1).round()").fails(""),
     "sampled": edit("logits[:…", "logits[:, -1].softmax(-1).multinomial(1)[:, 0]").fails("", "wrong values"),
     "only the last token fed": edit("model.decode(tokens,", "model.decode(tokens[:, -1:],").fails(
