@@ -204,6 +204,10 @@ WRONG = {
                 x = self.add_norm_2(x, self.cross_attention(x, memory, memory, src_mask))
                 return self.add_norm_3(x, self.feed_forward(x))
     """,
+    "cross-attention drops out at another rate": edit(
+        "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)",
+        "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout / 2)",
+    ).fails("dropout", "`cross_attention` drops out at"),
 }
 
 RIGHT = {

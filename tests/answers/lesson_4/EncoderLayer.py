@@ -178,6 +178,9 @@ WRONG = {
     ).named("mask"),
     "num_heads swapped d_ff order kw": edit("num_heads, dropout", "num_heads, 0.5", on=BARE).named("dropout"),
     "attention dropout fixed 0.1": edit("num_heads, dropout", "num_heads, 0.1", on=BARE).named("dropout"),
+    "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails(
+        "dropout", "`self_attention` drops out at"
+    ),
 }
 
 RIGHT = {

@@ -110,6 +110,9 @@ WRONG = {
         "    x = layer(x, self.memory, src_mask, tgt_mask)\n"
         "return x",
     ).named("memory"),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails(
+        "layers", "With num_heads=3"
+    ),
 }
 
 RIGHT = {

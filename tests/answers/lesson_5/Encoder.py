@@ -106,6 +106,9 @@ WRONG = {
         "    y = layer(x, src_mask)\n"
         "    x = y if i == len(self.layers) - 1 else y.detach() + x - x.detach()",
     ).named("gradient"),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails(
+        "layers", "With num_heads=3"
+    ),
 }
 
 RIGHT = {

@@ -80,6 +80,7 @@ WRONG = {
         ("for name…name))", "if isinstance(m, nn.Embedding):\n    with torch.no_grad():\n        m.weight[0] = 0"),
         on="uniform_, unique by id",
     ).named("zero"),
+    "scalars are drawn too": edit("> 1", "!= 1").fails("", hidden=True),
 }
 
 RIGHT = {

@@ -71,6 +71,7 @@ WRONG = {
     "padding at the left": edit("(0, width - predicted.size(1))", "(width - predicted.size(1), 0)"),
     "uint8 compare (ids mod 256)": edit(" == expected", ".to(torch.uint8)….to(torch.uint8)"),
     "float16 compare (ids above 2048 merge)": edit(" == expected", ".to(torch.float16)….to(torch.float16)"),
+    "remainder for difference": edit("width - expected", "width % expected").fails(""),
 }
 
 RIGHT = {

@@ -163,6 +163,13 @@ WRONG = {
         ),
         on="for/break",
     ),
+    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails(
+        "tokens", "makes a tensor on the CPU", hidden=True
+    ),
+    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails(
+        "tokens", "makes a tensor on the CPU", hidden=True
+    ),
+    "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "wrong values", hidden=True),
 }
 
 RIGHT = {
