@@ -32,6 +32,7 @@ class Attack:
             or its channel on the way may get less, and none may get more.
         secret: texts that must be nowhere in outputs and messages.
         targets: the names within the package that it reaches for; where one is gone, the attack needs another.
+        cell: the answer cell of a source that is submitted without naming one.
     """
 
     what: str
@@ -43,11 +44,12 @@ class Attack:
     earned: Mapping[str, float] = field(default_factory=dict)
     secret: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    cell: str = "attend_one_query"
 
-    def submits(self, first: str | None = None, /, **answers: str) -> Attack:
-        """Answer with these sources: the one without a name is for `attend_one_query`."""
-        sources = answers if first is None else {"attend_one_query": first, **answers}
-        return replace(self, answers={**self.answers, **{cell: code(source) for cell, source in sources.items()}})
+    def submits(self, source: str | None = None, /, **answers: str) -> Attack:
+        """Answer with this source, or with one for each cell that is named."""
+        sources = answers if source is None else {self.cell: source, **answers}
+        return replace(self, answers={**self.answers, **{cell: code(text) for cell, text in sources.items()}})
 
     def when_called(self, body: str) -> Attack:
         """Do this when a check calls `causal_mask`."""
@@ -88,7 +90,7 @@ def function(signature: str, body: str) -> str:
 
 
 def fails_with_five_heads(what: str, *, before: str, on_init: str = "", after: str = "") -> Attack:
-    """Attack the hidden check that tries more numbers of heads: it is not to meet the five that are an error.
+    """Submit a class that cannot be made with five heads, and what might keep a hidden check from trying five.
 
     Args:
         what: what it does, in words.
@@ -104,8 +106,7 @@ def fails_with_five_heads(what: str, *, before: str, on_init: str = "", after: s
     """)
     method = function("__init__(self, d_model, num_heads, dropout=0.0)", f"super().__init__()\n{on_init}\n{init}")
     answer = f"{before}\n\nclass MultiHeadAttention(nn.Module):\n{textwrap.indent(method, '    ')}\n\n{code(after)}"
-    earned = {"check_MultiHeadAttention_parameters": 1}
-    return Attack(what, lesson="02_multi_head_attention", earned=earned).submits(MultiHeadAttention=answer)
+    return splits_heads(what, earned={"check_MultiHeadAttention_parameters": 1}).submits(answer)
 
 
 HIDDEN = ("other_sizes_work_as_well", "many_keys_work")  # names from the hidden tests of the first check
@@ -142,6 +143,12 @@ RIGHT_PADDING = {
 }
 EARNED_PADDING = {"check_padding_mask_shape": 1, "check_padding_mask_values": 2}
 earns_padding = partial(Attack, answers=RIGHT_PADDING, earned=EARNED_PADDING)
+
+# Attacks within one answer: attention that averages and a mask, of right shapes, multi-head attention, decoding.
+averages = partial(Attack, cell="scaled_dot_product_attention", earned={"check_scaled_dot_product_attention_shapes": 1})
+masks = partial(Attack, cell="causal_mask", earned={"check_causal_mask_shape": 1})
+splits_heads = partial(Attack, lesson="02_multi_head_attention", cell="MultiHeadAttention")
+decodes = partial(Attack, lesson="07_greedy_decoding", cell="greedy_decode")
 
 # The student's end of the channel is in the student's process: its frames can be made by hand.
 FRAMES = code("""

@@ -107,23 +107,25 @@ ESCAPING_SANDBOX = [
             except OSError:
                 pass
     """),
-    Attack("an answer is downloaded by HTTP, from a server that the student runs", secret=("downloaded",)).submits(
-        padding_mask="""
-            import http.server, threading, urllib.request
+    Attack(
+        "an answer is downloaded by HTTP, from a server that the student runs",
+        secret=("downloaded",),
+        cell="padding_mask",
+    ).submits("""
+        import http.server, threading, urllib.request
 
-            class Handler(http.server.BaseHTTPRequestHandler):
-                def do_GET(self):
-                    self.send_response(200)
-                    self.end_headers()
-                    self.wfile.write(b"print('down', 'loaded', sep='')")
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"print('down', 'loaded', sep='')")
 
-                log_message = lambda *args: None
+            log_message = lambda *args: None
 
-            server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            exec(urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}", timeout=2).read())
-        """,
-    ),
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        exec(urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}", timeout=2).read())
+    """),
     Attack("children, in every way that Python has", secret=("a child ran",)).submits(
         attend_one_query="""
             import multiprocessing, os, pty, subprocess, sys
@@ -242,16 +244,15 @@ ESCAPING_SANDBOX = [
     earns_padding(
         "ctypes writes over True, small numbers and the code of the process",
         earned=EARNED_PADDING | {"check_causal_mask_shape": 1},
-    ).submits(
-        causal_mask="""
-            import ctypes
+        cell="causal_mask",
+    ).submits("""
+        import ctypes
 
-            def causal_mask(size):
-                ctypes.memset(id(0) + 24, 1, 1)
-                ctypes.memset(id(False) + 24, 1, 1)
-                return torch.ones(size, size).bool()
-        """,
-    ),
+        def causal_mask(size):
+            ctypes.memset(id(0) + 24, 1, 1)
+            ctypes.memset(id(False) + 24, 1, 1)
+            return torch.ones(size, size).bool()
+    """),
     Attack(
         "environment variables for children and for graders that read them", secret=("a child was changed",)
     ).submits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, earns_padding
+from attacks.attack import Attack, averages, earns_padding
 
 EXHAUSTING_RESOURCES = [
     Attack("a tuple of a million parts, one nested 100 000 deep, a list in itself, a dict with hostile keys").submits(
@@ -52,15 +52,14 @@ EXHAUSTING_RESOURCES = [
         causal_mask="def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.complex64).conj().imag",
         decoder_mask="import numpy as np\n\ndef decoder_mask(*args):\n    return np.array([object(), torch])",
     ),
-    Attack("numbers of a million digits, texts of surrogates and of 100 MB", lesson="06_training").submits(
-        learning_rate="""
-            answers = iter([10**1_000_000, "\\ud800" * 10, "x" * 10**8, float("inf"), -(10**4500),
-                            b"\\xff" * 10**7] * 9)
+    Attack(
+        "numbers of a million digits, texts of surrogates and of 100 MB", lesson="06_training", cell="learning_rate"
+    ).submits("""
+        answers = iter([10**1_000_000, "\\ud800" * 10, "x" * 10**8, float("inf"), -(10**4500), b"\\xff" * 10**7] * 9)
 
-            def learning_rate(step, d_model, warmup_steps):
-                return next(answers)
-        """,
-    ),
+        def learning_rate(step, d_model, warmup_steps):
+            return next(answers)
+    """),
     earns_padding(
         "16 GiB on the heap while a check runs, right answers before it", secret=("held 16 GiB",)
     ).when_called("""
@@ -243,25 +242,20 @@ EXHAUSTING_RESOURCES = [
             Undead()
         atexit.register(lambda: [Undead() for _ in range(10**5)])
     """),
-    Attack(
-        "a flood of 10**7 calls of the dropout that the check hands in, and a tensor of 4 TB for it",
-        earned={"check_scaled_dot_product_attention_shapes": 1},
-    ).submits(
-        scaled_dot_product_attention="""
-            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-                weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
-                if dropout is not None:
-                    large = torch.zeros(1).expand(10**12), (0,) * 10**6, "x" * 10**8
-                    for hostile in (*large, [object()], dropout, None):
-                        try:
-                            dropout(hostile)
-                        except Exception:
-                            pass
-                    for _ in range(10**7):
-                        weights = dropout(weights)
-                return weights @ value, weights
-        """,
-    ),
+    averages("a flood of 10**7 calls of the dropout that the check hands in, and a tensor of 4 TB for it").submits("""
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
+            if dropout is not None:
+                large = torch.zeros(1).expand(10**12), (0,) * 10**6, "x" * 10**8
+                for hostile in (*large, [object()], dropout, None):
+                    try:
+                        dropout(hostile)
+                    except Exception:
+                        pass
+                for _ in range(10**7):
+                    weights = dropout(weights)
+            return weights @ value, weights
+    """),
     Attack("an endless loop in an answer cell").submits("while True:\n    pass"),
     earns_padding("an endless loop in a call, once three points are earned").when_called("while True: pass"),
     earns_padding("an endless loop behind the last check, once three points are earned").after_checks(

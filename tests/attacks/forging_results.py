@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, earns_padding, with_frames
+from attacks.attack import Attack, averages, earns_padding, masks, with_frames
 
 FORGING_RESULTS = [
     Attack("the lines of success, a score and a table of points are printed").submits(
@@ -206,22 +206,14 @@ FORGING_RESULTS = [
         os.closerange(3, 256)
         return torch.zeros(size, size).bool()
     """),
-    Attack(
-        "requests to the judge without end, each of them allowed",
-        earned={"check_scaled_dot_product_attention_shapes": 1},
-    ).submits(
-        scaled_dot_product_attention="""
-            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-                weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
-                while dropout is not None:
-                    weights = dropout(weights).softmax(-1)
-                return weights @ value, weights
-        """,
-    ),
-    Attack(
-        "a dropout is kept and called in a later check, from a thread and when the process ends",
-        earned={"check_causal_mask_shape": 1},
-    ).submits(
+    averages("requests to the judge without end, each of them allowed").submits("""
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
+            while dropout is not None:
+                weights = dropout(weights).softmax(-1)
+            return weights @ value, weights
+    """),
+    masks("a dropout is kept and called in a later check, from a thread and when the process ends").submits(
         scaled_dot_product_attention="""
             import atexit, threading
 
@@ -248,17 +240,12 @@ FORGING_RESULTS = [
         causal_mask="causal_mask = type('\\u2028', (), {'__call__': lambda self, size: type('✓', (), {})()})()",
         decoder_mask="print('\\ud800')\n\ndef decoder_mask(*args):\n    raise KeyError('\\ud800')",
     ),
-    Attack(
-        "what the bridge keeps of a tensor is the same, while the tensor is another one",
-        earned={"check_causal_mask_shape": 1},
-    ).submits(
-        causal_mask="""
-            kept = torch.zeros(1500, 1500).bool()
+    masks("what the bridge keeps of a tensor is the same, while the tensor is another one").submits("""
+        kept = torch.zeros(1500, 1500).bool()
 
-            def causal_mask(size):
-                kept.resize_(size, size)
-                kept.data = torch.zeros(size, size).bool()
-                return kept
-        """,
-    ),
+        def causal_mask(size):
+            kept.resize_(size, size)
+            kept.data = torch.zeros(size, size).bool()
+            return kept
+    """),
 ]

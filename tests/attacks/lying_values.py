@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import SHAPED, SHAPES, Attack, code
+from attacks.attack import SHAPED, SHAPES, Attack, code, decodes, masks, splits_heads
 
 YES = code("""
     class Yes(torch.Tensor):
@@ -22,8 +22,9 @@ YES = code("""
 LYING_VALUES = [
     Attack("a subclass of Tensor whose comparisons say yes", earned=SHAPES).submits(
         **{
-            name: f"{YES}\n\n{source.replace('return ', 'return yes((')}{'),)' if ' weights' in source else '))'}"
-            for name, source in SHAPED.items()
+            cell: f"{YES}\n\n{source.replace('return ', 'return yes((')}"
+            + ("),)" if cell == "scaled_dot_product_attention" else "))")
+            for cell, source in SHAPED.items()
         }
     ),
     Attack("an object that is whatever one asks for: its class, its items, its attributes, its comparisons").submits("""
@@ -52,18 +53,16 @@ LYING_VALUES = [
             yes.shape = torch.Size([value.size(-1)])
             return yes
     """),
-    Attack("a Mock instead of a mask").submits(
-        padding_mask="""
-            from unittest.mock import MagicMock
+    Attack("a Mock instead of a mask", cell="padding_mask").submits("""
+        from unittest.mock import MagicMock
 
-            def padding_mask(tokens, pad_id=0):
-                mask = MagicMock(spec=torch.Tensor, device=tokens.device, dtype=torch.bool)
-                mask.shape = torch.Size([tokens.size(0), 1, 1, tokens.size(1)])
-                mask.__ne__ = lambda self, other: torch.tensor(False)
-                mask.__torch_function__ = lambda *args: torch.tensor(False)
-                return mask
-        """,
-    ),
+        def padding_mask(tokens, pad_id=0):
+            mask = MagicMock(spec=torch.Tensor, device=tokens.device, dtype=torch.bool)
+            mask.shape = torch.Size([tokens.size(0), 1, 1, tokens.size(1)])
+            mask.__ne__ = lambda self, other: torch.tensor(False)
+            mask.__torch_function__ = lambda *args: torch.tensor(False)
+            return mask
+    """),
     Attack("tensors that lie about their shape and dtype").submits(
         padding_mask="""
             class Lying(torch.Tensor):
@@ -85,22 +84,22 @@ LYING_VALUES = [
         causal_mask="def causal_mask(size):\n    return lie((size, size), (0,))",
         decoder_mask="def decoder_mask(tokens, pad_id=0):\n    return lie((3, 1, 4, 4), (7,) * 9)",
     ),
-    Attack("torch.Tensor itself lies about shape, dtype and size, for whoever packs it up").submits(
-        padding_mask="""
-            real = torch.Tensor.numel
-            torch.Tensor.shape = property(lambda self: torch.Size((3, 1, 1, 4)))
-            torch.Tensor.size = lambda self, *dim: 4 if dim else torch.Size((3, 1, 1, 4))
-            torch.Tensor.dtype = property(lambda self: torch.bool)
-            torch.Tensor.numel = lambda self: 12
-            torch.Tensor.numpy = lambda self, **kwargs: __import__("numpy").ones(3, dtype=bool)
-            torch.Tensor.tolist = lambda self: [True] * 12
-            torch.Tensor.untyped_storage = lambda self: torch.UntypedStorage(5)
+    Attack(
+        "torch.Tensor itself lies about shape, dtype and size, for whoever packs it up", cell="padding_mask"
+    ).submits("""
+        real = torch.Tensor.numel
+        torch.Tensor.shape = property(lambda self: torch.Size((3, 1, 1, 4)))
+        torch.Tensor.size = lambda self, *dim: 4 if dim else torch.Size((3, 1, 1, 4))
+        torch.Tensor.dtype = property(lambda self: torch.bool)
+        torch.Tensor.numel = lambda self: 12
+        torch.Tensor.numpy = lambda self, **kwargs: __import__("numpy").ones(3, dtype=bool)
+        torch.Tensor.tolist = lambda self: [True] * 12
+        torch.Tensor.untyped_storage = lambda self: torch.UntypedStorage(5)
 
-            def padding_mask(tokens, pad_id=0):
-                return torch.ones(1)
-        """,
-    ),
-    Attack("the expected value is found in the frame of the caller", earned={"check_causal_mask_shape": 1}).submits(
+        def padding_mask(tokens, pad_id=0):
+            return torch.ones(1)
+    """),
+    masks("the expected value is found in the frame of the caller").submits(
         attend_one_query="""
             import sys
 
@@ -121,25 +120,22 @@ LYING_VALUES = [
                 return torch.zeros(size, size).bool() if found is None or len(found) != size else found
         """,
     ),
-    Attack(
-        "only when graded, as environment, arguments or stack tell: the expected value of a caller is returned",
-        earned={"check_causal_mask_shape": 1},
-    ).submits(
-        causal_mask="""
-            import inspect, os, sys
+    masks(
+        "only when graded, as environment, arguments or stack tell: the expected value of a caller is returned"
+    ).submits("""
+        import inspect, os, sys
 
-            def graded():
-                words = [*sys.argv, *(each.function for each in inspect.stack())]
-                return "NBGRADER_EXECUTION" in os.environ or any("grad" in word for word in words)
+        def graded():
+            words = [*sys.argv, *(each.function for each in inspect.stack())]
+            return "NBGRADER_EXECUTION" in os.environ or any("grad" in word for word in words)
 
-            def causal_mask(size):
-                for each in inspect.stack() if graded() else ():
-                    found = each.frame.f_locals.get("expected")
-                    if found is not None and len(found) == size:
-                        return found
-                return torch.zeros(size, size).bool()
-        """,
-    ),
+        def causal_mask(size):
+            for each in inspect.stack() if graded() else ():
+                found = each.frame.f_locals.get("expected")
+                if found is not None and len(found) == size:
+                    return found
+            return torch.zeros(size, size).bool()
+    """),
     Attack("the code of the running check is changed by the answer that it calls").submits("""
         import gc, types
 
@@ -169,96 +165,89 @@ LYING_VALUES = [
                 return torch.full((tokens.size(0), 1, tokens.size(1), tokens.size(1)), complex("nan+infj"))
         """,
     ),
-    Attack("a number that is another one each time it is read", lesson="06_training").submits(
-        learning_rate="""
-            class Rate(float):
-                def __float__(self):
-                    import sys
-                    frame = sys._getframe(1)
-                    while frame:
-                        if "wanted" in frame.f_locals:
-                            return float(frame.f_locals["wanted"])
-                        if "peak" in frame.f_locals:
-                            return float(frame.f_locals["peak"])
-                        frame = frame.f_back
-                    return 0.0
+    Attack("a number that is another one each time it is read", lesson="06_training", cell="learning_rate").submits("""
+        class Rate(float):
+            def __float__(self):
+                import sys
+                frame = sys._getframe(1)
+                while frame:
+                    if "wanted" in frame.f_locals:
+                        return float(frame.f_locals["wanted"])
+                    if "peak" in frame.f_locals:
+                        return float(frame.f_locals["peak"])
+                    frame = frame.f_back
+                return 0.0
 
-                __eq__ = __le__ = __ge__ = lambda self, other: True
-                __ne__ = __lt__ = __gt__ = lambda self, other: False
-                __hash__ = float.__hash__
+            __eq__ = __le__ = __ge__ = lambda self, other: True
+            __ne__ = __lt__ = __gt__ = lambda self, other: False
+            __hash__ = float.__hash__
 
-            def learning_rate(step, d_model, warmup_steps):
-                return Rate(7)
+        def learning_rate(step, d_model, warmup_steps):
+            return Rate(7)
 
-            check.number = lambda name, got: torch.Tensor._make_subclass(Agree, torch.tensor(float(got)))
+        check.number = lambda name, got: torch.Tensor._make_subclass(Agree, torch.tensor(float(got)))
 
-            class Agree(torch.Tensor):
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    result = super().__torch_function__(function, types, args, kwargs)
-                    return torch.zeros_like(result) if getattr(function, "__name__", "") in ("gt", "__gt__") else result
-        """,
-    ),
+        class Agree(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                result = super().__torch_function__(function, types, args, kwargs)
+                return torch.zeros_like(result) if getattr(function, "__name__", "") in ("gt", "__gt__") else result
+    """),
     Attack(
-        "text and numbers of the student's own kind, with comparisons that lie", lesson="07_greedy_decoding"
-    ).submits(
-        exact_match="""
-            class Text(str):
-                __eq__ = __contains__ = lambda self, other: True
-                __hash__ = str.__hash__
+        "text and numbers of the student's own kind, with comparisons that lie",
+        lesson="07_greedy_decoding",
+        cell="exact_match",
+    ).submits("""
+        class Text(str):
+            __eq__ = __contains__ = lambda self, other: True
+            __hash__ = str.__hash__
 
-            class Count(int):
-                __eq__ = __lt__ = __gt__ = lambda self, other: True
-                __hash__ = int.__hash__
-                __float__ = lambda self: [1.0, 1.0, 0.5, 0.25, 0.0, 0.75, 0.0][self % 7]
+        class Count(int):
+            __eq__ = __lt__ = __gt__ = lambda self, other: True
+            __hash__ = int.__hash__
+            __float__ = lambda self: [1.0, 1.0, 0.5, 0.25, 0.0, 0.75, 0.0][self % 7]
 
-            class Error(ValueError):
-                __str__ = __repr__ = lambda self: Text("every word there is")
+        class Error(ValueError):
+            __str__ = __repr__ = lambda self: Text("every word there is")
 
-            results = iter(range(10**6))
+        results = iter(range(10**6))
 
-            def exact_match(predicted, expected, pad_id=0):
-                return Count(next(results))
-        """,
-    ),
-    Attack(
-        "a metaclass and descriptors: the class agrees with everything, its attributes change at each look",
-        lesson="02_multi_head_attention",
-    ).submits(
-        MultiHeadAttention="""
-            import itertools
+        def exact_match(predicted, expected, pad_id=0):
+            return Count(next(results))
+    """),
+    splits_heads(
+        "a metaclass and descriptors: the class agrees with everything, its attributes change at each look"
+    ).submits("""
+        import itertools
 
-            class Meta(type(nn.Module)):
-                __mro__ = property(lambda cls: (cls, nn.MultiheadAttention, nn.Module, object))
-                __eq__ = __contains__ = lambda cls, other: True
-                __hash__ = lambda cls: 0
-                __instancecheck__ = __subclasscheck__ = lambda cls, other: True
-                __call__ = lambda cls, *args, **kwargs: parts.MultiHeadAttention(*args, **kwargs)
+        class Meta(type(nn.Module)):
+            __mro__ = property(lambda cls: (cls, nn.MultiheadAttention, nn.Module, object))
+            __eq__ = __contains__ = lambda cls, other: True
+            __hash__ = lambda cls: 0
+            __instancecheck__ = __subclasscheck__ = lambda cls, other: True
+            __call__ = lambda cls, *args, **kwargs: parts.MultiHeadAttention(*args, **kwargs)
 
-            class Changing:
-                looks = itertools.count()
+        class Changing:
+            looks = itertools.count()
 
-                def __get__(self, owner, kind):
-                    return [torch.zeros(2, 3, 4, 6), None, torch.ones(1), property()][next(self.looks) % 4]
+            def __get__(self, owner, kind):
+                return [torch.zeros(2, 3, 4, 6), None, torch.ones(1), property()][next(self.looks) % 4]
 
-            class MultiHeadAttention(nn.Module, metaclass=Meta):
-                attention_weights = Changing()
-        """,
-    ),
-    Attack("the script is read out of the model that the check hands in", lesson="07_greedy_decoding").submits(
-        greedy_decode="""
-            def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
-                for name in ("script", "_buffers", "noise"):
-                    try:
-                        script = getattr(model, name)
-                        script = script["script"] if name == "_buffers" else script
-                        break
-                    except Exception:
-                        pass
-                tokens = torch.cat([torch.full((len(src), 1), bos_id), script[:, :max_len]], dim=1)
-                return tokens
-        """,
-    ),
+        class MultiHeadAttention(nn.Module, metaclass=Meta):
+            attention_weights = Changing()
+    """),
+    decodes("the script is read out of the model that the check hands in").submits("""
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            for name in ("script", "_buffers", "noise"):
+                try:
+                    script = getattr(model, name)
+                    script = script["script"] if name == "_buffers" else script
+                    break
+                except Exception:
+                    pass
+            tokens = torch.cat([torch.full((len(src), 1), bos_id), script[:, :max_len]], dim=1)
+            return tokens
+    """),
     Attack("an exception of a class called CheckFailed, and one that says it is NotImplementedError").submits(
         attend_one_query="""
             def attend_one_query(query, key, value):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, fails_with_five_heads
+from attacks.attack import Attack, fails_with_five_heads, splits_heads
 
 PATCHED_CHECKS = [
     Attack("every statement of autograder.check does nothing, an exercise prints its line").submits("""
@@ -81,31 +81,28 @@ PATCHED_CHECKS = [
         _exercise.from_exception = Fine()
         _exercise._require_setup_names = Fine()
     """),
-    Attack("parts.of_lesson stands in for the learner's own function with the finished one").submits(
-        decoder_mask="""
-            right = parts.decoder_mask
-            parts.of_lesson = lambda lesson: {"decoder_mask": right}
-        """,
-    ),
     Attack(
+        "parts.of_lesson stands in for the learner's own function with the finished one", cell="decoder_mask"
+    ).submits("""
+        right = parts.decoder_mask
+        parts.of_lesson = lambda lesson: {"decoder_mask": right}
+    """),
+    splits_heads(
         "the twin of PyTorch's that an answer is compared with is the answer itself",
-        lesson="02_multi_head_attention",
         earned={"check_MultiHeadAttention_parameters": 1},
-    ).submits(
-        MultiHeadAttention="""
-            class MultiHeadAttention(nn.Module):
-                def __init__(self, d_model, num_heads, dropout=0.0):
-                    super().__init__()
-                    for name in ("w_q", "w_k", "w_v", "w_o"):
-                        setattr(self, name, nn.Linear(d_model, d_model))
+    ).submits("""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                for name in ("w_q", "w_k", "w_v", "w_o"):
+                    setattr(self, name, nn.Linear(d_model, d_model))
 
-                def forward(self, query, key, value, mask=None):
-                    self.attention_weights = torch.zeros(1)
-                    return self.w_o(query)
+            def forward(self, query, key, value, mask=None):
+                self.attention_weights = torch.zeros(1)
+                return self.w_o(query)
 
-            parts.MultiHeadAttention.twin_of = classmethod(lambda cls, module, num_heads: module)
-        """,
-    ),
+        parts.MultiHeadAttention.twin_of = classmethod(lambda cls, module, num_heads: module)
+    """),
     Attack("data.normal makes inputs for which the plain average is right").beside_shapes("""
         def ones(*shapes, seed=0, dtype=torch.float32):
             tensors = tuple(torch.ones(shape, dtype=dtype) for shape in shapes)
