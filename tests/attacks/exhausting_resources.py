@@ -2,93 +2,76 @@
 
 from __future__ import annotations
 
-from attacks.attack import ATTEND, CAUSAL, DECODER, EARNED_PADDING, ONE, PADDING, RIGHT_PADDING, Attack, calls, code
+from attacks.attack import Attack, averages, earns_padding
 
 EXHAUSTING_RESOURCES = [
-    Attack(
-        "a tuple of a million parts, one nested 100 000 deep, a list in itself, a dict with hostile keys",
-        {
-            ONE: "def attend_one_query(*args):\n    return (0,) * 10**6",
-            ATTEND: code("""
+    Attack("a tuple of a million parts, one nested 100 000 deep, a list in itself, a dict with hostile keys").submits(
+        attend_one_query="def attend_one_query(*args):\n    return (0,) * 10**6",
+        scaled_dot_product_attention="""
             def scaled_dot_product_attention(*args, **kwargs):
                 nested = ()
                 for _ in range(100_000):
                     nested = (nested,)
                 return nested, nested
-        """),
-            PADDING: "def padding_mask(*args):\n    mine = []\n    mine.append(mine)\n    return mine",
-            CAUSAL: code("""
+        """,
+        padding_mask="def padding_mask(*args):\n    mine = []\n    mine.append(mine)\n    return mine",
+        causal_mask="""
             class Key:
                 __hash__ = lambda self: 1
                 __eq__ = lambda self, other: exit()
 
             def causal_mask(size):
                 return {Key(): 1, "__class__": "Tensor", "shape": [10**18], float("nan"): 2, None: {}, ("op",): "ok"}
-        """),
-            DECODER: "def decoder_mask(*args):\n    return tuple(torch.zeros(1) for _ in range(200_000))",
-        },
+        """,
+        decoder_mask="def decoder_mask(*args):\n    return tuple(torch.zeros(1) for _ in range(200_000))",
     ),
-    Attack(
-        "tensors of 10**9 elements that take 4 bytes, and empty ones with an enormous dimension",
-        {
-            ONE: "def attend_one_query(*args):\n    return torch.zeros(1).expand(10**9)",
-            ATTEND: "def scaled_dot_product_attention(*args, **kwargs):\n    return [torch.zeros(1).expand(2**40)] * 2",
-            PADDING: "def padding_mask(*args):\n    return torch.empty(0, 2**62)",
-            CAUSAL: "def causal_mask(size):\n    return torch.empty((1,) * 60).bool()",
-            DECODER: "def decoder_mask(*args):\n    return torch.zeros(1).bool().expand(3, 1, 2**20, 2**20)",
-        },
+    Attack("tensors of 10**9 elements that take 4 bytes, and empty ones with an enormous dimension").submits(
+        attend_one_query="def attend_one_query(*args):\n    return torch.zeros(1).expand(10**9)",
+        scaled_dot_product_attention="""
+            def scaled_dot_product_attention(*args, **kwargs):
+                return [torch.zeros(1).expand(2**40)] * 2
+        """,
+        padding_mask="def padding_mask(*args):\n    return torch.empty(0, 2**62)",
+        causal_mask="def causal_mask(size):\n    return torch.empty((1,) * 60).bool()",
+        decoder_mask="def decoder_mask(*args):\n    return torch.zeros(1).bool().expand(3, 1, 2**20, 2**20)",
     ),
-    Attack(
-        "sparse, quantized, complex, meta, fake, nested and negated tensors, tensors of objects",
-        {
-            ONE: "def attend_one_query(query, key, value):\n    return value.mean(0).to_sparse()",
-            ATTEND: code("""
+    Attack("sparse, quantized, complex, meta, fake, nested and negated tensors, tensors of objects").submits(
+        attend_one_query="def attend_one_query(query, key, value):\n    return value.mean(0).to_sparse()",
+        scaled_dot_product_attention="""
             def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
                 from torch._subclasses.fake_tensor import FakeTensorMode
 
                 with FakeTensorMode():
                     fake = torch.zeros(2, 3, 5)
                 return torch.empty(2, 3, 6, device="meta"), fake
-        """),
-            PADDING: "def padding_mask(tokens, pad_id=0):\n"
-            "    return torch.quantize_per_tensor(tokens.float(), 0.1, 10, torch.quint8)",
-            CAUSAL: "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.complex64).conj().imag",
-            DECODER: "import numpy as np\n\ndef decoder_mask(*args):\n    return np.array([object(), torch])",
-        },
+        """,
+        padding_mask="""
+            def padding_mask(tokens, pad_id=0):
+                return torch.quantize_per_tensor(tokens.float(), 0.1, 10, torch.quint8)
+        """,
+        causal_mask="def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.complex64).conj().imag",
+        decoder_mask="import numpy as np\n\ndef decoder_mask(*args):\n    return np.array([object(), torch])",
     ),
     Attack(
-        "numbers of a million digits, texts of surrogates and of 100 MB",
-        {
-            "learning_rate": code("""
+        "numbers of a million digits, texts of surrogates and of 100 MB", lesson="06_training", cell="learning_rate"
+    ).submits("""
         answers = iter([10**1_000_000, "\\ud800" * 10, "x" * 10**8, float("inf"), -(10**4500), b"\\xff" * 10**7] * 9)
 
         def learning_rate(step, d_model, warmup_steps):
             return next(answers)
-    """)
-        },
-        lesson="06_training",
-    ),
-    Attack(
-        "16 GiB on the heap while a check runs, right answers before it",
-        RIGHT_PADDING
-        | calls("""
+    """),
+    earns_padding(
+        "16 GiB on the heap while a check runs, right answers before it", secret=("held 16 GiB",)
+    ).when_called("""
         held = [bytearray(2**28) for _ in range(64)]
         print("held", len(held) // 4, "GiB")
     """),
-        earned=EARNED_PADDING,
-        secret=("held 16 GiB",),
-    ),
-    Attack(
-        "a list that grows for ever",
-        calls("""
+    Attack("a list that grows for ever").when_called("""
         mine = []
         while True:
             mine.append([0] * 10**6)
     """),
-    ),
-    Attack(
-        "torch.empty of 4 TB, and of 16 GiB that are written to",
-        calls("""
+    Attack("torch.empty of 4 TB, and of 16 GiB that are written to", secret=("held 16 GiB",)).when_called("""
         try:
             torch.empty(10**12)
         except RuntimeError:
@@ -96,11 +79,10 @@ EXHAUSTING_RESOURCES = [
         held = [torch.ones(2**28) for _ in range(16)]
         print("held", len(held), "GiB")
     """),
-        secret=("held 16 GiB",),
-    ),
     Attack(
         "shared, anonymous and file memory by mmap, memfd and /dev/shm",
-        calls("""
+        secret=("held 16 GiB", "held 32 GiB", "held 48 GiB", "held 64 GiB"),
+    ).when_called("""
         import mmap, os, tempfile
 
         held = []
@@ -118,11 +100,7 @@ EXHAUSTING_RESOURCES = [
                 pass
         print("held", len(held), "GiB" if len(held) > 15 else "parts")
     """),
-        secret=("held 16 GiB", "held 32 GiB", "held 48 GiB", "held 64 GiB"),
-    ),
-    Attack(
-        "resource limits are lifted first, then 16 GiB taken",
-        calls("""
+    Attack("resource limits are lifted first, then 16 GiB taken", secret=("held 16 GiB",)).when_called("""
         import resource
 
         for name in ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NPROC", "RLIMIT_NOFILE"):
@@ -133,24 +111,13 @@ EXHAUSTING_RESOURCES = [
         held = [bytearray(2**28) for _ in range(64)]
         print("held", len(held) // 4, "GiB")
     """),
-        secret=("held 16 GiB",),
-    ),
-    Attack(
-        "one file of 4 GiB in the working folder",
-        {
-            ONE: code("""
+    Attack("one file of 4 GiB in the working folder", secret=("written: large",)).submits("""
         with open("large", "wb") as file:
             for _ in range(4096):
                 file.write(b"x" * 2**20)
         print("written:", file.name)
-    """)
-        },
-        secret=("written: large",),
-    ),
-    Attack(
-        "100 000 small files, links to them, and a folder 1000 deep",
-        {
-            ONE: code("""
+    """),
+    Attack("100 000 small files, links to them, and a folder 1000 deep").submits("""
         import os
 
         for i in range(100_000):
@@ -160,39 +127,24 @@ EXHAUSTING_RESOURCES = [
             os.symlink("..", "up")
             os.mkdir("d")
             os.chdir("d")
-    """)
-        },
-    ),
-    Attack("prints for ever", {ONE: "while True:\n    print('✓ ' * 1000)"}),
-    Attack(
-        "one text of a GB as a result, on stdout and on stderr",
-        {
-            ONE: code("""
+    """),
+    Attack("prints for ever").submits("while True:\n    print('✓ ' * 1000)"),
+    Attack("one text of a GB as a result, on stdout and on stderr").submits("""
         import sys
 
         def attend_one_query(query, key, value):
             sys.stderr.write("x" * 10**9)
             print("x" * 10**9)
             raise ValueError("x" * 10**9)
-    """)
-        },
-    ),
-    Attack(
-        "file descriptors 1 and 2 are flooded past Python",
-        {
-            ONE: code("""
+    """),
+    Attack("file descriptors 1 and 2 are flooded past Python").submits("""
         import os
 
         for _ in range(20_000):
             os.write(1, b"x" * 65536)
             os.write(2, b"\\xff\\x00\\x1b[2J" * 8192)
-    """)
-        },
-    ),
-    Attack(
-        "100 000 display outputs, a giant picture, and a repr that never ends",
-        {
-            ONE: code("""
+    """),
+    Attack("100 000 display outputs, a giant picture, and a repr that never ends").submits("""
         import numpy as np
         from IPython.display import HTML, Image, display
 
@@ -208,36 +160,21 @@ EXHAUSTING_RESOURCES = [
                     display(self.__class__.__name__)
 
         Endless()
-    """)
-        },
-    ),
-    Attack(
-        "a figure of a million pixels in each direction",
-        {
-            ONE: code("""
+    """),
+    Attack("a figure of a million pixels in each direction").submits("""
         import matplotlib.pyplot as plt
 
         plt.figure(figsize=(10_000, 10_000), dpi=100)
         plt.plot([0, 1])
         plt.show()
-    """)
-        },
-    ),
-    Attack(
-        "threads without end",
-        {
-            ONE: code("""
+    """),
+    Attack("threads without end").submits("""
         import threading, time
 
         for _ in range(100_000):
             threading.Thread(target=time.sleep, args=(600,)).start()
-    """)
-        },
-    ),
-    Attack(
-        "processes: 64, each asleep for ten minutes",
-        {
-            ONE: code("""
+    """),
+    Attack("processes: 64, each asleep for ten minutes", secret=("forked 64",)).submits("""
         import os, time
 
         for i in range(64):
@@ -245,143 +182,86 @@ EXHAUSTING_RESOURCES = [
                 time.sleep(600)
                 os._exit(0)
         print("forked", i + 1)
-    """)
-        },
-        secret=("forked 64",),
-    ),
-    Attack(
-        "recursion past the limit, in Python and in C",
-        {
-            ONE: code("""
-        import sys
-
-        sys.setrecursionlimit(10**9)
-
-        def attend_one_query(query, key, value):
-            return attend_one_query(query, key, value)
     """),
-            CAUSAL: code("""
-        def causal_mask(size):
-            nested = []
-            for _ in range(10**6):
-                nested = [nested]
-            return repr(nested)
-    """),
-        },
+    Attack("recursion past the limit, in Python and in C").submits(
+        attend_one_query="""
+            import sys
+
+            sys.setrecursionlimit(10**9)
+
+            def attend_one_query(query, key, value):
+                return attend_one_query(query, key, value)
+        """,
+        causal_mask="""
+            def causal_mask(size):
+                nested = []
+                for _ in range(10**6):
+                    nested = [nested]
+                return repr(nested)
+        """,
     ),
-    Attack(
-        "a segmentation fault, once three points are earned",
-        RIGHT_PADDING
-        | calls("""
+    earns_padding("a segmentation fault, once three points are earned").when_called("""
         import ctypes
 
         ctypes.string_at(0)
     """),
-        earned=EARNED_PADDING,
+    Attack("os.abort while the notebook is read, before anything is defined").before_answers("import os\nos.abort()"),
+    Attack("os._exit(0) in an answer cell").submits("import os\nos._exit(0)"),
+    earns_padding("os._exit(0) in a function that a check calls, once three points are earned").when_called(
+        "import os; os._exit(0)"
     ),
-    Attack(
-        "os.abort while the notebook is read, before anything is defined",
-        {},
-        cells=("import os\nos.abort()",),
+    earns_padding("os._exit(0) behind the last check, once three points are earned").after_checks(
+        "import os\nos._exit(0)"
     ),
-    Attack(
-        "os._exit(0) in an answer cell",
-        {ONE: "import os\nos._exit(0)"},
+    earns_padding("exit() in one answer, quit() in another, sys.exit(0) in a third, a right one between them").submits(
+        attend_one_query="exit()",
+        scaled_dot_product_attention="quit()",
+        causal_mask="import sys\nsys.exit(0)",
+        decoder_mask="get_ipython().ask_exit()",
     ),
-    Attack(
-        "os._exit(0) in a function that a check calls, once three points are earned",
-        RIGHT_PADDING | calls("import os; os._exit(0)"),
-        earned=EARNED_PADDING,
+    earns_padding("SIGKILL to itself in a call, once three points are earned").when_called(
+        "import os; os.kill(os.getpid(), 9)"
     ),
-    Attack(
-        "os._exit(0) behind the last check, once three points are earned",
-        RIGHT_PADDING,
-        last=("import os\nos._exit(0)",),
-        earned=EARNED_PADDING,
-    ),
-    Attack(
-        "exit() in one answer, quit() in another, sys.exit(0) in a third, a right one between them",
-        {
-            ONE: "exit()",
-            ATTEND: "quit()",
-            **RIGHT_PADDING,
-            CAUSAL: "import sys\nsys.exit(0)",
-            DECODER: "get_ipython().ask_exit()",
-        },
-        earned=EARNED_PADDING,
-    ),
-    Attack(
-        "SIGKILL to itself in a call, once three points are earned",
-        RIGHT_PADDING | calls("import os; os.kill(os.getpid(), 9)"),
-        earned=EARNED_PADDING,
-    ),
-    Attack(
-        "another program takes the place of the process",
-        {
-            ONE: code("""
+    Attack("another program takes the place of the process", secret=("another program ran",)).submits("""
         import os
 
         os.execv("/bin/sh", ["sh", "-c", "echo another ''program ran"])
-    """)
-        },
-        secret=("another program ran",),
-    ),
-    Attack(
-        "the notebook's objects cannot be taken down: __del__ that raises, prints and brings them back",
-        {
-            ONE: code("""
-            import atexit, weakref
+    """),
+    Attack("the notebook's objects cannot be taken down: __del__ that raises, prints and brings them back").submits("""
+        import atexit, weakref
 
-            class Undead:
-                alive = []
+        class Undead:
+            alive = []
 
-                def __del__(self):
-                    self.alive.append(self)
-                    print("still here")
-                    raise SystemExit(0)
+            def __del__(self):
+                self.alive.append(self)
+                print("still here")
+                raise SystemExit(0)
 
-            for _ in range(100):
-                Undead()
-            atexit.register(lambda: [Undead() for _ in range(10**5)])
-        """)
-        },
+        for _ in range(100):
+            Undead()
+        atexit.register(lambda: [Undead() for _ in range(10**5)])
+    """),
+    averages("a flood of 10**7 calls of the dropout that the check hands in, and a tensor of 4 TB for it").submits("""
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
+            if dropout is not None:
+                large = torch.zeros(1).expand(10**12), (0,) * 10**6, "x" * 10**8
+                for hostile in (*large, [object()], dropout, None):
+                    try:
+                        dropout(hostile)
+                    except Exception:
+                        pass
+                for _ in range(10**7):
+                    weights = dropout(weights)
+            return weights @ value, weights
+    """),
+    Attack("an endless loop in an answer cell").submits("while True:\n    pass"),
+    earns_padding("an endless loop in a call, once three points are earned").when_called("while True: pass"),
+    earns_padding("an endless loop behind the last check, once three points are earned").after_checks(
+        "while True: pass"
     ),
-    Attack(
-        "a flood of 10**7 calls of the dropout that the check hands in, and a tensor of 4 TB for it",
-        {
-            ATTEND: code("""
-            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-                weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
-                if dropout is not None:
-                    large = torch.zeros(1).expand(10**12), (0,) * 10**6, "x" * 10**8
-                    for hostile in (*large, [object()], dropout, None):
-                        try:
-                            dropout(hostile)
-                        except Exception:
-                            pass
-                    for _ in range(10**7):
-                        weights = dropout(weights)
-                return weights @ value, weights
-        """)
-        },
-        earned={"check_scaled_dot_product_attention_shapes": 1},
-    ),
-    Attack("an endless loop in an answer cell", {ONE: "while True:\n    pass"}),
-    Attack(
-        "an endless loop in a call, once three points are earned",
-        RIGHT_PADDING | calls("while True: pass"),
-        earned=EARNED_PADDING,
-    ),
-    Attack(
-        "an endless loop behind the last check, once three points are earned",
-        RIGHT_PADDING,
-        last=("while True: pass",),
-        earned=EARNED_PADDING,
-    ),
-    Attack(
-        "sleep that no interrupt ends: all exceptions are caught, all signals blocked",
-        {
-            ONE: code("""
+    Attack("sleep that no interrupt ends: all exceptions are caught, all signals blocked").submits("""
         import signal, time
 
         signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
@@ -392,21 +272,13 @@ EXHAUSTING_RESOURCES = [
                 time.sleep(10**6)
             except BaseException:
                 pass
-    """)
-        },
+    """),
+    Attack("C code that no interrupt reaches: a power, a regular expression, a sum").submits(
+        attend_one_query="import re\n\nre.match('(a+)+b', 'a' * 64)",
+        causal_mask="def causal_mask(size):\n    return sum(range(10**15))",
+        decoder_mask="def decoder_mask(*args):\n    return 7**7**9",
     ),
-    Attack(
-        "C code that no interrupt reaches: a power, a regular expression, a sum",
-        {
-            ONE: "import re\n\nre.match('(a+)+b', 'a' * 64)",
-            CAUSAL: "def causal_mask(size):\n    return sum(range(10**15))",
-            DECODER: "def decoder_mask(*args):\n    return 7**7**9",
-        },
-    ),
-    Attack(
-        "a lock that is taken twice, with a thread that holds the interpreter for long",
-        {
-            ONE: code("""
+    Attack("a lock that is taken twice, with a thread that holds the interpreter for long").submits("""
         import sys, threading
 
         sys.setswitchinterval(10**6)
@@ -415,13 +287,8 @@ EXHAUSTING_RESOURCES = [
         def attend_one_query(query, key, value):
             lock.acquire()
             lock.acquire()
-    """)
-        },
-    ),
-    Attack(
-        "threads that are no daemons, and exit handlers, never end",
-        {
-            ONE: code("""
+    """),
+    Attack("threads that are no daemons, and exit handlers, never end").submits("""
         import atexit, threading
 
         def for_ever():
@@ -431,47 +298,29 @@ EXHAUSTING_RESOURCES = [
         atexit.register(for_ever)
         threading.Thread(target=for_ever).start()
         threading._register_atexit(for_ever)
-    """)
-        },
+    """),
+    Attack("SIGSTOP to itself in a call").when_called("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"),
+    Attack("input, stdin and a terminal are waited for").submits(
+        attend_one_query="import os\n\nos.read(0, 1)",
+        scaled_dot_product_attention="input('✓?')",
+        padding_mask="import sys\n\nsys.stdin.read()",
+        causal_mask="breakpoint()",
+        decoder_mask="%debug\nopen('/dev/tty').read()",
     ),
-    Attack(
-        "SIGSTOP to itself in a call",
-        calls("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"),
-    ),
-    Attack(
-        "input, stdin and a terminal are waited for",
-        {
-            ONE: "import os\n\nos.read(0, 1)",
-            ATTEND: "input('✓?')",
-            PADDING: "import sys\n\nsys.stdin.read()",
-            CAUSAL: "breakpoint()",
-            DECODER: "%debug\nopen('/dev/tty').read()",
-        },
-    ),
-    Attack(
-        "an exchanged sys.stdout that never takes a text, and a sys.excepthook that never returns",
-        {
-            ONE: code("""
-            import sys, time
+    Attack("an exchanged sys.stdout that never takes a text, and a sys.excepthook that never returns").submits("""
+        import sys, time
 
-            class Stuck:
-                encoding = "utf-8"
-                write = flush = fileno = isatty = lambda self, *args: time.sleep(10**6)
+        class Stuck:
+            encoding = "utf-8"
+            write = flush = fileno = isatty = lambda self, *args: time.sleep(10**6)
 
-            sys.stdout = sys.stderr = sys.__stdout__ = Stuck()
-            sys.excepthook = sys.unraisablehook = sys.displayhook = Stuck().write
-            print("✓")
-        """)
-        },
-    ),
-    Attack(
-        "processor time is all taken by threads of torch's own",
-        {
-            ONE: code("""
+        sys.stdout = sys.stderr = sys.__stdout__ = Stuck()
+        sys.excepthook = sys.unraisablehook = sys.displayhook = Stuck().write
+        print("✓")
+    """),
+    Attack("processor time is all taken by threads of torch's own").submits("""
         torch.set_num_threads(64)
         while True:
             torch.ones(1000, 1000) @ torch.ones(1000, 1000)
-    """)
-        },
-    ),
+    """),
 ]

@@ -2,69 +2,58 @@
 
 from __future__ import annotations
 
-from attacks.attack import ATTEND, CAUSAL, DECODER, ONE, PADDING, SHAPED, SHAPES, Attack, code
+from attacks.attack import SHAPED, SHAPES, Attack, code, decodes, masks, splits_heads
 
+YES = code("""
+    class Yes(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            name = getattr(function, "__name__", "")
+            if name in ("equal", "allclose"):
+                return True
+            result = super().__torch_function__(function, types, args, kwargs)
+            if name in ("gt", "__gt__", "ne", "__ne__"):
+                return torch.zeros_like(result)
+            return torch.ones_like(result) if name in ("lt", "__lt__", "eq", "__eq__") else result
+
+    def yes(value):
+        return tuple(map(yes, value)) if isinstance(value, tuple) else value.as_subclass(Yes)
+""")
 LYING_VALUES = [
-    Attack(
-        "a subclass of Tensor whose comparisons say yes",
-        {
-            name: code("""
-            class Yes(torch.Tensor):
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    name = getattr(function, "__name__", "")
-                    if name in ("equal", "allclose"):
-                        return True
-                    result = super().__torch_function__(function, types, args, kwargs)
-                    if name in ("gt", "__gt__", "ne", "__ne__"):
-                        return torch.zeros_like(result)
-                    return torch.ones_like(result) if name in ("lt", "__lt__", "eq", "__eq__") else result
-
-            def yes(value):
-                return tuple(map(yes, value)) if isinstance(value, tuple) else value.as_subclass(Yes)
-        """)
-            + "\n\n"
-            + source.replace("return ", "return yes((")
-            + ("),)" if name == ATTEND else "))")
-            for name, source in SHAPED.items()
-        },
-        earned=SHAPES,
+    Attack("a subclass of Tensor whose comparisons say yes", earned=SHAPES).submits(
+        **{
+            cell: f"{YES}\n\n{source.replace('return ', 'return yes((')}"
+            + ("),)" if cell == "scaled_dot_product_attention" else "))")
+            for cell, source in SHAPED.items()
+        }
     ),
-    Attack(
-        "an object that is whatever one asks for: its class, its items, its attributes, its comparisons",
-        {
-            ONE: code("""
-            class Yes:
-                __class__ = torch.Tensor
-                device, layout, requires_grad = torch.device("cpu"), torch.strided, True
-                __eq__ = __lt__ = __le__ = __ge__ = lambda self, other: True
-                __ne__ = __gt__ = lambda self, other: self
-                __bool__ = lambda self: False
-                __call__ = __getitem__ = __sub__ = __add__ = __mul__ = lambda self, *args, **kwargs: self
-                __len__ = lambda self: 3
-                __iter__ = lambda self: iter((3,))
-                __hash__ = lambda self: 0
+    Attack("an object that is whatever one asks for: its class, its items, its attributes, its comparisons").submits("""
+        class Yes:
+            __class__ = torch.Tensor
+            device, layout, requires_grad = torch.device("cpu"), torch.strided, True
+            __eq__ = __lt__ = __le__ = __ge__ = lambda self, other: True
+            __ne__ = __gt__ = lambda self, other: self
+            __bool__ = lambda self: False
+            __call__ = __getitem__ = __sub__ = __add__ = __mul__ = lambda self, *args, **kwargs: self
+            __len__ = lambda self: 3
+            __iter__ = lambda self: iter((3,))
+            __hash__ = lambda self: 0
 
-                def __getattr__(self, name):
-                    if name.startswith("__array"):
-                        raise AttributeError(name)
-                    return self
+            def __getattr__(self, name):
+                if name.startswith("__array"):
+                    raise AttributeError(name)
+                return self
 
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    return False
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                return False
 
-            def attend_one_query(query, key, value):
-                yes = Yes()
-                yes.shape = torch.Size([value.size(-1)])
-                return yes
-        """)
-        },
-    ),
-    Attack(
-        "a Mock instead of a mask",
-        {
-            PADDING: code("""
+        def attend_one_query(query, key, value):
+            yes = Yes()
+            yes.shape = torch.Size([value.size(-1)])
+            return yes
+    """),
+    Attack("a Mock instead of a mask", cell="padding_mask").submits("""
         from unittest.mock import MagicMock
 
         def padding_mask(tokens, pad_id=0):
@@ -73,37 +62,31 @@ LYING_VALUES = [
             mask.__ne__ = lambda self, other: torch.tensor(False)
             mask.__torch_function__ = lambda *args: torch.tensor(False)
             return mask
-    """)
-        },
-    ),
-    Attack(
-        "tensors that lie about their shape and dtype",
-        {
-            PADDING: code("""
-        class Lying(torch.Tensor):
-            dtype = property(lambda self: torch.bool)
-            requires_grad = property(lambda self: True)
-
-            @property
-            def shape(self):
-                return next(self.shapes)
-
-        def lie(*shapes):
-            tensor = torch.zeros(1).as_subclass(Lying)
-            tensor.shapes = iter(torch.Size(shape) for shape in shapes)
-            return tensor
-
-        def padding_mask(tokens, pad_id=0):
-            return lie((3, 1, 1, 4), (1,), (2, 2))
     """),
-            CAUSAL: "def causal_mask(size):\n    return lie((size, size), (0,))",
-            DECODER: "def decoder_mask(tokens, pad_id=0):\n    return lie((3, 1, 4, 4), (7,) * 9)",
-        },
+    Attack("tensors that lie about their shape and dtype").submits(
+        padding_mask="""
+            class Lying(torch.Tensor):
+                dtype = property(lambda self: torch.bool)
+                requires_grad = property(lambda self: True)
+
+                @property
+                def shape(self):
+                    return next(self.shapes)
+
+            def lie(*shapes):
+                tensor = torch.zeros(1).as_subclass(Lying)
+                tensor.shapes = iter(torch.Size(shape) for shape in shapes)
+                return tensor
+
+            def padding_mask(tokens, pad_id=0):
+                return lie((3, 1, 1, 4), (1,), (2, 2))
+        """,
+        causal_mask="def causal_mask(size):\n    return lie((size, size), (0,))",
+        decoder_mask="def decoder_mask(tokens, pad_id=0):\n    return lie((3, 1, 4, 4), (7,) * 9)",
     ),
     Attack(
-        "torch.Tensor itself lies about shape, dtype and size, for whoever packs it up",
-        {
-            PADDING: code("""
+        "torch.Tensor itself lies about shape, dtype and size, for whoever packs it up", cell="padding_mask"
+    ).submits("""
         real = torch.Tensor.numel
         torch.Tensor.shape = property(lambda self: torch.Size((3, 1, 1, 4)))
         torch.Tensor.size = lambda self, *dim: 4 if dim else torch.Size((3, 1, 1, 4))
@@ -115,58 +98,45 @@ LYING_VALUES = [
 
         def padding_mask(tokens, pad_id=0):
             return torch.ones(1)
-    """)
-        },
-    ),
-    Attack(
-        "the expected value is found in the frame of the caller",
-        {
-            ONE: code("""
-        import sys
-
-        def expected():
-            frame = sys._getframe(1)
-            while frame := frame.f_back:
-                for name in ("expected", "wanted"):
-                    if isinstance(frame.f_locals.get(name), torch.Tensor):
-                        return frame.f_locals[name]
-
-        def attend_one_query(query, key, value):
-            found = expected()
-            return value.mean(0) if found is None else found.clone()
     """),
-            CAUSAL: code("""
-        def causal_mask(size):
-            found = expected()
-            return torch.zeros(size, size).bool() if found is None or len(found) != size else found
-    """),
-        },
-        earned={"check_causal_mask_shape": 1},
-    ),
-    Attack(
-        "only when graded, as environment, arguments or stack tell: the expected value of a caller is returned",
-        {
-            CAUSAL: code("""
-            import inspect, os, sys
+    masks("the expected value is found in the frame of the caller").submits(
+        attend_one_query="""
+            import sys
 
-            def graded():
-                words = [*sys.argv, *(each.function for each in inspect.stack())]
-                return "NBGRADER_EXECUTION" in os.environ or any("grad" in word for word in words)
+            def expected():
+                frame = sys._getframe(1)
+                while frame := frame.f_back:
+                    for name in ("expected", "wanted"):
+                        if isinstance(frame.f_locals.get(name), torch.Tensor):
+                            return frame.f_locals[name]
 
+            def attend_one_query(query, key, value):
+                found = expected()
+                return value.mean(0) if found is None else found.clone()
+        """,
+        causal_mask="""
             def causal_mask(size):
-                for each in inspect.stack() if graded() else ():
-                    found = each.frame.f_locals.get("expected")
-                    if found is not None and len(found) == size:
-                        return found
-                return torch.zeros(size, size).bool()
-        """)
-        },
-        earned={"check_causal_mask_shape": 1},
+                found = expected()
+                return torch.zeros(size, size).bool() if found is None or len(found) != size else found
+        """,
     ),
-    Attack(
-        "the code of the running check is changed by the answer that it calls",
-        {
-            ONE: code("""
+    masks(
+        "only when graded, as environment, arguments or stack tell: the expected value of a caller is returned"
+    ).submits("""
+        import inspect, os, sys
+
+        def graded():
+            words = [*sys.argv, *(each.function for each in inspect.stack())]
+            return "NBGRADER_EXECUTION" in os.environ or any("grad" in word for word in words)
+
+        def causal_mask(size):
+            for each in inspect.stack() if graded() else ():
+                found = each.frame.f_locals.get("expected")
+                if found is not None and len(found) == size:
+                    return found
+            return torch.zeros(size, size).bool()
+    """),
+    Attack("the code of the running check is changed by the answer that it calls").submits("""
         import gc, types
 
         def attend_one_query(query, key, value):
@@ -175,35 +145,27 @@ LYING_VALUES = [
                     if each.__name__ in ("close", "shape", "equal") and not each.__closure__:
                         each.__code__ = (lambda *args, **kwargs: None).__code__
             return None
-    """)
-        },
+    """),
+    Attack("NaN in every place, of every kind").submits(
+        attend_one_query="""
+            def attend_one_query(query, key, value):
+                return torch.full((value.size(-1),), float("nan"))
+        """,
+        scaled_dot_product_attention="""
+            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+                weights = torch.full((*query.shape[:-1], key.size(-2)), -float("nan"), dtype=query.dtype)
+                return weights @ value, weights
+        """,
+        padding_mask="""
+            def padding_mask(tokens, pad_id=0):
+                return torch.full((tokens.size(0), 1, 1, tokens.size(1)), float("nan"))
+        """,
+        decoder_mask="""
+            def decoder_mask(tokens, pad_id=0):
+                return torch.full((tokens.size(0), 1, tokens.size(1), tokens.size(1)), complex("nan+infj"))
+        """,
     ),
-    Attack(
-        "NaN in every place, of every kind",
-        {
-            ONE: code("""
-        def attend_one_query(query, key, value):
-            return torch.full((value.size(-1),), float("nan"))
-    """),
-            ATTEND: code("""
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            weights = torch.full((*query.shape[:-1], key.size(-2)), -float("nan"), dtype=query.dtype)
-            return weights @ value, weights
-    """),
-            PADDING: code("""
-        def padding_mask(tokens, pad_id=0):
-            return torch.full((tokens.size(0), 1, 1, tokens.size(1)), float("nan"))
-    """),
-            DECODER: code("""
-        def decoder_mask(tokens, pad_id=0):
-            return torch.full((tokens.size(0), 1, tokens.size(1), tokens.size(1)), complex("nan+infj"))
-    """),
-        },
-    ),
-    Attack(
-        "a number that is another one each time it is read",
-        {
-            "learning_rate": code("""
+    Attack("a number that is another one each time it is read", lesson="06_training", cell="learning_rate").submits("""
         class Rate(float):
             def __float__(self):
                 import sys
@@ -230,14 +192,12 @@ LYING_VALUES = [
             def __torch_function__(cls, function, types, args=(), kwargs=None):
                 result = super().__torch_function__(function, types, args, kwargs)
                 return torch.zeros_like(result) if getattr(function, "__name__", "") in ("gt", "__gt__") else result
-    """)
-        },
-        lesson="06_training",
-    ),
+    """),
     Attack(
         "text and numbers of the student's own kind, with comparisons that lie",
-        {
-            "exact_match": code("""
+        lesson="07_greedy_decoding",
+        cell="exact_match",
+    ).submits("""
         class Text(str):
             __eq__ = __contains__ = lambda self, other: True
             __hash__ = str.__hash__
@@ -254,39 +214,29 @@ LYING_VALUES = [
 
         def exact_match(predicted, expected, pad_id=0):
             return Count(next(results))
-    """)
-        },
-        lesson="07_greedy_decoding",
-    ),
-    Attack(
-        "a metaclass and descriptors: the class agrees with everything, its attributes change at each look",
-        {
-            "MultiHeadAttention": code("""
-            import itertools
+    """),
+    splits_heads(
+        "a metaclass and descriptors: the class agrees with everything, its attributes change at each look"
+    ).submits("""
+        import itertools
 
-            class Meta(type(nn.Module)):
-                __mro__ = property(lambda cls: (cls, nn.MultiheadAttention, nn.Module, object))
-                __eq__ = __contains__ = lambda cls, other: True
-                __hash__ = lambda cls: 0
-                __instancecheck__ = __subclasscheck__ = lambda cls, other: True
-                __call__ = lambda cls, *args, **kwargs: parts.MultiHeadAttention(*args, **kwargs)
+        class Meta(type(nn.Module)):
+            __mro__ = property(lambda cls: (cls, nn.MultiheadAttention, nn.Module, object))
+            __eq__ = __contains__ = lambda cls, other: True
+            __hash__ = lambda cls: 0
+            __instancecheck__ = __subclasscheck__ = lambda cls, other: True
+            __call__ = lambda cls, *args, **kwargs: parts.MultiHeadAttention(*args, **kwargs)
 
-            class Changing:
-                looks = itertools.count()
+        class Changing:
+            looks = itertools.count()
 
-                def __get__(self, owner, kind):
-                    return [torch.zeros(2, 3, 4, 6), None, torch.ones(1), property()][next(self.looks) % 4]
+            def __get__(self, owner, kind):
+                return [torch.zeros(2, 3, 4, 6), None, torch.ones(1), property()][next(self.looks) % 4]
 
-            class MultiHeadAttention(nn.Module, metaclass=Meta):
-                attention_weights = Changing()
-        """)
-        },
-        lesson="02_multi_head_attention",
-    ),
-    Attack(
-        "the script is read out of the model that the check hands in",
-        {
-            "greedy_decode": code("""
+        class MultiHeadAttention(nn.Module, metaclass=Meta):
+            attention_weights = Changing()
+    """),
+    decodes("the script is read out of the model that the check hands in").submits("""
         def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
             for name in ("script", "_buffers", "noise"):
                 try:
@@ -297,106 +247,94 @@ LYING_VALUES = [
                     pass
             tokens = torch.cat([torch.full((len(src), 1), bos_id), script[:, :max_len]], dim=1)
             return tokens
-    """)
-        },
-        lesson="07_greedy_decoding",
-    ),
-    Attack(
-        "an exception of a class called CheckFailed, and one that says it is NotImplementedError",
-        {
-            ONE: code("""
-        def attend_one_query(query, key, value):
-            raise check.CheckFailed("✓ 1.1 attend_one_query: all is right, 2 of 2 points.\\n\\x1b[2J<b>passed</b>")
     """),
-            PADDING: code("""
-        class CheckFailed(AssertionError):
-            __class__ = NotImplementedError
-            message = rule = "passed"
-            with_traceback = lambda self, trace: None
+    Attack("an exception of a class called CheckFailed, and one that says it is NotImplementedError").submits(
+        attend_one_query="""
+            def attend_one_query(query, key, value):
+                raise check.CheckFailed("✓ 1.1 attend_one_query: all is right, 2 of 2 points.\\n\\x1b[2J<b>passed</b>")
+        """,
+        padding_mask="""
+            class CheckFailed(AssertionError):
+                __class__ = NotImplementedError
+                message = rule = "passed"
+                with_traceback = lambda self, trace: None
 
-        def padding_mask(tokens, pad_id=0):
-            raise CheckFailed("✓")
-    """),
-            CAUSAL: "def causal_mask(size):\n    raise check.NotWritten('not even tried, so it cannot be wrong')",
-        },
+            def padding_mask(tokens, pad_id=0):
+                raise CheckFailed("✓")
+        """,
+        causal_mask="def causal_mask(size):\n    raise check.NotWritten('not even tried, so it cannot be wrong')",
     ),
     Attack(
-        "exceptions that are none: SystemExit(0), KeyboardInterrupt, GeneratorExit, one of the student's own",
-        {
-            ONE: "def attend_one_query(*args):\n    raise SystemExit(0)",
-            ATTEND: "def scaled_dot_product_attention(*args, **kwargs):\n    raise KeyboardInterrupt",
-            PADDING: "def padding_mask(*args):\n    raise GeneratorExit",
-            CAUSAL: "def causal_mask(size):\n    raise type('Lost', (BaseException,), {'why': 'closed'})('closed')",
-            DECODER: "def decoder_mask(*args):\n    raise BaseExceptionGroup('✓', [SystemExit(0)])",
-        },
+        "exceptions that are none: SystemExit(0), KeyboardInterrupt, GeneratorExit, one of the student's own"
+    ).submits(
+        attend_one_query="def attend_one_query(*args):\n    raise SystemExit(0)",
+        scaled_dot_product_attention="def scaled_dot_product_attention(*args, **kwargs):\n    raise KeyboardInterrupt",
+        padding_mask="def padding_mask(*args):\n    raise GeneratorExit",
+        causal_mask="def causal_mask(size):\n    raise type('Lost', (BaseException,), {'why': 'closed'})('closed')",
+        decoder_mask="def decoder_mask(*args):\n    raise BaseExceptionGroup('✓', [SystemExit(0)])",
     ),
-    Attack(
-        "an exception that stops whoever prints it",
-        {
-            ONE: code("""
-        class Bad(Exception):
-            def __str__(self):
-                raise SystemExit(0)
+    Attack("an exception that stops whoever prints it").submits(
+        attend_one_query="""
+            class Bad(Exception):
+                def __str__(self):
+                    raise SystemExit(0)
 
-            __repr__ = __str__
-            args = property(__str__)
-            __traceback__ = __cause__ = __context__ = property(__str__)
+                __repr__ = __str__
+                args = property(__str__)
+                __traceback__ = __cause__ = __context__ = property(__str__)
 
-        def attend_one_query(query, key, value):
-            raise Bad
-    """),
-            PADDING: code("""
-        class Long(Exception):
-            __str__ = __repr__ = lambda self: "✓ " * 10**8
+            def attend_one_query(query, key, value):
+                raise Bad
+        """,
+        padding_mask="""
+            class Long(Exception):
+                __str__ = __repr__ = lambda self: "✓ " * 10**8
 
-        def padding_mask(tokens, pad_id=0):
-            raise Long from Long()
-    """),
-            CAUSAL: code("""
-        def causal_mask(size):
-            error = ValueError("the last")
-            for _ in range(100_000):
-                above = ValueError("one more")
-                above.__cause__ = error
-                error = above
-            raise error
-    """),
-            DECODER: "def decoder_mask(*args):\n    raise type('✓\\n\\u2028', (ValueError,), {})('\\x00\\x1b]0;')",
-        },
+            def padding_mask(tokens, pad_id=0):
+                raise Long from Long()
+        """,
+        causal_mask="""
+            def causal_mask(size):
+                error = ValueError("the last")
+                for _ in range(100_000):
+                    above = ValueError("one more")
+                    above.__cause__ = error
+                    error = above
+                raise error
+        """,
+        decoder_mask="def decoder_mask(*args):\n    raise type('✓\\n\\u2028', (ValueError,), {})('\\x00\\x1b]0;')",
     ),
     Attack(
-        "results with __reduce__, which a grader that unpickles would run",
-        {
-            ONE: code("""
-        class Payload:
-            def __reduce__(self):
-                return print, ("unpickled by the" + " grader",)
+        "results with __reduce__, which a grader that unpickles would run", secret=("unpickled by the grader",)
+    ).submits(
+        attend_one_query="""
+            class Payload:
+                def __reduce__(self):
+                    return print, ("unpickled by the" + " grader",)
 
-        def attend_one_query(query, key, value):
-            return Payload()
-    """),
-            ATTEND: "def scaled_dot_product_attention(*args, **kwargs):\n    return Payload(), [Payload()]",
-            PADDING: "def padding_mask(*args):\n    return {Payload(): Payload()}",
-            CAUSAL: "def causal_mask(size):\n    raise type('E', (Payload, Exception), {})()",
-        },
-        secret=("unpickled by the grader",),
+            def attend_one_query(query, key, value):
+                return Payload()
+        """,
+        scaled_dot_product_attention="""
+            def scaled_dot_product_attention(*args, **kwargs):
+                return Payload(), [Payload()]
+        """,
+        padding_mask="def padding_mask(*args):\n    return {Payload(): Payload()}",
+        causal_mask="def causal_mask(size):\n    raise type('E', (Payload, Exception), {})()",
     ),
-    Attack(
-        "the judge's own inputs, functions, modules and classes are handed back",
-        {
-            ONE: "def attend_one_query(query, key, value):\n    return parts.scaled_dot_product_attention",
-            ATTEND: "def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):\n"
-            "    return (dropout or check, mask if mask is not None else value)",
-            PADDING: "def padding_mask(tokens, pad_id=0):\n    return tokens",
-            CAUSAL: "causal_mask = torch.ones",
-            DECODER: "decoder_mask = check.decoder_mask if hasattr(check, 'decoder_mask') else mistakes.decoder_mask",
-        },
+    Attack("the judge's own inputs, functions, modules and classes are handed back").submits(
+        attend_one_query="def attend_one_query(query, key, value):\n    return parts.scaled_dot_product_attention",
+        scaled_dot_product_attention="""
+            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+                return (dropout or check, mask if mask is not None else value)
+        """,
+        padding_mask="def padding_mask(tokens, pad_id=0):\n    return tokens",
+        causal_mask="causal_mask = torch.ones",
+        decoder_mask="decoder_mask = check.decoder_mask if hasattr(check, 'decoder_mask') else mistakes.decoder_mask",
     ),
-    Attack(
-        "generators, iterators that never end, lazy and endless sequences as results",
-        {
-            ONE: "import itertools\n\ndef attend_one_query(*args):\n    return itertools.count()",
-            ATTEND: code("""
+    Attack("generators, iterators that never end, lazy and endless sequences as results").submits(
+        attend_one_query="import itertools\n\ndef attend_one_query(*args):\n    return itertools.count()",
+        scaled_dot_product_attention="""
             class Lazy(tuple):
                 __len__ = lambda self: 2
                 __iter__ = lambda self: iter(lambda: torch.zeros(1), None)
@@ -404,10 +342,9 @@ LYING_VALUES = [
 
             def scaled_dot_product_attention(*args, **kwargs):
                 return Lazy()
-        """),
-            PADDING: "def padding_mask(*args):\n    yield from iter(int, 1)",
-            CAUSAL: "causal_mask = lambda size: map(causal_mask, iter(int, 1))",
-            DECODER: "async def decoder_mask(*args):\n    await decoder_mask()",
-        },
+        """,
+        padding_mask="def padding_mask(*args):\n    yield from iter(int, 1)",
+        causal_mask="causal_mask = lambda size: map(causal_mask, iter(int, 1))",
+        decoder_mask="async def decoder_mask(*args):\n    await decoder_mask()",
     ),
 ]

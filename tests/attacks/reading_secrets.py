@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from attacks.attack import ATTEND, CAUSAL, DECODER, HIDDEN, MARKER, ONE, PADDING, Attack, calls, code
+from attacks.attack import HIDDEN, MARKER, Attack, averages, code, function
 
+SEARCH_MEMORY = code("""
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", buffering=0) as memory:
+        for line in maps:
+            first, last = (int(part, 16) for part in line.split()[0].split("-"))
+            if " rw" in line and last - first < 2**28:
+                try:
+                    memory.seek(first)
+                    found = re.findall(rb"[a-z_]*_sizes_work_as[a-z_]*", memory.read(last - first))
+                except (OSError, ValueError):
+                    continue
+                print({each.decode() for each in found})
+""")
+OTHERS_PASS = dict.fromkeys(("scaled_dot_product_attention", "padding_mask", "causal_mask", "decoder_mask"), "pass")
 READING_SECRETS = [
-    Attack(
-        "In, the history and the line cache are searched for hidden tests",
-        {
-            ONE: code("""
+    Attack("In, the history and the line cache are searched for hidden tests", secret=HIDDEN).submits("""
         import linecache
 
         def attend_one_query(query, key, value):
             print(In[-1], get_ipython().history_manager.input_hist_raw[-1])
             print([lines for _, _, lines, _ in (e for e in linecache.cache.values() if len(e) == 4)])
             return value[0]
-    """)
-        },
-        secret=HIDDEN,
-    ),
-    Attack(
-        "gc, the stack and all frames are searched for hidden tests",
-        {
-            ONE: code("""
+    """),
+    Attack("gc, the stack and all frames are searched for hidden tests", secret=HIDDEN).submits("""
         import gc, inspect, sys, types
 
         def attend_one_query(query, key, value):
@@ -37,55 +41,16 @@ READING_SECRETS = [
                     print([text for text in (each.values() if isinstance(each, dict) else each)
                            if isinstance(text, str) and "HIDDEN" + " TESTS" in text])
             return value[0]
-    """)
-        },
-        secret=HIDDEN,
+    """),
+    Attack(
+        "the memory of the process itself is searched for hidden tests and the judge's secrets", secret=HIDDEN[:1]
+    ).submits("import re\n\n" + function("attend_one_query(query, key, value)", f"{SEARCH_MEMORY}\nreturn value[0]")),
+    Attack("the memory of the parent is searched for the same", secret=HIDDEN[:1]).submits(
+        "import os, re\n\n" + SEARCH_MEMORY.replace('"/proc/self', 'f"/proc/{os.getppid()}')
     ),
     Attack(
-        "the memory of the process itself is searched for hidden tests and the judge's secrets",
-        {
-            ONE: code("""
-        import re
-
-        def attend_one_query(query, key, value):
-            with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", buffering=0) as memory:
-                for line in maps:
-                    first, last = (int(part, 16) for part in line.split()[0].split("-"))
-                    if " rw" in line and last - first < 2**28:
-                        try:
-                            memory.seek(first)
-                            found = re.findall(rb"[a-z_]*_sizes_work_as[a-z_]*", memory.read(last - first))
-                        except (OSError, ValueError):
-                            continue
-                        print({each.decode() for each in found})
-            return value[0]
-    """)
-        },
-        secret=HIDDEN[:1],
-    ),
-    Attack(
-        "the memory of the parent is searched for the same",
-        {
-            ONE: code("""
-        import os, re
-
-        with open(f"/proc/{os.getppid()}/maps") as maps, open(f"/proc/{os.getppid()}/mem", "rb", buffering=0) as memory:
-            for line in maps:
-                first, last = (int(part, 16) for part in line.split()[0].split("-"))
-                if " rw" in line and last - first < 2**28:
-                    try:
-                        memory.seek(first)
-                        found = re.findall(rb"[a-z_]*_sizes_work_as[a-z_]*", memory.read(last - first))
-                    except (OSError, ValueError):
-                        continue
-                    print({each.decode() for each in found})
-    """)
-        },
-        secret=HIDDEN[:1],
-    ),
-    Attack(
-        "the parent's memory through process_vm_readv, and ptrace",
-        calls("""
+        "the parent's memory through process_vm_readv, and ptrace", secret=("the parent's memory was read",)
+    ).when_called("""
         import ctypes, os
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -97,47 +62,30 @@ READING_SECRETS = [
         if libc.process_vm_readv(os.getppid(), local, 1, remote, 1, 0) > 0:
             print("the parent's memory", "was read")
     """),
-        secret=("the parent's memory was read",),
-    ),
-    Attack(
-        "solutions/ are read, and the answers in them used",
-        {
-            ONE: code("""
-        import json, re
+    Attack("solutions/ are read, and the answers in them used").submits(
+        attend_one_query="""
+            import json, re
 
-        with open("{ROOT}/solutions/01_attention/01_attention.ipynb") as file:
-            for cell in json.load(file)["cells"]:
-                if cell["metadata"].get("nbgrader", {}).get("solution"):
-                    exec("".join(cell["source"]), globals())
-        get_ipython().user_ns["print"]("".join(cell["source"]))
-    """),
-            ATTEND: "pass",
-            PADDING: "pass",
-            CAUSAL: "pass",
-            DECODER: "pass",
-        },
+            with open("{ROOT}/solutions/01_attention/01_attention.ipynb") as file:
+                for cell in json.load(file)["cells"]:
+                    if cell["metadata"].get("nbgrader", {}).get("solution"):
+                        exec("".join(cell["source"]), globals())
+            get_ipython().user_ns["print"]("".join(cell["source"]))
+        """,
+        **OTHERS_PASS,
     ),
-    Attack(
-        "the answers of another student are used",
-        {
-            ONE: code("""
-        import json
+    Attack("the answers of another student are used").submits(
+        attend_one_query="""
+            import json
 
-        with open("{OTHER}") as file:
-            for cell in json.load(file)["cells"]:
-                if "".join(cell["source"]).startswith(("def ", "class ")):
-                    exec("".join(cell["source"]), globals())
-    """),
-            ATTEND: "pass",
-            PADDING: "pass",
-            CAUSAL: "pass",
-            DECODER: "pass",
-        },
+            with open("{OTHER}") as file:
+                for cell in json.load(file)["cells"]:
+                    if "".join(cell["source"]).startswith(("def ", "class ")):
+                        exec("".join(cell["source"]), globals())
+        """,
+        **OTHERS_PASS,
     ),
-    Attack(
-        "a secret file is read in every way that Python has",
-        {
-            ONE: code("""
+    Attack("a secret file is read in every way that Python has", secret=MARKER).submits("""
         import codecs, fileinput, io, linecache, mmap, os, pathlib, runpy, shutil
 
         import numpy as np
@@ -159,14 +107,8 @@ READING_SECRETS = [
                     print(type(error).__name__)
 
         try_all("{SECRET}")
-    """)
-        },
-        secret=MARKER,
-    ),
-    Attack(
-        "a secret file through symbolic links in the working folder, and through /proc",
-        {
-            ONE: code("""
+    """),
+    Attack("a secret file through symbolic links in the working folder, and through /proc", secret=MARKER).submits("""
         import os
 
         os.symlink("{SECRET}", "notes.txt")
@@ -179,14 +121,8 @@ READING_SECRETS = [
                 print(open(path).read())
             except OSError as error:
                 print(error.errno)
-    """)
-        },
-        secret=MARKER,
-    ),
-    Attack(
-        "links to secrets are left under names that a grader may collect",
-        {
-            ONE: code("""
+    """),
+    Attack("links to secrets are left under names that a grader may collect", secret=MARKER).submits("""
         import os
 
         for name in ("01_attention.ipynb", "feedback.html", "output.txt", "result.json", "figure.png", "timestamp.txt"):
@@ -195,14 +131,8 @@ READING_SECRETS = [
                 os.symlink("{SECRET}", name)
             except OSError:
                 pass
-    """)
-        },
-        secret=MARKER,
-    ),
-    Attack(
-        "a secret file by C's open, by raw system calls and by open_by_handle_at",
-        {
-            ONE: code("""
+    """),
+    Attack("a secret file by C's open, by raw system calls and by open_by_handle_at", secret=MARKER).submits("""
         import ctypes, os
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -213,25 +143,15 @@ READING_SECRETS = [
             if file >= 0:
                 libc.read(file, here, 1000)
                 print(here.value.decode())
-    """)
-        },
-        secret=MARKER,
+    """),
+    Attack("a secret file by line and cell magics and other programs", secret=MARKER).submits(
+        attend_one_query="!cat {SECRET}",
+        scaled_dot_product_attention="%%bash\ncat {SECRET}",
+        padding_mask="%load {SECRET}",
+        causal_mask="%pycat {SECRET}\n%run {SECRET}",
+        decoder_mask="import subprocess\nsubprocess.run(['cat', '{SECRET}'])",
     ),
-    Attack(
-        "a secret file by line and cell magics and other programs",
-        {
-            ONE: "!cat {SECRET}",
-            ATTEND: "%%bash\ncat {SECRET}",
-            PADDING: "%load {SECRET}",
-            CAUSAL: "%pycat {SECRET}\n%run {SECRET}",
-            DECODER: "import subprocess\nsubprocess.run(['cat', '{SECRET}'])",
-        },
-        secret=MARKER,
-    ),
-    Attack(
-        "environments of graders are searched for a secret",
-        {
-            ONE: code("""
+    Attack("environments of graders are searched for a secret", secret=MARKER).submits("""
         import os
 
         word = "the-secret" + "-of-the-course"
@@ -244,14 +164,10 @@ READING_SECRETS = [
                     print([value for value in values if word in value])
             except OSError:
                 pass
-    """)
-        },
-        secret=MARKER,
-    ),
+    """),
     Attack(
-        "open files of the process and of its parent are read from their beginning",
-        {
-            ONE: code("""
+        "open files of the process and of its parent are read from their beginning", secret=(*HIDDEN, *MARKER)
+    ).submits("""
         import os
 
         for process in ("self", os.getppid()):
@@ -262,46 +178,33 @@ READING_SECRETS = [
                         print(target, open(f"/proc/{process}/fd/{number}", "rb").read()[:10**6])
                 except OSError:
                     pass
-    """)
-        },
-        secret=(*HIDDEN, *MARKER),
-    ),
-    Attack(
-        "the gradebook is read",
-        {
-            ONE: code("""
+    """),
+    Attack("the gradebook is read", secret=HIDDEN).submits("""
         import sqlite3
 
         with sqlite3.connect("file:{ROOT}/gradebook.db?mode=ro", uri=True) as book:
             for (source,) in book.execute("select source from source_cell"):
                 print(source)
-    """)
-        },
-        secret=HIDDEN,
-    ),
-    Attack(
+    """),
+    averages(
         "the dropout that the check hands in leads to its globals, its code and the judge's builtins",
-        {
-            ATTEND: code("""
-            def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-                if dropout is not None:
-                    for look in (
-                        lambda: dropout.__globals__["__builtins__"].open("{SECRET}").read(),
-                        lambda: dropout.__globals__["__builtins__"]["open"]("{SECRET}").read(),
-                        lambda: dropout.__code__.co_consts, lambda: dropout.__closure__, lambda: vars(dropout),
-                        lambda: dropout.__globals__["In"][-1], lambda: dropout.__self__.__globals__,
-                        lambda: dropout.forward.__globals__["torch"].__dict__.keys(), lambda: dropout.__reduce_ex__(4),
-                        lambda: type(dropout).__mro__[1].__init__.__globals__["sys"].modules["__main__"].In[-1],
-                    ):
-                        try:
-                            print(look())
-                        except Exception as error:
-                            print(type(error).__name__)
-                weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
-                return weights @ value, weights
-        """)
-        },
-        earned={"check_scaled_dot_product_attention_shapes": 1},
         secret=(*MARKER, "mask_and_dropout_work_together_and_dropout_is_drawn_once"),
-    ),
+    ).submits("""
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            if dropout is not None:
+                for look in (
+                    lambda: dropout.__globals__["__builtins__"].open("{SECRET}").read(),
+                    lambda: dropout.__globals__["__builtins__"]["open"]("{SECRET}").read(),
+                    lambda: dropout.__code__.co_consts, lambda: dropout.__closure__, lambda: vars(dropout),
+                    lambda: dropout.__globals__["In"][-1], lambda: dropout.__self__.__globals__,
+                    lambda: dropout.forward.__globals__["torch"].__dict__.keys(), lambda: dropout.__reduce_ex__(4),
+                    lambda: type(dropout).__mro__[1].__init__.__globals__["sys"].modules["__main__"].In[-1],
+                ):
+                    try:
+                        print(look())
+                    except Exception as error:
+                        print(type(error).__name__)
+            weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
+            return weights @ value, weights
+    """),
 ]
