@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from support.sample_lesson import make_course
 
 from autograder.grading.worker.client import GradingServer
 
@@ -42,3 +45,19 @@ def warm() -> Iterator[GradingServer]:
     """One warm process for all tests of this process that do not need their own."""
     with GradingServer() as warm:
         yield warm
+
+
+@pytest.fixture(scope="session")
+def small_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A released course with one lesson of two checks, 3 points and 1; nobody may change it."""
+    from autograder.course.release import release  # which imports all of nbgrader
+
+    folder = make_course(tmp_path_factory.mktemp("small") / "course")
+    release(folder)
+    return folder
+
+
+@pytest.fixture
+def course(small_course: Path, tmp_path: Path) -> Path:
+    """That course, the test's own."""
+    return Path(shutil.copytree(small_course, tmp_path / "course"))

@@ -174,13 +174,12 @@ def test_numbers_read_well_on_their_colours() -> None:
 def test_what_an_answer_made_is_escaped() -> None:
     """Names, values and messages of an answer that look like HTML are shown as they are, wherever they stand."""
     attack = "<script>alert('1')</script><img src=x onerror=\"go()\">"
-    verdicts = [
+    for error in (
         failed(broken(f"def f(x):\n    raise ValueError({attack!r})")),
         failed(lambda: check.true(False, f"`{attack}` is {attack}", attack), name=attack),
         failed(lambda: check.shape("x", X, **{attack: 3})),
         failed(lambda: check.raises(attack, ValueError, lambda: {}[attack], because=attack)),
-    ]
-    for error in verdicts:
+    ):
         source = _panel.html(error)
         assert "<script" not in source and "<img" not in source and 'onerror="' not in source
         assert {tag for tag, _ in Page(source).tags} <= ALLOWED_TAGS
@@ -198,10 +197,8 @@ def test_a_panel_that_would_be_long_is_short_or_none() -> None:
     """A part of endless text is cut, and where all of it is too much the plain message stands alone."""
     long = CheckFailed("word " * 10_000, ["line " * 10_000] * 3, "slip " * 10_000)
     assert len(_panel.bundle(long)["text/html"]) < 8_192
-    assert (
-        _panel.bundle(CheckFailed("&" * 9_000, ["&" * 9_000], "&" * 9_000, picture=Sizes((1,), (2,), ("&" * 9_000,))))
-        is None
-    )
+    much = "&" * 9_000
+    assert _panel.bundle(CheckFailed(much, [much], much, picture=Sizes((1,), (2,), (much,)))) is None
 
 
 def test_the_picture_is_cut_around_the_place_and_says_so() -> None:
@@ -317,10 +314,8 @@ class Odd(torch.Tensor):
 )
 def test_what_cannot_be_drawn_is_no_picture(expected: torch.Tensor, got: torch.Tensor) -> None:
     """Tensors without numbers, of strange classes or with nothing to see give none, and never an error."""
-    found = _panel.values(expected, got, (1,) * expected.dim())
-    assert found is None or found.html()
-    assert found is None or not isinstance(got, Odd)
-    assert found is None or got.device.type == "cpu"
+    picture = _panel.values(expected, got, (1,) * expected.dim())
+    assert picture is None or (picture.html() and not isinstance(got, Odd) and got.device.type == "cpu")
 
 
 def test_a_picture_that_fails_costs_only_itself() -> None:

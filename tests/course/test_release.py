@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, is_grade
+from support.gradebook import configure
 from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
 
 from autograder import cli
@@ -47,8 +49,8 @@ def snapshot(root: Path) -> dict[str, bytes]:
 def notebook(path: Path) -> dict[str, Any]:
     """Read a notebook with the source of each cell as one text."""
     read = json.loads(path.read_text(encoding="utf-8"))
-    for found in read["cells"]:
-        found["source"] = "".join(found["source"])
+    for one in read["cells"]:
+        one["source"] = "".join(one["source"])
     return read
 
 
@@ -110,15 +112,14 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
 def test_checks_end_with_their_last_line(course: Path) -> None:
     """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
     raw = read_notebook(course / SOURCE)
-    for each in raw.cells:
-        each.source = each.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN").removesuffix(
-            '\nprint("✓ double")'
-        )
+    for check in raw.cells:
+        source = check.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN")
+        check.source = source.removesuffix('\nprint("✓ double")')
     (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
     release(course, register=False)
-    checks = [each for each in read_notebook(course / STUDENT).cells if each.cell_type == "code" and is_grade(each)]
-    assert checks and not [each.id for each in checks if each.source != each.source.rstrip()]
-    assert not [each.id for each in checks if each.metadata.nbgrader.checksum != compute_checksum(each)]
+    checks = [check for check in read_notebook(course / STUDENT).cells if check.cell_type == "code" and is_grade(check)]
+    assert checks and not [check.id for check in checks if check.source != check.source.rstrip()]
+    assert not [check.id for check in checks if check.metadata.nbgrader.checksum != compute_checksum(check)]
 
 
 def test_setup_is_filled_in_and_locked(released: Path) -> None:
@@ -264,15 +265,19 @@ def test_manifest_lists_what_was_generated(released: Path) -> None:
     assert manifest["files"] == {"01_doubling/01_doubling.ipynb": digest}
 
 
-def test_edited_notebook_is_refused(released: Path) -> None:
-    """A student notebook somebody worked in stops the release, which names it and writes nothing at all."""
-    (released / STUDENT).write_text("my work", encoding="utf-8")
-    change_lesson(released)
-    before = snapshot(released)
+@pytest.mark.parametrize("state", ["never released", "released"])
+def test_edited_notebook_is_refused(course: Path, state: str) -> None:
+    """A student notebook somebody worked in stops the first release and later ones, which name it and write nothing."""
+    if state == "released":
+        release(course, register=False)
+    (course / STUDENT).parent.mkdir(parents=True, exist_ok=True)
+    (course / STUDENT).write_text("my work", encoding="utf-8")
+    change_lesson(course)
+    before = snapshot(course)
     for check in (True, False):
         with pytest.raises(CourseError, match=rf"{STUDENT} .* Move it away, or run `autograder release --force`"):
-            release(released, check=check)
-    assert snapshot(released) == before
+            release(course, check=check)
+    assert snapshot(course) == before
 
 
 def test_a_notebook_that_was_only_run_is_no_work(released: Path) -> None:
@@ -296,15 +301,6 @@ def test_force_loses_nothing(released: Path) -> None:
         assert STUB in cell(notebook(released / STUDENT), "double")["source"]
     assert release(released, register=False) == []
     assert (released / "notebooks/01_doubling/01_doubling.before-release.ipynb").exists()
-
-
-def test_foreign_notebook_is_refused(course: Path) -> None:
-    """A notebook that stood there before the first release is not overwritten."""
-    (course / STUDENT).parent.mkdir(parents=True)
-    (course / STUDENT).write_text("mine", encoding="utf-8")
-    with pytest.raises(CourseError, match="Move it away"):
-        release(course)
-    assert (course / STUDENT).read_text(encoding="utf-8") == "mine"
 
 
 def test_missing_manifest_is_rewritten_when_all_agrees(released: Path) -> None:
@@ -426,13 +422,6 @@ def test_other_files_beside_a_lesson_are_refused(course: Path) -> None:
         release(course)
 
 
-def test_course_without_lessons_is_refused(course: Path) -> None:
-    """An empty solutions/ is more likely a mistake than a wish to remove every notebook."""
-    shutil.rmtree(course / "solutions")
-    with pytest.raises(CourseError, match="holds no lesson"):
-        release(course)
-
-
 def test_readme_lists_the_lessons(course: Path) -> None:
     """The README's table has a row per lesson and a total, and the text around it stays."""
     add_second_lesson(course)
@@ -463,13 +452,6 @@ def test_readme_without_a_place_is_left_alone(course: Path) -> None:
     assert release(course, register=False) == []
 
 
-def test_config_that_does_not_run_is_named(course: Path) -> None:
-    """A mistake in nbgrader_config.py is told in one sentence."""
-    (course / "nbgrader_config.py").write_text("1 / 0", encoding="utf-8")
-    with pytest.raises(CourseError, match=r"nbgrader_config\.py does not run \(ZeroDivisionError"):
-        release(course)
-
-
 def test_stub_is_the_one_nbgrader_writes() -> None:
     """The stub the grammar tries out is the one in nbgrader's configuration."""
     assert load_config(ROOT).ClearSolutions.code_stub == {"python": STUB}
@@ -496,11 +478,24 @@ def test_gradebook_knows_the_lesson_and_guards_it(course: Path, monkeypatch: pyt
     assert {**snapshot(course), "gradebook.db": b""} == {**before, "gradebook.db": b""}
 
 
-def test_nbgrader_failure_is_told(course: Path) -> None:
-    """When nbgrader cannot make the student version, its own message is shown."""
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('c.IncludeHeaderFooter.header = "nowhere.ipynb"\n')
-    with pytest.raises(CourseError, match=rf"{SOURCE}: nbgrader could not make .*(.|\n)*nowhere\.ipynb"):
+BROKEN_COURSES = {
+    "no lessons": (lambda course: shutil.rmtree(course / "solutions"), "holds no lesson"),
+    "a configuration that does not run": (
+        lambda course: (course / "nbgrader_config.py").write_text("1 / 0"),
+        r"nbgrader_config\.py does not run \(ZeroDivisionError",
+    ),
+    "a header that nbgrader does not find": (
+        lambda course: configure(course, 'c.IncludeHeaderFooter.header = "nowhere.ipynb"'),
+        rf"{SOURCE}: nbgrader could not make .*(.|\n)*nowhere\.ipynb",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "message"), BROKEN_COURSES.values(), ids=BROKEN_COURSES)
+def test_broken_course_is_refused(course: Path, spoil: Callable[[Path], object], message: str) -> None:
+    """What is wrong with a whole course is told in one sentence, nbgrader's own words included, and nothing is made."""
+    spoil(course)
+    with pytest.raises(CourseError, match=message):
         release(course)
     assert not (course / "notebooks").exists()
 

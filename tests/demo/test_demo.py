@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
+from support.gradebook import configure
 from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 
 from autograder import cli
@@ -150,9 +151,8 @@ def test_colab_save_changes_no_source(released: NotebookNode) -> None:
 def test_demo_has_a_gradebook_of_its_own(root: Path, tmp_path: Path) -> None:
     """A course that keeps gradebook and submissions elsewhere does not lead the demo there."""
     real = tmp_path / "real"
-    with (root / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write(f'c.CourseDirectory.db_url = "sqlite:///{real}.db"\n')
-        config.write(f'c.CourseDirectory.submitted_directory = "{real}"\n')
+    configure(root, f'c.CourseDirectory.db_url = "sqlite:///{real}.db"')
+    configure(root, f'c.CourseDirectory.submitted_directory = "{real}"')
     folder = tmp_path / "demo"
     sample_class.make_course(root, folder)
     settings = load_config(folder).CourseDirectory
@@ -226,14 +226,8 @@ def test_an_installation_without_the_demo_says_what_to_do(wheel: zipfile.ZipFile
     wheel.extractall(tmp_path)
     command = "import sys; from autograder import cli; print(cli.__file__); sys.exit(cli.main(['demo']))"
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", command],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8", "check": False}
+    done = subprocess.run([sys.executable, "-c", command], **options)
     assert done.stdout == f"{tmp_path / 'autograder' / 'cli.py'}\n"
     assert done.returncode == 1
     assert done.stderr.startswith("The demo needs a checkout of the course") and len(done.stderr.splitlines()) == 1

@@ -70,10 +70,9 @@ def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[s
     """The options and forms that stand by themselves in the table of commands are in the help of their command."""
     table = GUIDE[GUIDE.index("## All commands") :]
     for row in table.splitlines():
-        first = re.match(r"\| `autograder (\w+)", row)
-        for option in (
-            re.findall(r"`(--[a-z]+|gradescope-zip|canvas|moodle|gradescope)\b", row.split("|")[2]) if first else ()
-        ):
+        if not (first := re.match(r"\| `autograder (\w+)", row)):
+            continue
+        for option in re.findall(r"`(--[a-z]+|gradescope-zip|canvas|moodle|gradescope)\b", row.split("|")[2]):
             with pytest.raises(SystemExit):
                 cli.main([first[1], "--help"])
             assert option in capsys.readouterr().out, (first[1], option)
@@ -203,9 +202,8 @@ def test_every_option_of_the_configuration_exists() -> None:
 def test_names_from_canvas_are_understood(name: str, student: str | None, file: str | None) -> None:
     """nbgrader's collector finds student and file in Canvas' names, but not in those of anonymous grading."""
     config, _ = configured(block("FileNameCollectorPlugin"))
-    collected = FileNameCollectorPlugin(config=config).collect(
-        f"/course_1_2_x/downloaded/01_attention/extracted/zip/{name}"
-    )
+    path = f"/course_1_2_x/downloaded/01_attention/extracted/zip/{name}"
+    collected = FileNameCollectorPlugin(config=config).collect(path)
     expected = {"student_id": student, "file_id": file}
     assert collected is None if student is None else {key: collected[key] for key in expected} == expected
 
@@ -256,10 +254,11 @@ def test_hand_ins_come_from_moodle(tmp_path: Path) -> None:
         files.writestr("Ada Lovelace_5501_assignsubmission_onlinetext/onlinetext.html", "<p>Done.</p>")
     arguments = "01_attention", str(SAMPLES / "moodle_worksheet.csv"), "submissions.zip"
     run_script(tmp_path, block("assignsubmission_file"), *arguments)
-    collected = {
-        path.parts[-3]: path.read_text(encoding="utf-8") for path in tmp_path.glob("submitted/*/*/01_attention.ipynb")
+    notebooks = tmp_path.glob("submitted/*/*/01_attention.ipynb")
+    assert {path.parts[-3]: path.read_text(encoding="utf-8") for path in notebooks} == {
+        "ada@example.org": "ada's",
+        "ines@example.org": "inés'",
     }
-    assert collected == {"ada@example.org": "ada's", "ines@example.org": "inés'"}
     times = [path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("submitted/*/*/timestamp.txt"))]
     assert [f"{parse_utc(time)}" for time in times] == ["2026-03-02 09:14:00", "2026-03-02 10:02:00"]
     students = (tmp_path / "downloaded" / "students.csv").read_text(encoding="utf-8").splitlines()
@@ -319,12 +318,8 @@ def test_the_exchange_takes_lessons_out_and_hand_ins_back(tmp_path: Path) -> Non
     theirs = block("get_config()").replace(place, str(exchange))
     (student / "nbgrader_config.py").write_text(theirs, encoding="utf-8")
     environment = os.environ | {"JUPYTER_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
-    for folder, what in (
-        (course, "release_assignment"),
-        (student, "fetch_assignment"),
-        (student, "submit"),
-        (course, "collect"),
-    ):
+    steps = {"release_assignment": course, "fetch_assignment": student, "submit": student, "collect": course}
+    for what, folder in steps.items():
         assert [what, "01_attention"] in commands("nbgrader")
         command = [sys.executable, "-m", "nbgrader", what, "01_attention"]
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)

@@ -27,12 +27,6 @@ def dial(offset: int = 5) -> draw.Picture:
     return draw.rotation(8, [0, 3], start=2, offset=offset)
 
 
-def kept(made: list, control: object) -> object:
-    """The control, which the list has from now on."""
-    made.append(control)
-    return control
-
-
 PICTURES = {
     "one attention map": lambda: draw.attention(WEIGHTS[0], list("abcde")),
     "four heads": lambda: draw.attention(WEIGHTS, list("abcde")),
@@ -72,6 +66,14 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setenv("JPY_SESSION_NAME", "01_attention.ipynb")
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     return page
+
+
+@pytest.fixture
+def controls(monkeypatch: pytest.MonkeyPatch) -> list:
+    """All controls that are made from now on."""
+    controls, make = [], explorer._control
+    monkeypatch.setattr(explorer, "_control", lambda *choices: controls.append(make(*choices)) or controls[-1])
+    return controls
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -249,32 +251,20 @@ def test_choices_that_do_not_fit_are_refused_at_once(choices: dict, words: str) 
         draw.explore(dial, **choices)
 
 
-def test_controls_stand_above_the_figure_and_move_it(watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_controls_stand_above_the_figure_and_move_it(watched: SimpleNamespace, controls: list) -> None:
     """On a page a control for each argument comes first, then the figure, which follows the control."""
-    made = []
-    monkeypatch.setattr(
-        explorer, "_control", lambda *given, real=explorer._control: made.append(real(*given)) or made[-1]
-    )
     draw.explore(dial, offset=range(8))._ipython_display_()
-    controls, figure = watched.outputs
-    assert explorer.WIDGET in controls and controls["text/plain"] == "[controls, once this cell has run: offset]"
+    above, figure = watched.outputs
+    assert explorer.WIDGET in above and above["text/plain"] == "[controls, once this cell has run: offset]"
     assert figure.alt == dial().alt
-    made[0].value = 7
+    controls[0].value = 7
     assert [picture.alt for picture in watched.updates] == [dial(7).alt]
 
 
-def test_an_error_in_a_moved_figure_is_said(watched: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_moved_figure_is_said(watched: SimpleNamespace, controls: list) -> None:
     """When a choice cannot be drawn, the error stands in the place of the figure."""
-    made = []
-    monkeypatch.setattr(
-        explorer, "_control", lambda *given, real=explorer._control: made.append(real(*given)) or made[-1]
-    )
-
-    def breaks(x: int = 1) -> draw.Picture:
-        return dial(1 // x)
-
-    draw.explore(breaks, x=[0, 1])._ipython_display_()
-    made[0].value = 0
+    draw.explore(lambda x=1: dial(1 // x), x=[0, 1])._ipython_display_()
+    controls[0].value = 0
     assert watched.updates == [{"text/plain": "ZeroDivisionError: integer division or modulo by zero"}]
 
 

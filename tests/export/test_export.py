@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export.test_gradescope import valid
+from export.test_gradescope import FAILED, PASSED, valid
 from nbgrader.api import Gradebook
 from rich.console import Console
+from support.gradebook import LESSON, disk_full
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
 from traitlets.config import Config
 
@@ -36,7 +37,8 @@ from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmiss
 from autograder.grading.results import Outcome, Result, Status
 
 SAMPLES = ROOT / "tests" / "export" / "samples"
-LESSON, SECOND = "01_doubling", "02_halving"
+CANVAS, MOODLE = SAMPLES / "canvas.csv", SAMPLES / "moodle_worksheet.csv"
+SECOND = "02_halving"
 NBGRADERS = [
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
     *("raw_score", "late_submission_penalty", "score", "max_score"),
@@ -45,8 +47,6 @@ RELEASED = {
     LESSON: GradebookLesson(LESSON, {"check_double": 3.0, "check_double_text": 1.0}, datetime(2026, 3, 1, 12)),
     SECOND: GradebookLesson(SECOND, {"check_half": 5.0}),
 }
-PASSED = Outcome("check_double", 3.0, Status.PASSED, seconds=0.25)
-FAILED = Outcome("check_double_text", 1.0, Status.FAILED, "✗ `double` is <wrong>.", 0.5, "`double` is <wrong>.", "Add.")
 UNTOUCHED = Outcome("check_double_text", 1.0, Status.NOT_ATTEMPTED, "✗ `double` is not written yet.")
 ADA = Student("s-ada", "Ada", "Lovelace", "ada@example.org", "901")
 INES = Student("ines", "Inés", "Núñez", "ines@example.org", "902")
@@ -68,12 +68,8 @@ def make_book(
 ) -> GradebookSnapshot:
     """A gradebook with two lessons."""
     students = {person.id: person for person in sorted(people, key=lambda person: person.id)}
-    return GradebookSnapshot(
-        RELEASED,
-        students,
-        {(submission.student, submission.lesson): submission for submission in submissions},
-        Course(Config()),
-    )
+    listed = {(submission.student, submission.lesson): submission for submission in submissions}
+    return GradebookSnapshot(RELEASED, students, listed, Course(Config()))
 
 
 RIGHT = graded(ADA, {"check_double": 3.0, "check_double_text": 1.0}, [PASSED, replace(FAILED, status=Status.PASSED)])
@@ -87,15 +83,23 @@ def rows_of(data: bytes) -> list[list[str]]:
 
 
 def filled(
-    book: GradebookSnapshot, sheet: Sheet, messages: Messages, lessons: Sequence[str] = (LESSON,), **options: Any
+    book: GradebookSnapshot,
+    sheet: Sheet | None = None,
+    messages: Messages | None = None,
+    lessons: Sequence[str] = (LESSON,),
+    **options: Any,
 ) -> bytes:
     """A Canvas gradebook with points in it."""
+    sheet, messages = sheet or Sheet.read(CANVAS), messages or Messages()
     options = {"columns": {}, "scale": False, "zeros": False} | options
     return canvas.fill(select(book, lessons, "*"), sheet, messages=messages, **options)
 
 
-def worksheet(book: GradebookSnapshot, sheet: Sheet, messages: Messages, **options: bool) -> bytes:
+def worksheet(
+    book: GradebookSnapshot, sheet: Sheet | None = None, messages: Messages | None = None, **options: bool
+) -> bytes:
     """A Moodle worksheet with points in it."""
+    sheet, messages = sheet or Sheet.read(MOODLE), messages or Messages()
     options = {"scale": False, "zeros": False, "feedback": False} | options
     return moodle.fill(select(book, [LESSON], "*"), sheet, messages, **options)
 
@@ -170,8 +174,8 @@ def test_checks_are_in_long_form() -> None:
 def test_canvas_fills_its_column_and_nothing_else() -> None:
     """Only the cells of the lesson change: the file else keeps its bytes, read-only totals and odd names included."""
     messages = Messages()
-    text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
-    data = filled(BOOK, Sheet.read(SAMPLES / "canvas.csv"), messages).decode()
+    text = (CANVAS).read_text(encoding="utf-8")
+    data = filled(BOOK, messages=messages).decode()
     expected = text.replace(",9.50,,95", ",9.50,4,95").replace(",8.00,1.00,", ",8.00,2.75,")
     assert data == expected
     assert messages.missing == ["canvas.csv, line 8: Nobody, Jane is not in the gradebook; left as it was."]
@@ -179,16 +183,11 @@ def test_canvas_fills_its_column_and_nothing_else() -> None:
 
 def test_canvas_finds_students_by_each_id() -> None:
     """A student is found by Canvas' id, by the SIS user id, or by the login, which may be the e-mail."""
-    text = Sheet.read(SAMPLES / "canvas.csv")
-    for person in (
-        Student("x", lms_id="901"),
-        Student("s-ada"),
-        Student("ADA@example.org"),
-        Student("x", email="Ada@Example.org"),
-        Student("x", lms_id="s-ada"),
-    ):
+    text = Sheet.read(CANVAS)
+    by_id = Student("s-ada"), Student("ADA@example.org"), Student("x", email="Ada@Example.org")
+    for person in (*by_id, Student("x", lms_id="901"), Student("x", lms_id="s-ada")):
         book = make_book(replace(RIGHT, student=person.id), people=[person])
-        data = filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages())
+        data = filled(book)
         assert rows_of(data)[3][text.column("01_doubling (4711)")] == "4", person
 
 
@@ -199,8 +198,8 @@ def test_canvas_guesses_nothing() -> None:
     twins = Student("s-bob", email="x"), Student("y", lms_id="903")
     everybody = [nameless, torn, *twins]
     book = make_book(*(replace(RIGHT, student=person.id) for person in everybody), people=everybody)
-    messages, sheet = Messages(), Sheet.read(SAMPLES / "canvas.csv")
-    assert filled(book, sheet, messages) == (SAMPLES / "canvas.csv").read_bytes()
+    messages, sheet = Messages(), Sheet.read(CANVAS)
+    assert filled(book, sheet, messages) == (CANVAS).read_bytes()
     missing = "\n".join(messages.missing)
     assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in missing
     assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in missing
@@ -212,7 +211,7 @@ def test_canvas_keeps_what_it_would_not_take() -> None:
     """Who is excused stays excused, and points for an assignment that is not theirs are listed."""
     messages = Messages()
     book = make_book(*(replace(RIGHT, student=person.id) for person in (BOB, GRACE)), people=[BOB, GRACE])
-    assert filled(book, Sheet.read(SAMPLES / "canvas.csv"), messages) == (SAMPLES / "canvas.csv").read_bytes()
+    assert filled(book, messages=messages) == (CANVAS).read_bytes()
     assert any(line.startswith("bob, 01_doubling: excused in Canvas") for line in messages.notes)
     assert any(line.startswith("grace, 01_doubling: not assigned") for line in messages.missing)
 
@@ -220,7 +219,7 @@ def test_canvas_keeps_what_it_would_not_take() -> None:
 def test_canvas_adds_a_column() -> None:
     """A lesson that Canvas does not know gets a column before the totals, with its name and its points."""
     book = make_book(replace(RIGHT, lesson=SECOND, scores={"check_half": 2.5}))
-    rows = rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages(), [SECOND]))
+    rows = rows_of(filled(book, lessons=[SECOND]))
     place = rows[0].index(SECOND)
     assert rows[0][place - 1 : place + 2] == ["01_doubling (4711)", SECOND, "Assignments Current Score"]
     assert [row[place] for row in rows[1:5]] == ["", "5", "2.5", ""]
@@ -231,14 +230,14 @@ def test_canvas_takes_the_column_that_is_named(tmp_path: Path) -> None:
     """A lesson goes where --column says, two columns of one name are refused until it does, and none is shared."""
     sheet = edited(tmp_path, "canvas.csv", "Essay (4700)", "01_doubling (4700)")
     with pytest.raises(CourseError, match=r"several columns.*01_doubling \(4700\)”.* and .*--column"):
-        filled(BOOK, sheet, Messages())
-    rows = rows_of(filled(BOOK, sheet, Messages(), columns={LESSON: "01_doubling (4711)"}))
+        filled(BOOK, sheet)
+    rows = rows_of(filled(BOOK, sheet, columns={LESSON: "01_doubling (4711)"}))
     assert rows[3][6:8] == ["9.50", "4"]
     with pytest.raises(CourseError, match="no column “Quiz” for 01_doubling"):
-        filled(BOOK, sheet, Messages(), columns={LESSON: "Quiz"})
+        filled(BOOK, sheet, columns={LESSON: "Quiz"})
     both = {LESSON: "01_doubling (4711)", SECOND: "01_doubling (4711)"}
     with pytest.raises(CourseError, match="would share the column"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), Messages(), [LESSON, SECOND], columns=both)
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), lessons=[LESSON, SECOND], columns=both)
 
 
 def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
@@ -246,31 +245,31 @@ def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
     for hundred in ("100.00", '"100,00"'):
         sheet = edited(tmp_path, "canvas.csv", ",4.00,(", f",{hundred},(")
         with pytest.raises(CourseError, match=r"has 4 points, and 100 in canvas.csv.*--scale"):
-            filled(BOOK, sheet, Messages())
-        assert rows_of(filled(BOOK, sheet, Messages(), scale=True))[4][7] == "68.75"
+            filled(BOOK, sheet)
+        assert rows_of(filled(BOOK, sheet, scale=True))[4][7] == "68.75"
     with pytest.raises(CourseError, match="and 0 in"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",0.00,("), Messages(), scale=True)
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",0.00,("), scale=True)
 
 
 def test_canvas_refuses_a_read_only_column(tmp_path: Path) -> None:
     """A column that Canvas does not take back is no place for points."""
     with pytest.raises(CourseError, match="read only in Canvas"):
-        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",(read only),("), Messages())
+        filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",(read only),("))
 
 
 def test_canvas_zeros_when_asked() -> None:
     """Nothing is entered for who handed in nothing, or 0 when that is asked for."""
     book = make_book(RIGHT, people=[ADA, INES])
-    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages()))[4][7] == "1.00"
-    assert rows_of(filled(book, Sheet.read(SAMPLES / "canvas.csv"), Messages(), zeros=True))[4][7] == "0"
+    assert rows_of(filled(book))[4][7] == "1.00"
+    assert rows_of(filled(book, zeros=True))[4][7] == "0"
 
 
 def test_canvas_in_other_clothes(tmp_path: Path) -> None:
     """Semicolons, CR LF, a byte order mark, two columns of names and cut-off cells are all kept as they are."""
-    text = (SAMPLES / "canvas.csv").read_text(encoding="utf-8")
+    text = (CANVAS).read_text(encoding="utf-8")
     path = tmp_path / "canvas.csv"
     path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    data = filled(BOOK, Sheet.read(path), Messages())
+    data = filled(BOOK, Sheet.read(path))
     assert data.startswith(b"\xef\xbb\xbfStudent,ID") and data.count(b"\r\n") == text.count("\n") == data.count(b"\n")
     assert b",9.50,4,95" in data
     rows = [row[:8] for row in csv.reader(io.StringIO(text))]
@@ -335,13 +334,13 @@ def test_wrong_templates_are_refused(tmp_path: Path, content: bytes, message: st
     path = tmp_path / "template.csv"
     path.write_bytes(content)
     with pytest.raises(CourseError, match=message):
-        filled(BOOK, Sheet.read(path), Messages())
+        filled(BOOK, Sheet.read(path))
 
 
 def test_windows_encoding_is_read_and_said(tmp_path: Path) -> None:
     """A file that Excel saved in Windows' encoding is read, written in UTF-8, and this is said."""
     path = tmp_path / "canvas.csv"
-    path.write_bytes((SAMPLES / "canvas.csv").read_text(encoding="utf-8").encode("cp1252"))
+    path.write_bytes((CANVAS).read_text(encoding="utf-8").encode("cp1252"))
     messages = Messages()
     assert "Núñez, Inés" in filled(BOOK, Sheet.read(path), messages).decode()
     assert "read as Windows-1252" in messages.notes[0]
@@ -350,21 +349,19 @@ def test_windows_encoding_is_read_and_said(tmp_path: Path) -> None:
 def test_moodle_fills_a_worksheet_and_nothing_else() -> None:
     """Only grades change; dates, by which Moodle tells what is newer, and comments keep their bytes."""
     messages = Messages()
-    text = (SAMPLES / "moodle_worksheet.csv").read_bytes().decode()
-    data = worksheet(BOOK, Sheet.read(SAMPLES / "moodle_worksheet.csv"), messages).decode()
-    assert data == text.replace(
-        'grading",,4.00,Yes,"Monday, 2 March 2026, 9', 'grading",4,4.00,Yes,"Monday, 2 March 2026, 9'
-    ).replace('GradedSubmission",1.00,', 'GradedSubmission",2.75,')
-    assert [line.split(":")[0] for line in messages.missing] == [
-        "moodle_worksheet.csv, line 6",
-    ]
+    text = (MOODLE).read_bytes().decode()
+    data = worksheet(BOOK, messages=messages).decode()
+    ungraded = 'grading",{},4.00,Yes,"Monday, 2 March 2026, 9'
+    expected = text.replace(ungraded.format(""), ungraded.format(4))
+    assert data == expected.replace('Graded",1.00,', 'Graded",2.75,')
+    assert [line.split(":")[0] for line in messages.missing] == ["moodle_worksheet.csv, line 6"]
 
 
 def test_moodle_locked_and_too_high_grades_are_listed() -> None:
     """A grade that Moodle would not take is listed and not entered."""
     book = make_book(replace(RIGHT, student="bob"), replace(RIGHT, scores={"check_double": 7.0}))
-    messages, sheet = Messages(), Sheet.read(SAMPLES / "moodle_worksheet.csv")
-    assert worksheet(book, sheet, messages) == (SAMPLES / "moodle_worksheet.csv").read_bytes()
+    messages, sheet = Messages(), Sheet.read(MOODLE)
+    assert worksheet(book, sheet, messages) == (MOODLE).read_bytes()
     assert messages.missing[0] == "bob: their grade is locked in Moodle; the gradebook has 4."
     assert messages.missing[1] == "s-ada: 7 is more than the maximum, which Moodle does not take."
 
@@ -373,7 +370,7 @@ def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) ->
     """What checks said is escaped; a person's comment stays, and ours is replaced by the newer one."""
     messages = Messages()
     book = make_book(HALF, replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, UNTOUCHED))))
-    data = worksheet(book, Sheet.read(SAMPLES / "moodle_worksheet.csv"), messages, feedback=True)
+    data = worksheet(book, messages=messages, feedback=True)
     rows = rows_of(data)
     assert rows[1][9] == "<p>01_doubling: 4 of 4 points.</p><p>Not attempted: check_double_text.</p>"
     assert rows[2][9] == "<p>Well begun,\nand half done.</p>"
@@ -381,7 +378,7 @@ def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) ->
     path = tmp_path / "again.csv"
     path.write_bytes(data)
     newer = make_book(replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, FAILED)), comments={"double": "<b>"}))
-    again = rows_of(worksheet(newer, Sheet.read(path), Messages(), feedback=True))
+    again = rows_of(worksheet(newer, Sheet.read(path), feedback=True))
     assert again[1][9] == (
         "<p>01_doubling: 4 of 4 points.</p><pre>✗ `double` is &lt;wrong&gt;.</pre><p>double: &lt;b&gt;</p>"
     )
@@ -397,16 +394,16 @@ def test_moodle_worksheets_of_another_form_are_refused(tmp_path: Path) -> None:
         ("4.00", '"100,00"', "has 4 points, and 100"),
     ]:
         with pytest.raises(CourseError, match=message):
-            worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new), Messages())
+            worksheet(BOOK, edited(tmp_path, "moodle_worksheet.csv", old, new))
     with pytest.raises(CourseError, match="no column “Feedback comments”"):
         sheet = edited(tmp_path, "moodle_worksheet.csv", '"Feedback comments"', "x")
-        worksheet(BOOK, sheet, Messages(), feedback=True)
+        worksheet(BOOK, sheet, feedback=True)
 
 
 def test_moodle_scales(tmp_path: Path) -> None:
     """Points are converted to Moodle's maximum, whatever sign it uses for decimals."""
     sheet = edited(tmp_path, "moodle_worksheet.csv", "4.00", '"100,00"')
-    assert rows_of(worksheet(BOOK, sheet, Messages(), scale=True))[2][4] == "68.75"
+    assert rows_of(worksheet(BOOK, sheet, scale=True))[2][4] == "68.75"
 
 
 def test_moodle_import_has_the_published_form() -> None:
@@ -452,8 +449,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course of the test's own, which is the current folder."""
     folder = Path(shutil.copytree(template, tmp_path / "course"))
-    for name in ("canvas.csv", "moodle_worksheet.csv"):
-        shutil.copy(SAMPLES / name, folder / f"from_{name}")
+    for sample in (CANVAS, MOODLE):
+        shutil.copy(sample, folder / f"from_{sample.name}")
     monkeypatch.chdir(folder)
     return folder
 
@@ -529,11 +526,7 @@ def test_files_are_replaced_whole_or_not(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "grades.csv"
     save(path, table([["a"]], bom=False))
     assert path.stat().st_mode & 0o777 == 0o600
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "replace", disk_full)
     with pytest.raises(OSError, match="No space"):
         save(path, b"new", force=True)
     assert path.read_bytes() == b"a\r\n"

@@ -76,9 +76,8 @@ def valid(results: dict[str, Any]) -> dict[str, Any]:
 
 def test_gradescope_results_have_the_published_form() -> None:
     """Points given by hand, a penalty, notes and what only people grade are all in it, and the sum is what counts."""
-    result = Result(
-        "x", LESSON, (PASSED, FAILED), (Note(NoteKind.NOTEBOOK, "Cells stood in another order."),), seconds=2.6
-    )
+    note = Note(NoteKind.NOTEBOOK, "Cells stood in another order.")
+    result = Result("x", LESSON, (PASSED, FAILED), (note,), seconds=2.6)
     scores = {"check_double": 3.0, "check_double_text": 0.25, "essay": 1.0}
     results = valid(of_result(result, scores=scores, penalty=0.5))
     assert results["score"] == 3.75 and results["execution_time"] == 3
@@ -139,9 +138,8 @@ def test_gradescope_zip_is_reproducible(archive: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         modes = {entry.filename: entry.external_attr >> 16 for entry in files.infolist()}
         assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
-        assert {f"lesson/{LESSON}.ipynb", "package/pyproject.toml", "package/autograder/check/__init__.py"} <= set(
-            modes
-        )
+        package = {"package/pyproject.toml", "package/autograder/check/__init__.py"}
+        assert package | {f"lesson/{LESSON}.ipynb"} <= modes.keys()
         assert not [name for name in modes if "__pycache__" in name or (LESSON not in name and name.endswith(".ipynb"))]
         pinned = files.read("constraints.txt").decode()
     for line in (ROOT / "requirements.txt").read_text().splitlines():

@@ -13,10 +13,11 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from faults import broken_notebooks
-from faults.broken_notebooks import code, duplicate, each_cell, marks, one_cell, remove, shuffled, whole
+from faults.broken_notebooks import code, duplicate, each_cell, marks, one_cell, remove, shuffled, source_of, whole
 
 LESSON = "01_attention"
 NAME = f"{LESSON}.ipynb"
@@ -77,14 +78,9 @@ def beside(name: str, content: bytes) -> Callable[[Path, Notebook], None]:
     return puts
 
 
-def both(*names: str) -> Callable[[Path, Notebook], None]:
+def both(*names: str) -> Callable[[Path, Notebook], object]:
     """Hand in the same notebook under several names."""
-
-    def puts(folder: Path, notebook: Notebook) -> None:
-        for name in names:
-            write(folder / name, notebook)
-
-    return puts
+    return lambda folder, notebook: [write(folder / name, notebook) for name in names]
 
 
 def linked(target: str) -> Callable[[Path, Notebook], None]:
@@ -128,20 +124,15 @@ def outputs(size: int) -> Callable[[Notebook], Notebook]:
     return one_cell("setup", lambda c: c.update(outputs=[stream]))
 
 
-def answer(body: str, *, head: str = "def causal_mask(size):") -> Callable[[Path, Notebook], None]:
+def answer(body: str) -> Callable[[Path, Notebook], None]:
     """Answer one exercise with this body."""
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return as_file(one_cell("causal_mask", lambda c: c.update(source=f"{head}\n{lines}\n")))
+    return as_file(source_of("causal_mask", f"def causal_mask(size):\n{indent(body, '    ')}\n"))
 
 
 def first(*sources: str) -> Callable[[Path, Notebook], None]:
     """Begin with cells of the student's own, behind the setup."""
 
-    def change(notebook: Notebook) -> Notebook:
-        notebook["cells"][2:2] = [code(source) for source in sources]
-        return notebook
-
-    return as_file(change)
+    return as_file(whole(lambda notebook: notebook["cells"].__setitem__(slice(2, 2), map(code, sources))))
 
 
 def named(student: str, what: str, *, recorded: bool = True) -> Row:
@@ -162,15 +153,10 @@ def deep(notebook: Notebook) -> bytes:
     return json.dumps(notebook).encode()[:-1] + b', "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
-def without_sources(notebook: Notebook) -> Notebook:
+@whole
+def without_sources(notebook: Notebook) -> None:
     """Add cells that have lost their sources."""
     notebook["cells"] += [{"cell_type": "code", "metadata": {}}, {"cell_type": "markdown", "source": None}, {}]
-    return notebook
-
-
-def twins(notebook: Notebook) -> Notebook:
-    """Give all cells the same id."""
-    return each_cell(lambda c: c.update(id="same"))(notebook)
 
 
 TRAP = b"from pathlib import Path\nPath(__file__).with_name('imported').touch()\nraise SystemExit('imported')\n"
@@ -223,7 +209,7 @@ ROWS = [
     *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
     *generic(*(fault.what for fault in broken_notebooks.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
     Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
-    Row("all ids the same", as_file(twins)),
+    Row("all ids the same", as_file(each_cell(lambda c: c.update(id="same")))),
     Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),
     Row("an answer deleted", as_file(remove("causal_mask")), ONE_LOST, notes=("`causal_mask` is not in the notebook",), says="is not written yet"),

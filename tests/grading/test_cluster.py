@@ -58,16 +58,8 @@ class Dask:
         self.worker = self._start("worker", self.address, "--nworkers", str(THREADS), "--nthreads", "1")
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable,
-            "-m",
-            "dask",
-            what,
-            *arguments,
-            "--no-dashboard",
-            "--dashboard-address",
-            "127.0.0.1:0",
-        ]
+        quiet = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
+        command = [sys.executable, "-m", "dask", what, *arguments, *quiet]
         return subprocess.Popen(command, env=self._environment, stderr=self._log, start_new_session=True)
 
     @contextlib.contextmanager
@@ -136,7 +128,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 @pytest.fixture(scope="module")
 def expected(jobs: list[Job], warm: GradingServer) -> Graded:
     """What they come to on one machine."""
-    return graded(in_parallel(jobs, lambda each: each.run(warm), THREADS))
+    return graded(in_parallel(jobs, lambda job: job.run(warm), THREADS))
 
 
 def graded(results: Iterator[tuple[Job, Result]]) -> Graded:
@@ -160,7 +152,8 @@ def test_cluster_grades_as_one_machine_does(dask: Dask, jobs: list[Job], expecte
     with dask.client():
         assert graded(on_cluster(jobs, dask.address)) == expected
     scores = {
-        name: sum(points for _, points, status, _ in found[0] if status == "passed") for name, found in expected.items()
+        student: sum(points for _, points, status, _ in checks if status == "passed")
+        for student, (checks, *_) in expected.items()
     }
     assert len(expected) == 8
     assert scores["perfect"] == scores["messy"] == 20 > scores["wrong"] > scores["untouched"] == 0
@@ -227,28 +220,30 @@ def with_sandbox(dask_worker: object) -> None:
     cluster._warm.update(before)
 
 
+@contextlib.contextmanager
+def open_worker(client: Client, address: str) -> Iterator[None]:
+    """A time in which the sandbox of one worker does not hold."""
+    client.run(without_sandbox, workers=[address])
+    try:
+        yield
+    finally:
+        client.run(with_sandbox, workers=[address])
+
+
 def test_worker_without_sandbox_must_not_grade(dask: Dask) -> None:
     """It is named with what got through, before the run or in its midst, and the run ends."""
     with dask.client() as client:
         open_one, other = client.nthreads()
-        client.run(without_sandbox, workers=[open_one])
-        try:
-            with pytest.raises(CourseError, match="nothing was graded") as raised:
-                list(on_cluster(absent(3), dask.address))
-            assert f"{open_one}: " in str(raised.value)
-            assert "✗ network  got through: TCP" in str(raised.value)
-            assert other not in str(raised.value)
-        finally:
-            client.run(with_sandbox, workers=[open_one])
+        with open_worker(client, open_one), pytest.raises(CourseError, match="nothing was graded") as raised:
+            list(on_cluster(absent(3), dask.address))
+        assert f"{open_one}: " in str(raised.value)
+        assert "✗ network  got through: TCP" in str(raised.value)
+        assert other not in str(raised.value)
         run = on_cluster(absent(60), dask.address)
         next(run)
-        client.run(without_sandbox, workers=[open_one])
-        try:
-            with pytest.raises(CourseError, match="may not go on grading") as raised:
-                list(run)
-            assert f"{open_one}: " in str(raised.value)
-        finally:
-            client.run(with_sandbox, workers=[open_one])
+        with open_worker(client, open_one), pytest.raises(CourseError, match="may not go on grading") as raised:
+            list(run)
+        assert f"{open_one}: " in str(raised.value)
 
 
 def test_lost_workers_cost_only_time(dask: Dask, jobs: list[Job], expected: Graded) -> None:

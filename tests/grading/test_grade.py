@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,12 @@ def right(course: Path, name: str = LESSON) -> NotebookNode:
     return submission(sample_class.released_notebook(course, name), solved(lesson_of(course, name).exercises))
 
 
+def hand_in(course: Path, *students: str, lesson: str = SMALL) -> None:
+    """Let students hand in the right notebook of the small lesson, in the folder of some lesson."""
+    for student in students:
+        sample_class.hand_in(course, student, lesson, right(course, SMALL))
+
+
 def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
     """A notebook that begins with a cell of the student's."""
     notebook = copy.deepcopy(notebook)
@@ -141,7 +147,7 @@ def leads(started: set[psutil.Process]) -> bool:
 
 
 @dataclass
-class Told:
+class Run:
     """What a run of the command left behind.
 
     Attributes:
@@ -167,7 +173,7 @@ class Told:
 
 def command(
     course: Path, *arguments: str, when: Callable[[set[psutil.Process]], object] | None = None, kill: int = 0
-) -> Told:
+) -> Run:
     """Run `autograder grade` in a course; where `when` is true of what it has started, send it a signal."""
     before, started, begin = recorded(course), set(), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
@@ -191,19 +197,19 @@ def command(
             for left in alive:
                 left.kill()
             out, err = process.communicate()
-    return Told(process.returncode, out, err, before, recorded(course), alive, litter, seconds)
+    return Run(process.returncode, out, err, before, recorded(course), alive, litter, seconds)
 
 
 @dataclass
 class Term:
-    """One course, and what the command told as the term went by.
+    """One course, and what each run of the command left behind.
 
     Attributes:
         runs: two that were killed, one that was stopped, one that ended, and one after a student's notebook changed.
     """
 
     course: Path
-    runs: list[Told] = field(default_factory=list)
+    runs: list[Run]
 
 
 @pytest.fixture(scope="module")
@@ -216,36 +222,32 @@ def term(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Term:
         sample_class.hand_in(course, student, LESSON, work["typical" if student == NAMES[3] else "perfect"])
     (course / "submitted" / "nobody" / LESSON).mkdir(parents=True)
     sample_class.hand_in(course, "a-sleeper", LESSON, with_cell(work["perfect"], SLEEP))
-    term = Term(course)
-
-    def so_many(count: int) -> Callable[[object], bool]:
-        return lambda started: len(recorded(course)) >= count
-
-    term.runs.append(command(course, "--jobs", "2", when=leads, kill=signal.SIGKILL))
-    term.runs.append(command(course, "--jobs", "2", when=so_many(2), kill=signal.SIGKILL))
-    term.runs.append(command(course, "--jobs", "2", when=so_many(5), kill=signal.SIGINT))
+    runs = [
+        command(course, "--jobs", "2", when=leads, kill=signal.SIGKILL),
+        command(course, "--jobs", "2", when=lambda started: len(recorded(course)) >= 2, kill=signal.SIGKILL),
+        command(course, "--jobs", "2", when=lambda started: len(recorded(course)) >= 5, kill=signal.SIGINT),
+    ]
     sample_class.hand_in(course, "a-sleeper", LESSON, work["half-done"])
-    term.runs.append(command(course, LESSON, "--json"))
+    runs.append(command(course, LESSON, "--json"))
     sample_class.hand_in(course, NAMES[0], LESSON, work["half-done"])
-    term.runs.append(command(course))
-    return term
+    return Term(course, [*runs, command(course)])
 
 
 def test_no_process_and_no_file_of_a_run_survives_it(term: Term) -> None:
     """Killed, stopped or at its end, a run takes all that it started with it, and what it put into /tmp."""
-    for told in term.runs:
-        assert (told.alive, told.litter) == (set(), [])
-    assert [told.code for told in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1, 1]
+    for run in term.runs:
+        assert (run.alive, run.litter) == (set(), [])
+    assert [run.code for run in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1, 1]
 
 
 def test_nothing_is_lost_and_nothing_is_graded_twice(term: Term) -> None:
     """What a killed run recorded stays as it is, row for row; the last run grades exactly the rest."""
-    for told in term.runs[:4]:
-        assert told.before.items() <= told.after.items()
-    assert [bool(told.after) for told in term.runs[:4]] == [False, True, True, True]
+    for run in term.runs[:4]:
+        assert run.before.items() <= run.after.items()
+    assert [bool(run.after) for run in term.runs[:4]] == [False, True, True, True]
     last = term.runs[3]
     assert last.after.keys() == {*NAMES, "nobody", "a-sleeper"}
-    graded = [each["student"] for each in last.json["graded"]]
+    graded = [result["student"] for result in last.json["graded"]]
     assert sorted(graded) == sorted(last.after.keys() - last.before.keys())
     assert last.json["unchanged"] == len(last.before) >= 5
     assert not list(term.course.glob("autograded/*/.*"))
@@ -253,39 +255,32 @@ def test_nothing_is_lost_and_nothing_is_graded_twice(term: Term) -> None:
 
 def test_killed_runs_come_to_the_same_scores(term: Term) -> None:
     """The gradebook has each student's points, as if no run had been killed."""
-    found = scores(term.course, LESSON)
-    assert {student: found[student] for student in NAMES if student not in (NAMES[0], NAMES[3])} == dict.fromkeys(
-        (name for name in NAMES if name not in (NAMES[0], NAMES[3])), broken_files.WHOLE
-    )
-    assert found["nobody"] == 0 and 0 < found[NAMES[3]] < broken_files.WHOLE
-    assert found[NAMES[0]] == found["a-sleeper"] < broken_files.WHOLE  # both have handed in half
+    points = scores(term.course, LESSON)
+    assert {points[student] for student in NAMES if student not in (NAMES[0], NAMES[3])} == {broken_files.WHOLE}
+    assert points["nobody"] == 0 and 0 < points[NAMES[3]] < broken_files.WHOLE
+    assert points[NAMES[0]] == points["a-sleeper"] < broken_files.WHOLE  # both have handed in half
 
 
 def test_ctrl_c_stops_at_once_and_says_what_holds(term: Term) -> None:
     """It waits for no submission that sleeps, shows no traceback, and tells how to go on."""
-    told = term.runs[2]
-    assert told.seconds < 15
-    assert told.err == "Stopped. What was graded is recorded; the same command goes on from there.\n"
-    assert "Traceback" not in told.out
+    run = term.runs[2]
+    assert run.seconds < 15
+    assert run.err == "Stopped. What was graded is recorded; the same command goes on from there.\n"
+    assert "Traceback" not in run.out
 
 
 def test_json_is_complete_and_gives_nothing_away(term: Term) -> None:
     """Standard output is one JSON text with every check of every result; it holds no notebook and no hidden test."""
-    told = term.runs[3]
+    run = term.runs[3]
     lesson = lesson_of(term.course)
     checks = [check.id for exercise in lesson.exercises for check in exercise.checks]
-    for each in told.json["graded"]:
-        assert Result.from_json(each).to_json() == {
-            **each,
-            "checks": tuple(each["checks"]),
-            "notes": tuple(each["notes"]),
-            "unenforced": (),
-        }
-        assert [check["check"] for check in each["checks"]] == ([] if each["student"] == "nobody" else checks)
-        assert each["notebook"] == ""
-    released = json.dumps(
-        [cell.source for cell in sample_class.released_notebook(term.course, LESSON).cells], ensure_ascii=False
-    )
+    for result in run.json["graded"]:
+        lists = {"checks": tuple(result["checks"]), "notes": tuple(result["notes"]), "unenforced": ()}
+        assert Result.from_json(result).to_json() == result | lists
+        assert [check["check"] for check in result["checks"]] == ([] if result["student"] == "nobody" else checks)
+        assert result["notebook"] == ""
+    sources = [cell.source for cell in sample_class.released_notebook(term.course, LESSON).cells]
+    released = json.dumps(sources, ensure_ascii=False)
     hidden = [
         line.strip()
         for exercise in lesson.exercises
@@ -294,24 +289,24 @@ def test_json_is_complete_and_gives_nothing_away(term: Term) -> None:
         for line in code_lines(region)
     ]
     secret = [line for line in hidden if len(line) > 5 and line not in released]
-    assert secret and not [line for line in secret if line in told.out]
-    assert "Traceback" not in told.err
+    assert secret and not [line for line in secret if line in run.out]
+    assert "Traceback" not in run.err
 
 
 def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     """Another notebook of one student is one row of the table; the other records stay, and still one has no points."""
-    told = term.runs[4]
-    differ = [student for student in told.after if told.after[student] != told.before[student]]
-    assert (told.code, differ) == (1, [NAMES[0]])
-    (row,) = [line for line in told.out.splitlines() if line.startswith("student-0") and " of " in line]
+    run = term.runs[4]
+    differ = [student for student in run.after if run.after[student] != run.before[student]]
+    assert (run.code, differ) == (1, [NAMES[0]])
+    (row,) = [line for line in run.out.splitlines() if line.startswith("student-0") and " of " in line]
     assert row.split()[:2] == [NAMES[0], LESSON]
-    assert "✓ 1 graded in" in told.out and told.err == ""
-    assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in told.out
+    assert "✓ 1 graded in" in run.out and run.err == ""
+    assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in run.out
 
 
 def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingServer) -> None:
     """The same notebook with another timestamp.txt is recorded anew, since what is taken off for being late differs."""
-    sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
+    hand_in(course, "ada")
     when = course / "submitted" / "ada" / SMALL / "timestamp.txt"
     assert run(course, Lent(warm))[2] == 0
     when.write_text("2026-01-02 03:04:05 UTC\n")
@@ -323,8 +318,8 @@ def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingS
 
 def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingServer) -> None:
     """What lies beside the folders of the lessons is not graded in silence: the run says where it belongs."""
-    sample_class.hand_in(course, "ada", SMALL, right(course, SMALL))
-    sample_class.hand_in(course, "bob", "1_attention", right(course, SMALL))
+    hand_in(course, "ada")
+    hand_in(course, "bob", lesson="1_attention")
     shutil.copy(course / "submitted" / "ada" / SMALL / f"{SMALL}.ipynb", course / "submitted" / "ada")
     out = io.StringIO()
     assert grade(course, GradeOptions(), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
@@ -343,9 +338,9 @@ def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer
     after = recorded(term.course)
     assert (code, sorted(results), unchanged) == (0, NAMES[1:3], 0)
     assert sorted(student for student in after if after[student] != before[student]) == NAMES[1:3]
-    assert {student: digest for student, (_, digest) in after.items()} == {
-        s: digest for s, (_, digest) in before.items()
-    }
+    assert [(student, digest) for student, (_, digest) in sorted(after.items())] == [
+        (student, digest) for student, (_, digest) in sorted(before.items())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -358,11 +353,7 @@ def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer
     ],
 )
 def test_where_nothing_can_be_done_it_says_why(
-    course: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     """An unknown lesson, no gradebook or no course end with 2, a sentence on stderr, and nothing else."""
     sample_class.hand_in(course, "anna", LESSON, right(course))
@@ -477,8 +468,7 @@ def test_a_judge_that_dies_costs_one_submission(course: Path, warm: GradingServe
 
 def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: GradingServer) -> None:
     """It is in the gradebook with its reason; the same command, without --force, grades it and nothing else."""
-    for student in ("ann", "ben"):
-        sample_class.hand_in(course, student, SMALL, right(course, SMALL))
+    hand_in(course, "ann", "ben")
 
     def broken(student: str, *rest: Any) -> Result:
         if student == "ann":
@@ -495,8 +485,7 @@ def test_what_broke_off_is_graded_by_the_next_run(course: Path, warm: GradingSer
 
 def test_a_warm_process_that_dies_ends_the_run_and_nothing_else(course: Path, warm: GradingServer) -> None:
     """The error says so and how to go on; what was recorded stays, and the next run grades the rest."""
-    for student in "abcdef":
-        sample_class.hand_in(course, student, SMALL, right(course, SMALL))
+    hand_in(course, *"abcdef")
     sample_class.hand_in(course, "g", SMALL, with_cell(right(course, SMALL), SLEEP))
     own = GradingServer()
 
@@ -530,8 +519,7 @@ def test_grading_after_the_end_is_an_error_that_says_so() -> None:
 
 def test_a_gradebook_that_is_lost_ends_the_run(course: Path, warm: GradingServer) -> None:
     """Where it is the gradebook and not one student that cannot be recorded, nothing goes on."""
-    for student in "abc":
-        sample_class.hand_in(course, student, SMALL, right(course, SMALL))
+    hand_in(course, *"abc")
 
     def losing(*rest: Any) -> Result:
         with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as book:

@@ -16,7 +16,6 @@ import pytest
 from faults.broken_notebooks import FAULTS
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from nbgrader.api import Gradebook
 from support import stock_nbgrader
 from support.sample_lesson import ROOT
 
@@ -86,7 +85,7 @@ def recorded(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 def points_in(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     """Read the points of every check from the gradebook."""
-    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+    with sample_class.open_gradebook(folder) as gradebook:
         return {
             (student, lesson): {
                 grade.name: grade.auto_score
@@ -289,10 +288,7 @@ def test_grading_again_changes_nothing(folder: Path, recorded: dict[tuple[str, s
     ("what", "lost"),
     [
         ("all marks and ids lost", set()),
-        (
-            "an answer deleted together with its checks",
-            {"check_merge_heads_shape", "check_merge_heads_values"},
-        ),
+        ("an answer deleted together with its checks", {"check_merge_heads_shape", "check_merge_heads_values"}),
     ],
 )
 def test_stock_nbgrader_grades_what_repair_mends(folder: Path, what: str, lost: set[str]) -> None:
@@ -305,7 +301,7 @@ def test_stock_nbgrader_grades_what_repair_mends(folder: Path, what: str, lost: 
     submitted.write_text(json.dumps(fault.breaks(json.loads(perfect))), encoding="utf-8")
     said = sample_class.nbgrader(folder, "autograde", name, f"--student={student}", "--force")
     assert all(note in said for note in fault.notes)
-    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+    with sample_class.open_gradebook(folder) as gradebook:
         grades = gradebook.find_submission_notebook(name, name, student).grades
         points = {grade.name: grade.auto_score for grade in grades}
     whole = full(lesson_in(folder, name))

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,18 +18,16 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 from nbformat.v4 import new_output
-from support.sample_lesson import ROOT, make_course
+from support.gradebook import LESSON, configure, disk_full, keep, repaired_notebook
+from support.sample_lesson import ROOT
 
 from autograder.cli import main
 from autograder.course.config import CourseError, read_notebook
-from autograder.course.lesson import Exercise, Lesson
-from autograder.course.release import release
+from autograder.course.lesson import Lesson
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
-from autograder.grading.submission.reader import cells_in
-from autograder.grading.submission.repair import repair
 from autograder.report.class_page import class_page
 from autograder.report.counts import Failure, Spread, count_mistakes, without_numbers
 from autograder.report.outline import hints, outlines_of
@@ -41,14 +39,12 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import report as invented
 
-LESSON = "01_doubling"
 SECRETS = ("hidden_secret", "BEGIN HIDDEN", "double(3)", "answer_of_the_teacher", "assert double")
 HALVING = "the result is halved"
 NOTE = Note(NoteKind.ANSWER, "A note.")
 ROGUE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp; \u202etxt.exe\u202c {{ 7 * 7 }} $x^2$ 🙂 `"
 PANEL = '<div role="group" style="color:inherit"><b>✗ A panel.</b><table><tr><td>1</td></tr></table></div>'
-
-
+ERROR = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
 HINTS = """Write it.
 <details><summary>A `b` & c</summary>
 
@@ -96,23 +92,9 @@ CLASS = {
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A released course with one lesson of two checks, 3 points and 1."""
-    folder = make_course(tmp_path_factory.mktemp("report") / "course")
-    release(folder)
-    return folder
-
-
-@pytest.fixture
-def course(released: Path, tmp_path: Path) -> Path:
-    """That course, nothing graded."""
-    return Path(shutil.copytree(released, tmp_path / "course"))
-
-
-@pytest.fixture(scope="module")
-def empty(released: Path) -> GradebookSnapshot:
-    """Its gradebook as read."""
-    return read_gradebook(released)
+def empty(small_course: Path) -> GradebookSnapshot:
+    """The gradebook of a course in which nothing is graded."""
+    return read_gradebook(small_course)
 
 
 def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> GradedSubmission:
@@ -135,15 +117,27 @@ def filled(
     )
 
 
-def page_of(book: GradebookSnapshot, waiting: Sequence[tuple[str, str]] = ()) -> BeautifulSoup:
+def page_of(
+    book: GradebookSnapshot, waiting: Sequence[tuple[str, str]] = (), lessons: Sequence[str] = ()
+) -> BeautifulSoup:
     """Return the class page, parsed."""
-    return BeautifulSoup(class_page(book, outlines_of(book, []), waiting), "html.parser")
+    return BeautifulSoup(class_page(book, outlines_of(book, lessons), waiting), "html.parser")
+
+
+def page_of_student(book: GradebookSnapshot, student: str, waiting: Collection[tuple[str, str]] = ()) -> BeautifulSoup:
+    """Return a student's page, parsed."""
+    return BeautifulSoup(student_page(book, outlines_of(book, []), student, set(waiting)), "html.parser")
+
+
+def words_of(element: BeautifulSoup | Tag) -> str:
+    """Return an element's text with one space between words."""
+    return " ".join(element.get_text(" ").split())
 
 
 def rows(page: BeautifulSoup, kind: str) -> list[list[str]]:
     """Return the texts of a table's body, found by its class."""
     body = page.select_one(f"table.{kind} tbody")
-    return [[" ".join(cell.get_text(" ").split()) for cell in row.select("th, td")] for row in body.select("tr")]
+    return [[words_of(cell) for cell in row.select("th, td")] for row in body.select("tr")]
 
 
 def named(page: BeautifulSoup, words: str) -> list[str]:
@@ -205,8 +199,7 @@ def test_the_most_common_mistakes_lead(page: BeautifulSoup) -> None:
 
 def test_the_hardest_checks_and_their_rules(page: BeautifulSoup) -> None:
     """Checks are ordered by the part that failed, and say which rules were broken how often."""
-    tables = page.select("#checks tbody tr")
-    assert [" ".join(row.get_text(" ").split()) for row in tables] == [
+    assert [words_of(row) for row in page.select("#checks tbody tr")] == [
         "1.1 Double : the check 2 of 4 it doubles (2)",
         "1.1 Double : text 2 of 4 it doubles (1) ; text works (1)",
     ]
@@ -249,7 +242,7 @@ def test_what_could_not_be_graded_and_what_was_mended(empty: GradebookSnapshot) 
     page = page_of(filled(empty, *submissions))
     (table,) = page.select(f"[id='{LESSON}-ungradable'] table")
     assert [cell.get_text() for cell in table.select("tbody th, tbody td")] == ["cem", "The file is empty."]
-    notes = [" ".join(item.get_text(" ").split()) for item in page.select("details.notes > ul > li")]
+    notes = [words_of(item) for item in page.select("details.notes > ul > li")]
     assert notes == [
         "The check check_double had been changed; the original was run. 2 notebooks ada bob",
         "Odd. 1 notebook bob",
@@ -262,7 +255,7 @@ def test_what_other_programs_and_versions_graded_is_said(empty: GradebookSnapsho
     foreign = replace(graded("ada", BOTH_RIGHT), result=None, scores={"check_double": 3.0, "check_double_text": 0.0})
     older = graded("bob", (right("check_gone"),), unenforced=("no network",))
     page = page_of(filled(empty, foreign, older))
-    text = " ".join(page.get_text(" ").split())
+    text = words_of(page)
     assert "1 graded by another program than autograder grade" in text
     assert "1 graded with other checks than the lesson has now" in text
     assert "1 graded where the sandbox did not wholly hold" in text
@@ -344,23 +337,13 @@ def test_of_the_wanted_lessons_only(empty: GradebookSnapshot) -> None:
     book = filled(
         replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
     )
-    whole, part = page_of(book), BeautifulSoup(class_page(book, outlines_of(book, ["02_more"])), "html.parser")
+    whole, part = page_of(book), page_of(book, lessons=["02_more"])
     assert rows(whole, "sortable") == [["ada", "4", "–", "4", "44"], ["bob", "–", "5", "5", "56"]]
     assert rows(part, "sortable") == [["ada", "–", "0", "0"], ["bob", "5", "5", "100"]]
     assert LESSON not in str(part)
 
 
 # What it keeps to itself, and what it lets nobody do
-
-
-def rogues(empty: GradebookSnapshot) -> GradebookSnapshot:
-    """A class in which everything that a student can write is hostile."""
-    ids = ["x" * 128, ROGUE]
-    failed = wrong("check_double", ROGUE, slip=ROGUE, rule=ROGUE, points=3)
-    checks = replace(failed, message=f"✗ {ROGUE}\x00\ud800\x1b[31m"), right("check_double_text")
-    people = {student: Student(student, ROGUE, "L" * 5000) for student in ids}
-    submissions = [graded(student, checks, notes=(Note(NoteKind.FILE, ROGUE),)) for student in ids]
-    return filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
 
 
 def harmless(page: BeautifulSoup, scripts: int) -> None:
@@ -374,23 +357,20 @@ def harmless(page: BeautifulSoup, scripts: int) -> None:
 
 def test_nothing_of_a_students_runs(empty: GradebookSnapshot) -> None:
     """Whatever is in names, messages, reasons and notes stands on both pages as text, and only as text."""
-    book = rogues(empty)
-    data = class_page(book, outlines_of(book, []))
-    page = BeautifulSoup(data, "html.parser")
+    failed = wrong("check_double", ROGUE, slip=ROGUE, rule=ROGUE, points=3)
+    checks = replace(failed, message=f"✗ {ROGUE}\x00\ud800\x1b[31m"), right("check_double_text")
+    people = {student: Student(student, ROGUE, "L" * 5000) for student in ("x" * 128, ROGUE)}
+    submissions = [graded(student, checks, notes=(Note(NoteKind.FILE, ROGUE),)) for student in people]
+    book = filled(empty, *submissions, graded("y", reason=ROGUE), people=people)
+    page = page_of(book)
     harmless(page, scripts=1)
     text = page.get_text()
-    for place in (
-        "#mistakes pre",
-        "#students tbody th",
-        "ul.mistakes li",
-        "details.notes li",
-        f"[id='{LESSON}-ungradable'] td",
-    ):
+    places = ("#mistakes pre", "#students tbody th", "ul.mistakes li", "details.notes li")
+    for place in (*places, f"[id='{LESSON}-ungradable'] td"):
         assert "<script>alert(1)</script>" in page.select_one(place).get_text()
     assert "{{ 7 * 7 }}" in text and "49" not in text and "🙂" in text
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
-    data = student_page(book, outlines_of(book, []), ROGUE)
-    page = BeautifulSoup(data, "html.parser")
+    page = page_of_student(book, ROGUE)
     harmless(page, scripts=0)
     assert page.select_one("h1 bdi").get_text().startswith(ROGUE)
     assert ROGUE in page.select_one("li.bad pre").get_text()
@@ -441,31 +421,31 @@ def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
         assert "Double" in text and not any(secret in text for secret in SECRETS)
 
 
-def _wrong_in_way(way: str, exercise: Exercise) -> list[Outcome]:
-    return [wrong(check.id, f"`f` is wrong in way {way}.", points=check.points) for check in exercise.checks]
-
-
-def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path) -> None:
+def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> None:
     """1,000 students in seven lessons, every failure of its own kind, make a page of less than 5 MB."""
     sources = sorted((ROOT / "solutions").glob("*/*.ipynb"))
     lessons = [Lesson(path.stem, read_notebook(path)) for path in sources]
     failures = {
-        exercise.name: [_wrong_in_way(way, exercise) for way in "abcdefghijklmnopqrst"]
+        exercise.name: [
+            [wrong(check.id, f"`f` is wrong in way {way}.", points=check.points) for check in exercise.checks]
+            for way in "abcdefghijklmnopqrst"
+        ]
         for lesson in lessons
         for exercise in lesson.exercises
     }
-    results = list(invented.a_class(lessons, failures, 1000))
-    points = {
-        lesson.name: {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
-        for lesson in lessons
-    }
-    names = {lesson.name: frozenset(exercise.name for exercise in lesson.exercises) for lesson in lessons}
-    released_lessons = {name: GradebookLesson(name, points[name], None, names[name]) for name in points}
+    released = {}
+    for lesson in lessons:
+        points = {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
+        answers = frozenset(exercise.name for exercise in lesson.exercises)
+        released[lesson.name] = GradebookLesson(lesson.name, points, None, answers)
     people = {f"s{i:04}": Student(f"s{i:04}", *invented.name(i)) for i in range(1000)}
     listed = {
-        (r.student, r.lesson): graded(r.student, r.checks, r.lesson, notes=r.notes, reason=r.reason) for r in results
+        (result.student, result.lesson): graded(
+            result.student, result.checks, result.lesson, notes=result.notes, reason=result.reason
+        )
+        for result in invented.a_class(lessons, failures, 1000)
     }
-    book = replace(read_gradebook(released), lessons=released_lessons, students=people, graded=listed)
+    book = replace(empty, lessons=released, students=people, graded=listed)
     assert len(lessons) == 7 and len(listed) > 5000
     data = class_page(book, outlines_of(book, []))
     assert len(data) < 5 * 10**6
@@ -478,15 +458,10 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(tmp_path: Path, released: Path
 
 def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping[str, list] | None = None) -> None:
     """Record results, with outputs in cells of the graded notebook."""
-    source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
-    notebook = repair(source, cells_in(source)).notebook
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = (outputs or {}).get(cell.id, [])
+    notebook = json.dumps(repaired_notebook(course, outputs))
     with Recorder(course) as recorder:
         for student, checks in work.items():
-            result = Result(student, LESSON, tuple(checks), (NOTE,), notebook=json.dumps(notebook))
-            recorder.record(result, "d", submitted=None, timestamp=None)
+            keep(recorder, Result(student, LESSON, tuple(checks), (NOTE,), notebook=notebook))
 
 
 def shown(course: Path, student: str) -> BeautifulSoup:
@@ -527,9 +502,9 @@ def test_what_people_gave_and_wrote_is_there(empty: GradebookSnapshot) -> None:
         penalty=1.0,
         comments={"double": f"Nearly. {ROGUE}"},
     )
-    page = BeautifulSoup(student_page(filled(empty, submission), outlines_of(empty, []), "bob"), "html.parser")
+    page = page_of_student(filled(empty, submission), "bob")
     harmless(page, scripts=0)
-    text = " ".join(page.get_text(" ").split())
+    text = words_of(page)
     assert "failed, 2 of 3, given by hand" in text and "passed, 1.25 of 1, 0.25 of it extra credit" in text
     assert "2.25 of 4 points : 3.25, and 1 taken off for being late" in text.replace("points:", "points :")
     assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
@@ -539,10 +514,7 @@ def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
     """A reason, nothing handed in and what waits each have their words, and no check is made up."""
     bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
     book = filled(empty, bad, people={"bob": Student("bob")})
-    pages = {
-        who: BeautifulSoup(student_page(book, outlines_of(book, []), who, {("cem", LESSON)}), "html.parser")
-        for who in ("ada", "bob", "cem")
-    }
+    pages = {student: page_of_student(book, student, {("cem", LESSON)}) for student in ("ada", "bob", "cem")}
     assert pages["ada"].select_one(".remark + pre").get_text() == f"No notebook. {ROGUE}"
     assert pages["ada"].select_one("blockquote pre").get_text() == "Come and see me."
     assert "Nothing was handed in." in pages["bob"].get_text()
@@ -552,13 +524,12 @@ def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
 
 def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
     """HTML that the judge put before a check's error takes the message's place; a student's HTML never gets there."""
-    error = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
     panel, rogue = (new_output("display_data", data={"text/html": html, "text/plain": "✗"}) for html in (PANEL, ROGUE))
     outputs = {
-        "check_double": [panel, error],
+        "check_double": [panel, ERROR],
         "check_double_text": [rogue],
-        "double": [rogue, error],
-        "try_double": [rogue, error],
+        "double": [rogue, ERROR],
+        "try_double": [rogue, ERROR],
     }
     record(course, {"cem": CLASS["cem"], "bob": CLASS["bob"]}, outputs)
     page = shown(course, "cem")
@@ -572,8 +543,7 @@ def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
 
 def test_html_of_a_changed_notebook_is_not_shown(course: Path) -> None:
     """Where the graded notebook is another than the recorded one, or none, the message stands alone."""
-    error = new_output("error", ename="CheckFailed", evalue="✗", traceback=["✗"])
-    record(course, CLASS, {"check_double": [new_output("display_data", data={"text/html": PANEL}), error]})
+    record(course, CLASS, {"check_double": [new_output("display_data", data={"text/html": PANEL}), ERROR]})
     path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     assert len(shown(course, "bob").select(".panel")) == 1
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -621,8 +591,7 @@ def test_only_the_owner_can_read_them(course: Path) -> None:
         paths = [course / "report.html", course / "feedback" / "ada" / "feedback.html", course / "feedback" / "ada"]
         assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o600, 0o700]
         paths[0].chmod(0o644)
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write("\nc.CourseDirectory.groupshared = True\n")
+    configure(course, "c.CourseDirectory.groupshared = True")
     write_report(course, ReportOptions())
     assert (course / "report.html").stat().st_mode & 0o777 == 0o660
 
@@ -631,12 +600,8 @@ def test_a_page_is_written_wholly_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     """When the disk is full at the last moment, the earlier page stays, nothing else is left, and the error says so."""
     path = tmp_path / "report.html"
     write(path, MARK + b"first", mode=0o600)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patch, pytest.raises(CourseError, match=r"could not be written \(No space left"):
-        patch.setattr(os, "replace", full)
+        patch.setattr(os, "replace", disk_full)
         write(path, MARK + b"second", mode=0o600)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"] and path.read_bytes() == MARK + b"first"
     write(path, MARK + b"second", mode=0o600)
@@ -649,13 +614,14 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     with pytest.raises(CourseError, match="was not made by"):
         write_report(course, ReportOptions())
     assert (course / "report.html").read_text() == "my own notes"
-    with pytest.raises(CourseError, match="is a folder"):
-        write_report(course, ReportOptions(output=course))
-    with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        write_report(course, ReportOptions(output=course / "nowhere" / "report.html"))
     record(course, CLASS)
-    with pytest.raises(CourseError, match=r"There is no folder .*/nowhere. Make it"):
-        write_report(course, ReportOptions(student="ada", output=course / "nowhere"))
+    for options, message in (
+        (ReportOptions(output=course), "is a folder"),
+        (ReportOptions(output=course / "nowhere" / "report.html"), r"There is no folder .*/nowhere. Make it"),
+        (ReportOptions(student="ada", output=course / "nowhere"), r"There is no folder .*/nowhere. Make it"),
+    ):
+        with pytest.raises(CourseError, match=message):
+            write_report(course, options)
     assert not (course / "nowhere").exists()
 
 
@@ -684,8 +650,7 @@ def test_an_id_is_no_path(course: Path, empty: GradebookSnapshot, monkeypatch: p
 def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
     """Where nbgrader keeps feedback by lesson and then by student, a folder has to be named, and one is enough."""
     record(course, CLASS)
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('\nc.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"\n')
+    configure(course, 'c.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"')
     with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
         write_report(course, ReportOptions(student="ada"))
     (course / "out").mkdir()

@@ -2,74 +2,37 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sqlite3
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 from rich.console import Console
-from sqlalchemy import create_engine, text
-from support.sample_lesson import ROOT, make_course
+from support.gradebook import DUE, LESSON, keep, record, set_duedate, small_result
+from support.sample_lesson import ROOT
 
-from autograder.course.config import CourseError, read_notebook
-from autograder.course.release import release
+from autograder.course.config import CourseError
 from autograder.demo import sample_class
+from autograder.demo.sample_class import open_gradebook
 from autograder.demo.students import STUDENTS, class_work
 from autograder.grading import grade
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
-from autograder.grading.submission.reader import cells_in
-from autograder.grading.submission.repair import repair
+from autograder.grading.results import Note, NoteKind
 
-LESSON, REAL = "01_doubling", "02_multi_head_attention"
-DUE = datetime(2030, 1, 2, 12, 0)
-
-
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A released course with one lesson of two checks, 3 points and 1."""
-    folder = make_course(tmp_path_factory.mktemp("book") / "course")
-    release(folder)
-    return folder
-
-
-@pytest.fixture
-def course(released: Path, tmp_path: Path) -> Path:
-    """That course, nothing graded."""
-    return Path(shutil.copytree(released, tmp_path / "course"))
+REAL = "02_multi_head_attention"
 
 
 of_nbgrader = pytest.mark.filterwarnings("ignore:Object of type <Submitted.* not in session")  # add_submission
 
 
-def db_url(course: Path) -> str:
-    """Return the address of a course's gradebook."""
-    return f"sqlite:///{course / 'gradebook.db'}"
-
-
-def record(course: Path, *students: str, timestamp: datetime | None = None) -> Result:
-    """Record for each student that the first check passed and the second failed."""
-    source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
-    notebook = json.dumps(repair(source, cells_in(source)).notebook)
-    checks = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.FAILED, "✗ No."))
-    result = Result("", LESSON, checks, (Note(NoteKind.NOTEBOOK, "A note."),), notebook=notebook)
-    with Recorder(course) as recorder:
-        for student in students:
-            recorder.record(replace(result, student=student), "d", submitted=None, timestamp=timestamp)
-    return replace(result, notebook="")
-
-
 def agrees(book: GradebookSnapshot, course: Path) -> int:
     """Compare every submission with what nbgrader's own Gradebook says, and return how many there are."""
     count = 0
-    with Gradebook(db_url(course), "transformer") as gradebook:
-        assert list(book.lessons) == sorted(each.name for each in gradebook.assignments)
-        assert set(book.students) == {each.id for each in gradebook.students}
+    with open_gradebook(course) as gradebook:
+        assert list(book.lessons) == sorted(lesson.name for lesson in gradebook.assignments)
+        assert set(book.students) == {student.id for student in gradebook.students}
         for lesson in gradebook.assignments:
             assert book.lessons[lesson.name].max_score == lesson.max_score
             for theirs in lesson.submissions:
@@ -93,19 +56,19 @@ def test_a_graded_class_has_nbgraders_scores(tmp_path: Path) -> None:
     assert grade.grade(tmp_path / "demo", grade.GradeOptions(), Console(quiet=True)) == 0
     book = read_gradebook(tmp_path / "demo")
     assert agrees(book, tmp_path / "demo") == len(STUDENTS)
-    assert len({each.score for each in book.graded.values()}) > 3
-    for each in book.graded.values():
-        assert each.result.score == each.score
-        assert len(each.result.checks) == len(book.lessons[REAL].points)
-        assert book.course.graded_notebook(each.student, REAL).is_file() and len(each.notebook_sha256) == 64
+    assert len({submission.score for submission in book.graded.values()}) > 3
+    for submission in book.graded.values():
+        assert submission.result.score == submission.score
+        assert len(submission.result.checks) == len(book.lessons[REAL].points)
+        assert book.course.graded_notebook(submission.student, REAL).is_file() and len(submission.notebook_sha256) == 64
     assert set(book.lessons[REAL].answers) == {"split_heads", "merge_heads", "MultiHeadAttention"}
 
 
 def test_points_and_comments_by_hand_count(course: Path) -> None:
     """Points by hand replace those of the check, extra credit is in the score and beside it, comments come along."""
-    record(course, "ada", "bob")
-    with Gradebook(db_url(course), "transformer") as gradebook:
-        grades = {each.name: each for each in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades}
+    record(course, ("ada", "bob"))
+    with open_gradebook(course) as gradebook:
+        grades = {grade.name: grade for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades}
         grades["check_double"].manual_score, grades["check_double"].needs_manual_grade = 1.5, False
         grades["check_double_text"].extra_credit = 0.25
         gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Nearly."
@@ -118,19 +81,16 @@ def test_points_and_comments_by_hand_count(course: Path) -> None:
     assert (bob.score, bob.by_hand, bob.extra) == (3.0, frozenset(), {})
     assert ada.comments == {"double": "Nearly."} and bob.comments == {}
     assert not ada.needs_review
-    record(course, "ada")
+    record(course)
     assert read_gradebook(course).graded["ada", LESSON].needs_review
     assert agrees(read_gradebook(course), course) == 2
 
 
 def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
     """The score is what is left after nbgrader's penalty, and never below 0."""
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
-    with Gradebook(db_url(course), "transformer") as gradebook:
-        gradebook.update_or_create_assignment(LESSON, duedate=DUE)
-    record(course, "ada", timestamp=DUE + timedelta(hours=5))
-    record(course, "bob", timestamp=DUE)
+    set_duedate(course)
+    record(course, timestamp=DUE + timedelta(hours=5))
+    record(course, ["bob"], timestamp=DUE)
     book = read_gradebook(course)
     assert agrees(book, course) == 2
     ada, bob = (book.graded[student, LESSON] for student in ("ada", "bob"))
@@ -141,16 +101,18 @@ def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
 
 def test_results_come_along(course: Path) -> None:
     """What our engine recorded is there with the time and the digest of its notebook."""
-    result = record(course, "ada")
+    result = small_result(course, notes=(Note(NoteKind.NOTEBOOK, "A note."),))
+    with Recorder(course) as recorder:
+        keep(recorder, result)
     ada = read_gradebook(course).graded["ada", LESSON]
-    assert ada.result == replace(result, student="ada")
+    assert ada.result == replace(result, notebook="")
     assert ada.recorded is not None and ada.notebook_sha256
 
 
 @of_nbgrader
 def test_another_programs_points_are_there_without_a_result(course: Path) -> None:
     """A submission that stock nbgrader graded, in a gradebook without our table, has its scores and no result."""
-    with Gradebook(db_url(course), "transformer") as gradebook:
+    with open_gradebook(course) as gradebook:
         gradebook.add_student("ada", first_name="Ada", last_name="Lovelace", email="a@b.c", lms_user_id="7")
         gradebook.add_student("bob")
         gradebook.add_submission(LESSON, "ada")
@@ -167,8 +129,8 @@ def test_another_programs_points_are_there_without_a_result(course: Path) -> Non
 
 def test_a_result_that_another_program_has_overtaken_is_none(course: Path) -> None:
     """Where the autograder's points are no longer those of our result, what its checks said is not told."""
-    record(course, "ada", "bob")
-    with Gradebook(db_url(course), "transformer") as gradebook:
+    record(course, ("ada", "bob"))
+    with open_gradebook(course) as gradebook:
         for grade in gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades:
             grade.auto_score = 1.0
         gradebook.db.commit()
@@ -177,22 +139,10 @@ def test_a_result_that_another_program_has_overtaken_is_none(course: Path) -> No
     assert book.graded["bob", LESSON].result is not None
 
 
-def test_a_result_of_another_version_is_none(course: Path) -> None:
-    """A result that cannot be read any more costs nobody the points."""
-    record(course, "ada", "bob")
-    engine = create_engine(db_url(course))
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE autograder_result SET result = '[1]' WHERE student = 'ada'"))
-    engine.dispose()
-    book = read_gradebook(course)
-    assert book.graded["ada", LESSON].result is None and book.graded["ada", LESSON].score == 3
-    assert book.graded["bob", LESSON].result is not None
-
-
 @of_nbgrader
 def test_tasks_that_are_graded_by_hand_count(course: Path) -> None:
     """A cell with points of its own kind, which only a person grades, is part of score and maximum."""
-    with Gradebook(db_url(course), "transformer") as gradebook:
+    with open_gradebook(course) as gradebook:
         gradebook.update_or_create_task_cell("essay", LESSON, LESSON, max_score=5, cell_type="markdown")
         gradebook.add_student("ada")
         gradebook.add_submission(LESSON, "ada")
@@ -206,7 +156,7 @@ def test_tasks_that_are_graded_by_hand_count(course: Path) -> None:
 
 def test_a_writer_neither_waits_nor_is_seen_too_early(course: Path) -> None:
     """While somebody writes, the gradebook is read as it was; afterwards as it is, and reading changes no byte."""
-    record(course, "ada")
+    record(course)
     with Recorder(course):
         writer = sqlite3.connect(course / "gradebook.db", isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")

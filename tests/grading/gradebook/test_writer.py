@@ -26,14 +26,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbformat import NotebookNode
 from nbgrader import dbutil
 from nbgrader.api import Base, Grade, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.utils import determine_grade
 from sqlalchemy import create_engine, insert, select, text
+from support import stock_nbgrader
+from support.gradebook import (
+    DUE,
+    configure,
+    db_url,
+    disk_full,
+    keep,
+    record,
+    repaired_notebook,
+    set_duedate,
+    small_result,
+)
+from support.gradebook import LESSON as SMALL
 from support.sample_lesson import ROOT
-from support.sample_lesson import make_course as make_small_course
-from support.stock_nbgrader import configure
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.release import release
@@ -47,8 +57,7 @@ from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 
-LESSON, SMALL = "01_attention", "01_doubling"
-DUE = datetime(2030, 1, 2, 12, 0)
+LESSON = "01_attention"
 CLASS = ("typical", "untouched")
 DEBIAN = "On Debian and Ubuntu: apt-get install postgresql"
 
@@ -81,11 +90,6 @@ def rows(db_url: str) -> Rows:
     }
 
 
-def sqlite(folder: Path) -> str:
-    """Return the address of a course's gradebook."""
-    return f"sqlite:///{folder / 'gradebook.db'}"
-
-
 def files_in(folder: Path) -> dict[str, bytes]:
     """Return what a folder holds besides notebooks."""
     return {
@@ -115,7 +119,7 @@ def engine_result(stock: Path, student: str) -> Result:
 
 def give_by_hand(folder: Path) -> None:
     """Grade as an instructor does in formgrader, and give the late one another day or two."""
-    with Gradebook(sqlite(folder), "transformer") as gradebook:
+    with sample_class.open_gradebook(folder) as gradebook:
         submission = gradebook.find_submission_notebook(LESSON, LESSON, "typical")
         failed = sorted((grade for grade in submission.grades if grade.auto_score == 0), key=lambda grade: grade.name)
         failed[0].manual_score, failed[0].needs_manual_grade = 0.5, False
@@ -148,8 +152,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     """Two students in the real lesson 1: one too late, with right and wrong answers, one with nothing and no date."""
     stock, ours = (tmp_path_factory.mktemp("record") / name for name in ("stock", "ours"))
     lesson = sample_class.make_course(ROOT, stock, [LESSON])[LESSON]
-    with (stock / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    set_duedate(stock, LESSON)
     work = class_work(lesson, sample_class.released_notebook(stock, LESSON))
     for student in CLASS:
         sample_class.hand_in(stock, student, LESSON, work[student])
@@ -161,19 +164,17 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
         (folder / "compiled.pyc").write_text("no")
         (folder / "more.ipynb").write_text("{}")
     (stock / "submitted" / "typical" / LESSON / "timestamp.txt").write_text("2030-01-03 12:00:00.500000 UTC")
-    configure(stock)
-    with Gradebook(sqlite(stock), "transformer") as gradebook:
-        gradebook.update_or_create_assignment(LESSON, duedate=DUE)
+    stock_nbgrader.configure(stock)
     shutil.copytree(stock, ours)
     sample_class.nbgrader(stock, "autograde", LESSON)
     results = {student: engine_result(stock, student) for student in CLASS}
     record_all(ours, results)
-    first = rows(sqlite(stock)), rows(sqlite(ours))
+    first = rows(db_url(stock)), rows(db_url(ours))
     for folder in (stock, ours):
         give_by_hand(folder)
     sample_class.nbgrader(stock, "autograde", LESSON, "--student=typical", "--force")
     record_all(ours, {"typical": results["typical"]})
-    return Both(stock, ours, results, first, (rows(sqlite(stock)), rows(sqlite(ours))))
+    return Both(stock, ours, results, first, (rows(db_url(stock)), rows(db_url(ours))))
 
 
 def record_all(folder: Path, results: dict[str, Result], **options: Any) -> None:
@@ -239,9 +240,9 @@ def test_nbgrader_goes_on_from_there(both: Both, tmp_path: Path) -> None:
         list(pool.map(lambda command: sample_class.nbgrader(ours, *command), commands))
     with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
         exported = {row["student_id"]: row for row in csv.DictReader(file)}
-    with Gradebook(sqlite(both.stock), "transformer") as gradebook:
+    with sample_class.open_gradebook(both.stock) as gradebook:
         submissions = gradebook.find_assignment(LESSON).submissions
-        scores = {each.student_id: str(each.score) for each in submissions}
+        scores = {submission.student_id: str(submission.score) for submission in submissions}
     assert {student: row["score"] for student, row in exported.items()} == {**scores, "unlucky": "0.0"}
     pages = {s: (ours / "feedback" / s / LESSON / f"{LESSON}.html").read_text("utf-8") for s in (*CLASS, "unlucky")}
     assert "Look at the diagonal again." in pages["typical"]
@@ -255,41 +256,9 @@ def test_nbgrader_goes_on_from_there(both: Both, tmp_path: Path) -> None:
 # A course with one small lesson
 
 
-@pytest.fixture(scope="module")
-def small_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A released course with one lesson of two checks."""
-    folder = make_small_course(tmp_path_factory.mktemp("small") / "course")
-    release(folder)
-    return folder
-
-
-@pytest.fixture
-def course(small_course: Path, tmp_path: Path) -> Path:
-    """The small course, nothing graded."""
-    return Path(shutil.copytree(small_course, tmp_path / "course"))
-
-
-def small_notebook(course: Path) -> NotebookNode:
-    """Return the small lesson as the engine hands it back, with its solution in it."""
-    source = read_notebook(course / "solutions" / SMALL / f"{SMALL}.ipynb")
-    return repair(source, cells_in(source)).notebook
-
-
-def small_result(course: Path, student: str = "ada", **changes: Any) -> Result:
-    """Return a result for the small lesson: the first check passed, the second failed."""
-    checks = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.FAILED, "✗ wrong"))
-    result = Result(student, SMALL, checks, notebook=json.dumps(small_notebook(course)))
-    return replace(result, **changes)
-
-
-def keep(recorder: Recorder, result: Result, digest: str = "d", **options: Any) -> None:
-    """Record with little around it."""
-    recorder.record(result, digest, **{"submitted": None, "timestamp": None, **options})
-
-
 def grades(course: Path, student: str = "ada") -> dict[str, tuple[float | None, bool]]:
     """Return check → (points of the autograder, whether somebody should look) from the gradebook."""
-    with Gradebook(sqlite(course), "transformer") as gradebook:
+    with sample_class.open_gradebook(course) as gradebook:
         found = gradebook.find_submission_notebook(SMALL, SMALL, student).grades
         return {grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in found}
 
@@ -352,7 +321,7 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
 
 def test_anything_a_student_prints_can_be_kept(course: Path) -> None:
     """Half characters, NUL and NaN in outputs and messages stop nothing."""
-    notebook = small_notebook(course)
+    notebook = repaired_notebook(course)
     notebook.cells[-1].source = "\ud800 \x00 é 🙂"
     odd = Outcome("check_double_text", 1, Status.FAILED, "\ud800\x00é", float("inf"))
     result = small_result(course, notebook=json.dumps(notebook))
@@ -388,14 +357,11 @@ OLD_RESULTS = {
 def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
     """A result whose notebook was moved or replaced, or whose submission was removed, is no longer reported."""
     names = ("ada", "bob", "cem", "dee")
-    with Recorder(course) as recorder:
-        for name in names:
-            keep(recorder, small_result(course, name))
-        assert recorder.graded(SMALL).keys() == set(names)
+    record(course, names)
     notebook_path(course, "ada").unlink()
     notebook_path(course, "bob").chmod(0o644)
     notebook_path(course, "bob").write_text("{}")
-    with Gradebook(sqlite(course), "transformer") as gradebook:
+    with sample_class.open_gradebook(course) as gradebook:
         gradebook.remove_student("cem")
     with Recorder(course) as recorder:
         assert recorder.graded(SMALL).keys() == {"dee"}
@@ -407,9 +373,8 @@ def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
 @pytest.mark.parametrize("age", OLD_RESULTS.values(), ids=OLD_RESULTS)
 def test_what_another_version_recorded_is_graded_again(course: Path, age: Callable[[dict[str, Any]], Any]) -> None:
     """A result that lacks what results have today, or has more, is no result; that of another student stays one."""
+    record(course, ("ada", "bob"), notes=(Note(NoteKind.FILE, "A note."),))
     with Recorder(course) as recorder:
-        for student in ("ada", "bob"):
-            keep(recorder, small_result(course, student, notes=(Note(NoteKind.FILE, "A note."),)))
         written = recorder.graded(SMALL)["ada"].result.to_json()
     older = json.dumps(age(json.loads(json.dumps(written))))
     execute(course / "gradebook.db", "UPDATE autograder_result SET result = ? WHERE student = 'ada'", older)
@@ -422,20 +387,16 @@ def test_what_another_version_recorded_is_graded_again(course: Path, age: Callab
 
 def test_extension_takes_the_penalty_away(course: Path) -> None:
     """What an instructor allows after the first grading counts at the next."""
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
-    with Gradebook(sqlite(course), "transformer") as gradebook:
-        gradebook.update_or_create_assignment(SMALL, duedate=DUE)
+    set_duedate(course)
 
     def penalty(timestamp: datetime | None) -> float | None:
-        with Recorder(course) as recorder:
-            keep(recorder, small_result(course), timestamp=timestamp)
-        with Gradebook(sqlite(course), "transformer") as gradebook:
+        record(course, timestamp=timestamp)
+        with sample_class.open_gradebook(course) as gradebook:
             return gradebook.find_submission_notebook(SMALL, SMALL, "ada").late_submission_penalty
 
     assert penalty(DUE + timedelta(hours=5)) == 3
     assert penalty(None) == 3  # the gradebook knows when
-    with Gradebook(sqlite(course), "transformer") as gradebook:
+    with sample_class.open_gradebook(course) as gradebook:
         gradebook.grant_extension(SMALL, "ada", hours=6)
     assert penalty(None) is None
 
@@ -468,13 +429,13 @@ def test_another_lesson_than_the_released_is_refused(
 ) -> None:
     """Other points, checks, answers or texts than the gradebook's are refused, before and after grading."""
     change_solution(course, change)
-    same_checks = small_result(course, notebook=json.dumps(small_notebook(course)))
+    same_checks = small_result(course, notebook=json.dumps(repaired_notebook(course)))
     with Recorder(course) as recorder:
         for attempt in (lambda: recorder.graded(SMALL), lambda: keep(recorder, same_checks)):
             with pytest.raises(CourseError) as refused:
                 attempt()
             assert said in str(refused.value) and "autograder release" in str(refused.value)
-    assert rows(sqlite(course))["submitted_assignment"] == []
+    assert rows(db_url(course))["submitted_assignment"] == []
     assert not (course / "autograded").exists()
 
 
@@ -538,9 +499,8 @@ def test_unusable_addresses_are_refused(course: Path, db_url: str, said: str) ->
 
 def test_student_is_not_made_where_the_course_forbids_it(course: Path) -> None:
     """With `Autograde.create_student` off only known students are recorded, as in nbgrader."""
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write("\nc.Autograde.create_student = False\n")
-    with Gradebook(sqlite(course), "transformer") as gradebook:
+    configure(course, "c.Autograde.create_student = False")
+    with sample_class.open_gradebook(course) as gradebook:
         gradebook.add_student("ada")
     with Recorder(course) as recorder:
         keep(recorder, small_result(course))
@@ -551,8 +511,7 @@ def test_student_is_not_made_where_the_course_forbids_it(course: Path) -> None:
 
 def test_a_rule_for_late_hand_ins_that_is_nowhere_is_named(course: Path) -> None:
     """A plugin that cannot be imported ends in a sentence that says where it belongs."""
-    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write('\nc.AssignLatePenalties.plugin_class = "late.TenPercentADay"\n')
+    configure(course, 'c.AssignLatePenalties.plugin_class = "late.TenPercentADay"')
     with pytest.raises(CourseError, match=r"late hand-ins .* cannot be loaded .*late.*guide\.md"):
         Recorder(course)
 
@@ -583,17 +542,13 @@ def test_second_recorder_says_that_there_is_one(course: Path) -> None:
 
 def test_failed_writing_leaves_the_earlier_record(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the disk is full, scores, result and folder stay those of before."""
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with Recorder(course) as recorder:
         keep(recorder, small_result(course))
-        before = rows(sqlite(course)), notebook_path(course).read_bytes(), recorder.graded(SMALL)
+        before = rows(db_url(course)), notebook_path(course).read_bytes(), recorder.graded(SMALL)
         with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
-            patched.setattr(os, "fsync", full)
+            patched.setattr(os, "fsync", disk_full)
             keep(recorder, Result("ada", SMALL, reason="no"), "e")
-        assert (rows(sqlite(course)), notebook_path(course).read_bytes(), recorder.graded(SMALL)) == before
+        assert (rows(db_url(course)), notebook_path(course).read_bytes(), recorder.graded(SMALL)) == before
     assert [path.name for path in (course / "autograded" / "ada").iterdir()] == [SMALL]
 
 
@@ -606,13 +561,13 @@ def test_migrations_of_nbgrader_leave_our_table_alone(course: Path) -> None:
         keep(recorder, small_result(course))
         before = recorder.graded(SMALL)
     path = course / "gradebook.db"
-    with Gradebook(sqlite(course)) as gradebook:
+    with Gradebook(db_url(course)) as gradebook:
         head = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
     execute(path, "ALTER TABLE student DROP COLUMN lms_user_id")
     execute(path, "UPDATE alembic_version SET version_num = '167914646830'")
-    dbutil.upgrade(sqlite(course), "282d30a0218e")  # adds the column again
+    dbutil.upgrade(db_url(course), "282d30a0218e")  # adds the column again
     execute(path, f"UPDATE alembic_version SET version_num = '{head}'")  # the last one has been there all the time
-    with Gradebook(sqlite(course), "transformer") as gradebook:
+    with sample_class.open_gradebook(course) as gradebook:
         assert gradebook.find_student("ada").lms_user_id is None
     with Recorder(course) as recorder:
         assert recorder.graded(SMALL) == before
@@ -642,29 +597,26 @@ def test_cost_does_not_grow_with_the_class(course: Path) -> None:
 
 def enroll(course: Path, count: int) -> None:
     """Copy the first student's rows for many more, without their notebooks."""
-    engine = create_engine(sqlite(course))
+    names = [f"student{number}" for number in range(count)]
+    engine = create_engine(db_url(course))
     with engine.begin() as connection:
-        first = connection.execute(select(SubmittedAssignment.__table__)).mappings().first()
-        notebook = connection.execute(
-            select(SubmittedNotebook.__table__).where(SubmittedNotebook.assignment_id == first["id"])
-        ).mappings()
-        notebook = notebook.one()
-        given = connection.execute(select(Grade.__table__).where(Grade.notebook_id == notebook["id"])).mappings().all()
-        names = [f"student{number}" for number in range(count)]
-        connection.execute(insert(Student.__table__), [{"id": name} for name in names])
-        for table, listed in (
-            (SubmittedAssignment, [{**first, "id": f"a-{name}", "student_id": name} for name in names]),
-            (SubmittedNotebook, [{**notebook, "id": f"n-{name}", "assignment_id": f"a-{name}"} for name in names]),
-            (
-                Grade,
-                [
-                    {**grade, "id": f"{name}-{place}", "notebook_id": f"n-{name}"}
-                    for name in names
-                    for place, grade in enumerate(given)
-                ],
-            ),
-        ):
-            connection.execute(insert(table.__table__), listed)
+        submission = connection.execute(select(SubmittedAssignment.__table__)).mappings().first()
+        of_submission = SubmittedNotebook.assignment_id == submission["id"]
+        notebook = connection.execute(select(SubmittedNotebook.__table__).where(of_submission)).mappings().one()
+        of_notebook = Grade.notebook_id == notebook["id"]
+        grades = connection.execute(select(Grade.__table__).where(of_notebook)).mappings().all()
+        copies = {
+            Student: [{"id": name} for name in names],
+            SubmittedAssignment: [{**submission, "id": f"a-{name}", "student_id": name} for name in names],
+            SubmittedNotebook: [{**notebook, "id": f"n-{name}", "assignment_id": f"a-{name}"} for name in names],
+            Grade: [
+                {**grade, "id": f"{name}-{grade['id']}", "notebook_id": f"n-{name}"}
+                for name in names
+                for grade in grades
+            ],
+        }
+        for table, added in copies.items():
+            connection.execute(insert(table.__table__), added)
     engine.dispose()
 
 
@@ -690,12 +642,12 @@ def test_killed_runs_leave_whole_records_only(course: Path, tmp_path: Path) -> N
         for name in report["class"]:
             keep(recorder, small_result(course, name))
         assert recorder.graded(SMALL).keys() == set(report["class"])
-    assert rows(sqlite(course)) == rows(sqlite(uninterrupted))
+    assert rows(db_url(course)) == rows(db_url(uninterrupted))
 
 
 def is_whole(course: Path, student: str) -> bool:
     """Whether what the gradebook has about a student is complete, or nothing at all."""
-    engine = create_engine(sqlite(course))
+    engine = create_engine(db_url(course))
     with engine.connect() as connection:
         row = connection.execute(select(RESULTS).where(RESULTS.c.student == student)).one_or_none()
         scores = connection.execute(
@@ -800,7 +752,7 @@ def fits(course: Path, result: Result) -> bool:
 def postgresql() -> Iterator[Callable[[str], str]]:
     """A server of its own on a socket in a temporary folder: give a name, get the address of a new database."""
     found = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), *map(Path, os.get_exec_path())]
-    folder = next((each for each in found if (each / "pg_ctl").is_file() and (each / "initdb").is_file()), None)
+    folder = next((folder for folder in found if (folder / "pg_ctl").is_file() and (folder / "initdb").is_file()), None)
     if folder is None:
         pytest.fail(f"The tests need PostgreSQL's server, found neither in /usr/lib/postgresql nor on PATH. {DEBIAN}")
     home = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))  # a socket's path must be short
@@ -837,10 +789,9 @@ def postgresql() -> Iterator[Callable[[str], str]]:
         shutil.rmtree(home)
 
 
-def move_to(folder: Path, db_url: str) -> None:
+def move_to(folder: Path, address: str) -> None:
     """Let a course keep its gradebook in another database, and release it there."""
-    with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write(f"\nc.CourseDirectory.db_url = {db_url!r}\n")
+    configure(folder, f"c.CourseDirectory.db_url = {address!r}")
     (folder / "gradebook.db").unlink()
     release(folder)
 
@@ -849,24 +800,24 @@ def test_postgresql_has_the_same_rows(both: Both, postgresql: Callable[[str], st
     """In PostgreSQL the same class has the rows that stock nbgrader wrote into SQLite, and nbgrader works with them."""
     folder = tmp_path / "course"
     shutil.copytree(both.stock, folder, ignore=shutil.ignore_patterns("autograded"))
-    db_url = postgresql("grades")
-    move_to(folder, db_url)
-    with Gradebook(db_url, "transformer") as gradebook:
+    address = postgresql("grades")
+    move_to(folder, address)
+    with Gradebook(address, "transformer") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
     record_all(folder, both.results)
-    assert rows(db_url) == both.first[0]
+    assert rows(address) == both.first[0]
     record_all(folder, both.results)
-    assert rows(db_url) == both.first[0]
+    assert rows(address) == both.first[0]
     with Recorder(folder) as recorder:
         assert recorder.graded(LESSON).keys() == set(CLASS)
         book = read_gradebook(folder)
-    assert {student: each.result.checks for (student, _), each in book.graded.items()} == {
+    assert {student: submission.result.checks for (student, _), submission in book.graded.items()} == {
         student: result.checks for student, result in both.results.items()
     }
-    with Gradebook(db_url, "transformer") as gradebook:
+    with Gradebook(address, "transformer") as gradebook:
         assert gradebook.find_submission(LESSON, "typical").score == both.results["typical"].score
-        for (student, _), each in book.graded.items():
-            assert each.raw_score == gradebook.find_submission(LESSON, student).score
+        for (student, _), submission in book.graded.items():
+            assert submission.raw_score == gradebook.find_submission(LESSON, student).score
         gradebook.remove_student("typical")
     with Recorder(folder) as recorder:
         assert recorder.graded(LESSON).keys() == {"untouched"}
@@ -876,12 +827,12 @@ def test_postgresql_has_one_writer_and_names_locks(
     course: Path, postgresql: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There too a second recorder is refused, a lock is named, and an empty database is no gradebook."""
-    db_url = postgresql("small")
-    with pytest.raises(CourseError, match="is no gradebook yet"), Recorder(course, db_url=db_url):
+    address = postgresql("small")
+    with pytest.raises(CourseError, match="is no gradebook yet"), Recorder(course, db_url=address):
         pass
-    move_to(course, db_url)
+    move_to(course, address)
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.2)
-    engine = create_engine(db_url)
+    engine = create_engine(address)
     odd = small_result(
         course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0"))
     )

@@ -1,0 +1,76 @@
+"""A course of one small lesson that was released, and results for it as the engine hands them to the gradebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.course.config import read_notebook
+from autograder.demo.sample_class import open_gradebook
+from autograder.grading.gradebook.writer import Recorder
+from autograder.grading.results import Outcome, Result, Status
+from autograder.grading.submission.reader import cells_in
+from autograder.grading.submission.repair import repair
+
+LESSON = "01_doubling"
+DUE = datetime(2030, 1, 2, 12, 0)
+ALL_OFF_WHEN_LATE = 'c.LateSubmissionPlugin.penalty_method = "zero"'
+
+
+def db_url(course: Path) -> str:
+    """Return the address of a course's gradebook."""
+    return f"sqlite:///{course / 'gradebook.db'}"
+
+
+def configure(course: Path, line: str) -> None:
+    """Add a line to a course's configuration."""
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write(f"\n{line}\n")
+
+
+def set_duedate(course: Path, lesson: str = LESSON) -> None:
+    """Let a lesson be due at DUE, in a course where nothing counts that comes later."""
+    configure(course, ALL_OFF_WHEN_LATE)
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(lesson, duedate=DUE)
+
+
+def repaired_notebook(course: Path, outputs: Mapping[str, list[Any]] | None = None) -> NotebookNode:
+    """Return the lesson as the engine hands it back, with its solution in it and with outputs of some cells."""
+    source = read_notebook(course / "solutions" / LESSON / f"{LESSON}.ipynb")
+    notebook = repair(source, cells_in(source)).notebook
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = (outputs or {}).get(cell.id, [])
+    return notebook
+
+
+def small_result(course: Path, student: str = "ada", **changes: Any) -> Result:
+    """Return a result: the first check passed, the second failed."""
+    checks = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.FAILED, "✗ wrong"))
+    result = Result(student, LESSON, checks, notebook=json.dumps(repaired_notebook(course)))
+    return replace(result, **changes)
+
+
+def keep(recorder: Recorder, result: Result, digest: str = "d", **options: Any) -> None:
+    """Record a result with little around it."""
+    recorder.record(result, digest, **{"submitted": None, "timestamp": None, **options})
+
+
+def record(course: Path, students: Sequence[str] = ("ada",), timestamp: datetime | None = None, **changes: Any) -> None:
+    """Record the same result for some students."""
+    result = small_result(course, **changes)
+    with Recorder(course) as recorder:
+        for student in students:
+            keep(recorder, replace(result, student=student), timestamp=timestamp)
+
+
+def disk_full(*_: object) -> None:
+    """Fail as a call does when the disk is full."""
+    raise OSError(28, "No space left on device")
