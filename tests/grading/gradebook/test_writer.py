@@ -763,20 +763,14 @@ def postgresql() -> Iterator[Callable[[str], str]]:
 
     def run(program: str, *arguments: str) -> None:
         command = [*as_user, str(folder / program), *arguments]
-        done = subprocess.run(command, cwd=home, capture_output=True, encoding="utf-8", check=False)
-        assert done.returncode == 0, done.stderr
+        with (home / "out").open("w+", encoding="utf-8") as out:  # a server that starts would keep a pipe open
+            done = subprocess.run(command, cwd=home, stdout=out, stderr=subprocess.STDOUT, check=False)
+        assert done.returncode == 0, (home / "out").read_text(encoding="utf-8")
 
     data = str(home / "data")
     run("initdb", "--pgdata", data, "--auth=trust", "--username=tester", "--no-sync", "--locale=C", "--encoding=UTF8")
     settings = f"-c unix_socket_directories={home} -c listen_addresses='' -c fsync=off"
-    log = str(home / "log")
-    subprocess.run(
-        [*as_user, str(folder / "pg_ctl"), "start", "-w", "-D", data, "-l", log, "-o", settings],
-        cwd=home,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=True,
-    )
+    run("pg_ctl", "start", "-w", "-D", data, "-l", str(home / "log"), "-o", settings)
 
     def database(name: str) -> str:
         run("createdb", f"--host={home}", "--username=tester", name)
