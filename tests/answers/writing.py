@@ -10,7 +10,7 @@ A file has the answers to the exercise that it is named after, by what each of t
         "in float64": edit("query @ key.mT", "(query.double() @ key.double().mT).to(query)"),
     }
 
-A source of several lines may be indented, as may a body.
+A row of the tables is such a piece of code, or a string: a whole source. Sources and bodies may be indented.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Code:
         whole: the source.
         body: the body instead, to which the solution's bare first line belongs.
         edits: texts of another answer → texts in their place instead, one after the other.
-        on: the answer that is edited: `BARE`, `TYPED`, another one to the exercise, by what it does, or the solution.
+        on: the answer that is edited: "" for the solution, `BARE` or `TYPED` for it without some things, or another
+            answer to the exercise, by what it does.
     """
 
     whole: str = ""
@@ -115,16 +116,17 @@ def source(code: Code, solution: str, others: Mapping[str, Code]) -> str:
 
     Raises:
         ValueError: an edit does not fit what it is on, any more.
+        KeyError: there is no such answer to edit.
     """
     if code.whole:
         return code.whole
     if code.body:
         first = without_docstrings(solution, annotations=False).splitlines()[0]
         return f"{first}\n{indent(code.body, '    ')}"
-    if code.on in others:
-        text = source(others[code.on], solution, others)
+    if code.on in (BARE, TYPED):
+        text = without_docstrings(solution, annotations=code.on == TYPED)
     else:
-        text = without_docstrings(solution, annotations=code.on == TYPED) if code.on else solution
+        text = source(others[code.on], solution, others) if code.on else solution
     for old, new in code.edits:
         text = replaced(text, old, new)
     return text
