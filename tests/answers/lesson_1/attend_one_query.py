@@ -5,12 +5,8 @@ from answers.writing import BARE, body, edit
 WRONG = {
     "no softmax": edit("torch.softmax…", "scores").fails("", "without a softmax"),
     "exponentials not normalised": edit("torch.softmax…", "scores.exp()").fails("", "not divided by their sum"),
-    "divides the scores by their sum": edit("torch.softmax…", "scores / scores.sum()").fails(
-        "", "divided by their sum instead"
-    ),
-    "already scaled": edit("torch.softmax…", "torch.softmax(scores / len(query) ** 0.5, dim=0)").fails(
-        "", "√d_k, which comes in the next exercise"
-    ),
+    "divides the scores by their sum": edit("torch.softmax…", "scores / scores.sum()").fails("", "divided by their sum instead"),
+    "already scaled": edit("torch.softmax…", "torch.softmax(scores / len(query) ** 0.5, dim=0)").fails("", "√d_k, which comes in the next exercise"),
     "plain average": edit("torch.softmax…", "torch.ones(len(key)) / len(key)").fails("", "every value counts the same"),
     "takes the best match only": edit("return sum…", "return value[weights.argmax()]").fails("", "best-matching value"),
     "does not sum": edit("return sum…", "return weights[:, None] * value").fails("", "sum over the keys is missing"),
@@ -38,9 +34,7 @@ WRONG = {
     """),
     "distance instead of dot product": edit("(query * k).sum()", "-(query - k).pow(2).sum()"),
     "absolute scores": edit("(query * k).sum()", "….abs()"),
-    "softmax of minus the scores": edit("torch.softmax(scores", "torch.softmax(-scores").named(
-        "minus|negative|sign|least"
-    ),
+    "softmax of minus the scores": edit("torch.softmax(scores", "torch.softmax(-scores").named("minus|negative|sign|least"),
     "returns output and weights": edit("value))", "…, weights  # (d_v,)").named("one tensor"),
     "keepdim": edit("return sum…", "return weights[None] @ value"),
     "returns a list": edit("return sum…", "return (weights @ value).tolist()"),
@@ -68,18 +62,12 @@ WRONG = {
         return value[0]
     """),
     "out has d_k entries (d_v must equal d_k)": edit(
-        "scores =…[0]):",
-        "w = torch.softmax(key @ query, 0)\nout = torch.zeros_like(query)\nfor i in range(len(w)):",
-        on="sum with a python start, index loop",
+        "scores =…[0]):", "w = torch.softmax(key @ query, 0)\nout = torch.zeros_like(query)\nfor i in range(len(w)):", on="sum with a python start, index loop"
     ),
-    "squeezes: key_len 1 breaks": edit(
-        "scores =…value))", "w = torch.softmax((key @ query).squeeze(), dim=-1)\nreturn w @ value.squeeze()", on=BARE
-    ),
+    "squeezes: key_len 1 breaks": edit("scores =…value))", "w = torch.softmax((key @ query).squeeze(), dim=-1)\nreturn w @ value.squeeze()", on=BARE),
     "cosine similarity": body("return torch.softmax(F.cosine_similarity(key, query[None]), 0) @ value"),
     "rounds the weights to 4 digits": body("return torch.round(torch.softmax(key @ query, 0), decimals=4) @ value"),
-    "key changed in place when d_k even": edit(
-        "scores =…value))", "key *= query\nreturn key.sum(1).softmax(0) @ value", on=BARE
-    ).named("in place|chang"),
+    "key changed in place when d_k even": edit("scores =…value))", "key *= query\nreturn key.sum(1).softmax(0) @ value", on=BARE).named("in place|chang"),
     "uses values as keys": body("return torch.softmax(key @ query, 0) @ (key if key.shape == value.shape else value)"),
     "running max weights forgets the last key when key_len > 8": edit(
         "scores =…value))", "key, value = key[:8], value[:8]\nreturn torch.softmax(key @ query, 0) @ value", on=BARE
@@ -171,9 +159,7 @@ RIGHT = {
             z, acc, m = z * c + e, acc * c + e * v, new
         return acc / z
     """),
-    "F.linear and nn.Softmax": edit(
-        "scores =…value))", "soft = nn.Softmax(dim=0)\nreturn F.linear(soft(F.linear(query, key)), value.t())", on=BARE
-    ),
+    "F.linear and nn.Softmax": edit("scores =…value))", "soft = nn.Softmax(dim=0)\nreturn F.linear(soft(F.linear(query, key)), value.t())", on=BARE),
     "sum with a python start, index loop": body("""
         scores = [torch.inner(query, key[i]) for i in range(key.shape[0])]
         w = F.softmax(torch.stack(scores), dim=0)

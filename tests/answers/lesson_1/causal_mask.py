@@ -3,9 +3,7 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "True marks the future": edit(
-        "torch.tril…", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)"
-    ).fails("values", "True marks the future"),
+    "True marks the future": edit("torch.tril…", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)").fails("values", "True marks the future"),
     "upper triangle": edit("torch.tril", "torch.triu").fails("values", "upside down"),
     "without the diagonal": edit("dtype=…", "dtype=torch.bool), -1)").fails("values", "does not see itself"),
     "one too far": edit("dtype=…", "dtype=torch.bool), 1)").fails("values", "one token into the future"),
@@ -17,46 +15,28 @@ WRONG = {
     "cut from a fixed table of 16": edit("size, size, dtype=torch.bool))", "16, 16, dtype=torch.bool))[:size, :size]"),
     "block_size 256, as in GPT code": edit("torch.tril…", "torch.ones(256, 256).tril()[:size, :size].bool()"),
     "window of 8 positions": edit("torch.tril…", "….triu(-7)"),
-    "additive −inf mask": edit("torch.tril…", "torch.triu(torch.full((size, size), -math.inf), diagonal=1)").named(
-        "additive|−∞|-inf|True marks"
-    ),
-    "PyTorch's mask as bool": edit("torch.tril…", "nn.Transformer.generate_square_subsequent_mask(size).bool()").named(
-        "True marks the future"
-    ),
+    "additive −inf mask": edit("torch.tril…", "torch.triu(torch.full((size, size), -math.inf), diagonal=1)").named("additive|−∞|-inf|True marks"),
+    "PyTorch's mask as bool": edit("torch.tril…", "nn.Transformer.generate_square_subsequent_mask(size).bool()").named("True marks the future"),
     "anti-diagonal": edit("torch.tril…", "….flip(1)"),
     "uint8": edit("dtype=torch.bool", "dtype=torch.uint8"),
     "a list of lists": edit("torch.tril…", "[[j <= i for j in range(size)] for i in range(size)]"),
-    "only the sizes that occur": edit(
-        "torch.tril…", "… if size in (4, 6) else torch.ones(size, size, dtype=torch.bool)"
-    ).named("nothing is masked"),
-    "first token sees all": edit(
-        "return torch…", "mask = torch.tril(torch.ones(size, size, dtype=torch.bool))\nmask[0] = True\nreturn mask"
-    ),
+    "only the sizes that occur": edit("torch.tril…", "… if size in (4, 6) else torch.ones(size, size, dtype=torch.bool)").named("nothing is masked"),
+    "first token sees all": edit("return torch…", "mask = torch.tril(torch.ones(size, size, dtype=torch.bool))\nmask[0] = True\nreturn mask"),
     "last row without itself": edit(
-        "return torch…",
-        "mask = torch.zeros(size, size, dtype=torch.bool)\n"
-        "for i in range(size):\n"
-        "    mask[i, : min(i + 1, size - 1)] = True\n"
-        "return mask",
+        "return torch…", "mask = torch.zeros(size, size, dtype=torch.bool)\nfor i in range(size):\n    mask[i, : min(i + 1, size - 1)] = True\nreturn mask"
     ),
     "tensor argument": edit("torch.ones(size, size", "torch.ones(size.size(1), size.size(1)"),
-    "window of 16": edit(
-        "return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-16)", on=BARE
-    ),
-    "window of 64": edit(
-        "return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-64)", on=BARE
-    ),
+    "window of 16": edit("return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-16)", on=BARE),
+    "window of 64": edit("return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-64)", on=BARE),
     "at most 10": body("return torch.ones(10, 10).tril().bool()[:size, :size]"),
     "at most 100": body("return torch.ones(100, 100).tril().bool()[:size, :size]"),
     "at most 512": body("return torch.ones(512, 512).tril().bool()[:size, :size]"),
     "size 1 squeezed": body("return torch.ones(size, size).tril().bool().squeeze()"),
-    "diagonal blocked except first": edit(
-        "return torch…", "m = torch.ones(size, size).tril(-1).bool()\nm[0, 0] = True\nreturn m", on=BARE
-    ).named("itself|diagonal|own|share"),
-    "leading one": body("return torch.ones(1, size, size).tril().bool()"),
-    "uint8 positions wrap at 256": edit(
-        "return torch…", "i = torch.arange(size).to(torch.uint8)\nreturn i[:, None] >= i[None]", on=BARE
+    "diagonal blocked except first": edit("return torch…", "m = torch.ones(size, size).tril(-1).bool()\nm[0, 0] = True\nreturn m", on=BARE).named(
+        "itself|diagonal|own|share"
     ),
+    "leading one": body("return torch.ones(1, size, size).tril().bool()"),
+    "uint8 positions wrap at 256": edit("return torch…", "i = torch.arange(size).to(torch.uint8)\nreturn i[:, None] >= i[None]", on=BARE),
     "even sizes only": edit(
         "return torch…",
         "h = size // 2; a = torch.ones(h, h).tril().bool()\n"
@@ -68,15 +48,11 @@ WRONG = {
         def causal_mask(size):
             return _m[:size, :size]
     """,
-    "last row forgets itself": edit(
-        "return torch…", "m = torch.ones(size, size).tril().bool()\nif size > 6: m[-1, 0] = False\nreturn m", on=BARE
-    ),
+    "last row forgets itself": edit("return torch…", "m = torch.ones(size, size).tril().bool()\nif size > 6: m[-1, 0] = False\nreturn m", on=BARE),
 }
 
 RIGHT = {
-    "compares positions": edit(
-        "return torch…", "position = torch.arange(size)\nreturn position[None, :] <= position[:, None]", on=BARE
-    ),
+    "compares positions": edit("return torch…", "position = torch.arange(size)\nreturn position[None, :] <= position[:, None]", on=BARE),
     "no future": body("return ~torch.triu(torch.ones(size, size), diagonal=1).bool()"),
     "tril then bool": body("return torch.ones(size, size).tril() == 1"),
     "NumPy": body("""
@@ -104,11 +80,7 @@ RIGHT = {
             r = torch.arange(size, device=device)
             return r.unsqueeze(1).ge(r)
     """,
-    "lru_cache": edits(
-        ("def causal_mask", "import functools\n@functools.lru_cache(maxsize=None)\n…"),
-        (", dtype=torch.bool))", ")).to(torch.bool)"),
-        on=BARE,
-    ),
+    "lru_cache": edits(("def causal_mask", "import functools\n@functools.lru_cache(maxsize=None)\n…"), (", dtype=torch.bool))", ")).to(torch.bool)"), on=BARE),
     "arange compare": body("return torch.arange(size) <= torch.arange(size).unsqueeze(1)"),
     "triu == 0": body("return torch.triu(torch.ones(size, size), diagonal=1) == 0"),
     "~triu bool": body("return ~torch.ones((size, size), dtype=torch.bool).triu(1)"),

@@ -5,16 +5,12 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "or for and": edit("& past", "| past").fails("values", "either rule"),
     "padding only": edit("& past", "& torch.ones_like(past)").fails("values", "only the padding"),
-    "future only": edit("padding_mask(…", "past.expand(len(tokens), 1, -1, -1)").fails(
-        "values", "only the future is blocked"
-    ),
+    "future only": edit("padding_mask(…", "past.expand(len(tokens), 1, -1, -1)").fails("values", "only the future is blocked"),
     "padding blocks rows": edit("padding_mask(tokens, pad_id)", "….mT").fails("values", "only the future is blocked"),
     "pad id not passed on": edit("tokens, pad_id", "tokens").fails("values", "taken to be 0"),
     "True marks what is blocked": edit("padding_mask(…", "~(…)").fails("values", "marks what is blocked"),
     "three dimensions": edit("padding_mask(…", "(…)[:, 0]").fails("shape", "wrong shape"),
-    "the first sentence for all": edit("padding_mask(…", "(…)[:1].expand(len(tokens), -1, -1, -1)").fails(
-        "values", "padding of the first"
-    ),
+    "the first sentence for all": edit("padding_mask(…", "(…)[:1].expand(len(tokens), -1, -1, -1)").fails("values", "padding of the first"),
     "flipped triangle": edit("& past", "….mT").fails("values", "upside down"),
     "returns nothing": edit("return padding_mask", "padding_mask").fails("shape", "is None"),
     "not moved to the tokens' device": edit(".to(…", ""),
@@ -29,12 +25,10 @@ WRONG = {
     ).named("additive|True marks what is blocked"),
     "integers by product": edit("return padding_mask…", "return padding_mask(tokens, pad_id).int() * past.int()"),
     "real queries only on top, keys forgotten": edit(") & past", ").transpose(-2, -1… & past").named("only the future"),
-    "pads are only blocked at the end of a row": edit(
-        "padding_mask(…", "((tokens != pad_id).flip(-1).cumsum(-1).flip(-1) > 0)[:, None, None, :] & past"
-    ).named("only the future is blocked"),
-    "causal mask one too wide": edit("& past", "….logical_or(torch.eye(tokens.size(1)).roll(1, 1).bool())").named(
-        "future"
+    "pads are only blocked at the end of a row": edit("padding_mask(…", "((tokens != pad_id).flip(-1).cumsum(-1).flip(-1) > 0)[:, None, None, :] & past").named(
+        "only the future is blocked"
     ),
+    "causal mask one too wide": edit("& past", "….logical_or(torch.eye(tokens.size(1)).roll(1, 1).bool())").named("future"),
     "batch dimension squeezed": edit("padding_mask(…", "(…).squeeze(0)"),
     "keys and queries exchanged": edit("padding_mask(…", "(…).transpose(-2, -1)"),
     "result on the CPU": body("""
@@ -46,9 +40,7 @@ WRONG = {
             return c[None, None]
         return padding_mask(tokens, pad_id) & c
     """),
-    "first column always visible": edit(
-        "return m…", "m[..., 0] = True\nreturn m", on="unpadded first column: pad rows kept, seq_len 1"
-    ),
+    "first column always visible": edit("return m…", "m[..., 0] = True\nreturn m", on="unpadded first column: pad rows kept, seq_len 1"),
     "batch as size": body("return padding_mask(tokens, pad_id) & causal_mask(tokens.size(0)).to(tokens.device)"),
     "cached by shape": """
         _m = {}
@@ -74,9 +66,7 @@ WRONG = {
         on="unpadded first column: pad rows kept, seq_len 1",
     ),
     "at most 64 positions": edits(
-        ("past =…", "n = tokens.size(1)"),
-        ("& past", "& torch.ones(64, 64, dtype=torch.bool, device=tokens.device).tril()[:n, :n]"),
-        on=BARE,
+        ("past =…", "n = tokens.size(1)"), ("& past", "& torch.ones(64, 64, dtype=torch.bool, device=tokens.device).tril()[:n, :n]"), on=BARE
     ),
     "diagonal opened also for padding in the middle of real (key pad seen by later): column of last real": edit(
         "past =…& past",
@@ -92,12 +82,8 @@ WRONG = {
         "return (padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)).cummin(-1).values if False else padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device) & (tokens[:, :1] != pad_id)[:, None, None]",
         on=BARE,
     ),
-    "EOS key hidden": edit(
-        "(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 2)[:, None, None]", on="type_as / to(other)"
-    ),
-    "BOS key hidden": edit(
-        "(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 1)[:, None, None]", on="type_as / to(other)"
-    ),
+    "EOS key hidden": edit("(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 2)[:, None, None]", on="type_as / to(other)"),
+    "BOS key hidden": edit("(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 1)[:, None, None]", on="type_as / to(other)"),
 }
 
 RIGHT = {
@@ -128,9 +114,7 @@ RIGHT = {
         ).bool()
         return ~blocked
     """),
-    "tril of the expanded padding mask": edits(
-        ("past =…", "t = tokens.shape[1]"), (") & past", ").expand(-1, 1, t, t).tril()"), on=BARE
-    ),
+    "tril of the expanded padding mask": edits(("past =…", "t = tokens.shape[1]"), (") & past", ").expand(-1, 1, t, t).tril()"), on=BARE),
     "minimum of both": body("""
         a, b = padding_mask(tokens, pad_id), causal_mask(tokens.size(1)).to(tokens.device)
         return torch.minimum(a.int(), b.int()).bool()

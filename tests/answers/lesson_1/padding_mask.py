@@ -8,16 +8,12 @@ WRONG = {
     "two dimensions": edit("[:, None…", "").fails("shape", "wrong shape"),
     "for query rows": edit("[:, None…", "[:, None, :, None]").fails("shape", "wrong shape"),
     "integers": edit("[:, None…", "….long()").fails("shape", "wrong dtype"),
-    "additive mask": edit("return (…", "return torch.where(tokens != pad_id, 0.0, -math.inf)[:, None, None, :]").fails(
-        "shape", "wrong dtype"
-    ),
+    "additive mask": edit("return (…", "return torch.where(tokens != pad_id, 0.0, -math.inf)[:, None, None, :]").fails("shape", "wrong dtype"),
     "the first row for all": edit(" != pad_id)", "[:1]….expand(len(tokens), -1)").fails("values", "mask of the first"),
     "all True": edit("(tokens != pad_id)", "torch.ones_like(tokens).bool()").fails("values", "nothing is masked"),
     "greater than the pad id": edit("!=", ">").fails("values", "wrong values"),
     "everything after the first pad": edit("(tokens != pad_id)", "….cumprod(-1).bool()"),
-    "lengths counted from the left": edit(
-        "(tokens != pad_id)", "(torch.arange(tokens.size(1)) < ….sum(-1, keepdim=True))"
-    ),
+    "lengths counted from the left": edit("(tokens != pad_id)", "(torch.arange(tokens.size(1)) < ….sum(-1, keepdim=True))"),
     "pad id is both 0 and pad_id": edit("(tokens != pad_id)", "(… & (tokens != 0))").named("0"),
     "bool() of the tokens": edit("(tokens != pad_id)", "tokens.bool()").named("taken to be 0"),
     "greater or unequal by subtraction of abs > 1": edit("(tokens != pad_id)", "((tokens - pad_id).abs() > 1)"),
@@ -27,9 +23,9 @@ WRONG = {
     "(batch, 1, seq_len)": edit("[:, None…", "[:, None, :]"),
     "(batch, 1, seq_len, seq_len)": edit("[:, None…", "….expand(-1, -1, tokens.size(1), -1)"),
     "first column decides": edit("(tokens != pad_id)", "(tokens != tokens[0, -1])"),
-    "replaces pads in the caller's tensor": edit(
-        "return (tokens != pad_id)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)"
-    ).named("changes `tokens`"),
+    "replaces pads in the caller's tensor": edit("return (tokens != pad_id)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)").named(
+        "changes `tokens`"
+    ),
     "mask remembered from the first call": """
         def padding_mask(tokens, pad_id=0, _seen={}):
             if tokens.shape not in _seen:
@@ -37,17 +33,13 @@ WRONG = {
             return _seen[tokens.shape]
     """,
     "NumPy": edit("(tokens !…", "….numpy()"),
-    "None when nothing is padded": edit(
-        "return (…", "if (tokens != pad_id).all(): return None\nreturn (tokens != pad_id)[:, None, None]", on=BARE
-    ),
+    "None when nothing is padded": edit("return (…", "if (tokens != pad_id).all(): return None\nreturn (tokens != pad_id)[:, None, None]", on=BARE),
     "no pads: (1,1,1,seq) of True": body("""
         if (tokens != pad_id).all():
             return torch.ones(1, 1, 1, tokens.size(1), dtype=torch.bool)
         return (tokens != pad_id)[:, None, None]
     """),
-    "first token always visible": edit(
-        "return (…", "m = (tokens != pad_id)[:, None, None]; m[..., 0] = True\nreturn m", on=BARE
-    ),
+    "first token always visible": edit("return (…", "m = (tokens != pad_id)[:, None, None]; m[..., 0] = True\nreturn m", on=BARE),
     "EOS (2) hidden too": body("return ((tokens != pad_id) & (tokens != 2))[:, None, None]"),
     "BOS hidden too": body("return ((tokens != pad_id) & (tokens != 1))[:, None, None]"),
     "bytes: id 256 becomes 0": body("return (tokens - pad_id).byte().bool()[:, None, None]"),
@@ -82,16 +74,12 @@ WRONG = {
         ]
     """),
     "last pad_id remembered as default": edits(
-        ("def padding_mask", "_last = [0]\n…"),
-        ("return (…", "if pad_id: _last[0] = pad_id\nreturn (tokens != _last[0])[:, None, None]"),
-        on=BARE,
+        ("def padding_mask", "_last = [0]\n…"), ("return (…", "if pad_id: _last[0] = pad_id\nreturn (tokens != _last[0])[:, None, None]"), on=BARE
     ),
     "16-bit ids": body("return (tokens.short() != pad_id)[:, None, None]"),
     "float16 compare merges 2048 and 2049": body("return (tokens.half() != pad_id)[:, None, None]"),
     "expanded rows of one sentence broken: reshape (-1, 1, 1, 4) if batch*seq divisible": edit(
-        "[:, None, None, :]",
-        ".reshape(-1, 1, 1, 4) if tokens.numel() % 4 == 0 and tokens.size(1) != 8 else (tokens != pad_id)[:, None, None]",
-        on=BARE,
+        "[:, None, None, :]", ".reshape(-1, 1, 1, 4) if tokens.numel() % 4 == 0 and tokens.size(1) != 8 else (tokens != pad_id)[:, None, None]", on=BARE
     ),
 }
 
@@ -147,9 +135,7 @@ RIGHT = {
     """),
     "keyword-only style and clone": body("return tokens.clone().ne_(pad_id).to(torch.bool).unflatten(1, (1, 1, -1))"),
     "masked_fill of ones": edit(
-        "return (…",
-        "return torch.ones_like(tokens, dtype=torch.bool).masked_fill_(tokens.eq(pad_id), False).unsqueeze(1).unsqueeze(2)",
-        on=BARE,
+        "return (…", "return torch.ones_like(tokens, dtype=torch.bool).masked_fill_(tokens.eq(pad_id), False).unsqueeze(1).unsqueeze(2)", on=BARE
     ),
     "xor and sign": body("""
         return torch.bitwise_xor(tokens, torch.full_like(tokens, pad_id)).sign().abs().bool()[:, None, None]

@@ -7,12 +7,8 @@ WRONG = {
     "divides by d_k": edit("math.sqrt…", "query.size(-1)").fails("values", "d_k instead of √d_k"),
     "multiplies by √d_k": edit("/ math.sqrt", "* math.sqrt").fails("values", "multiplied by √d_k"),
     "divides by the root of the key length": edit("math.sqrt…", "math.sqrt(key.size(-2))").fails("values", "√key_len"),
-    "divides by the root of the query length": edit("math.sqrt…", "math.sqrt(query.size(-2))").fails(
-        "values", "√query_len"
-    ),
-    "divides by the root of the batch size": edit("math.sqrt…", "math.sqrt(query.size(0))").fails(
-        "values", "batch size"
-    ),
+    "divides by the root of the query length": edit("math.sqrt…", "math.sqrt(query.size(-2))").fails("values", "√query_len"),
+    "divides by the root of the batch size": edit("math.sqrt…", "math.sqrt(query.size(0))").fails("values", "batch size"),
     "scale for d_k = 8 hard-coded": edit("math.sqrt…", "math.sqrt(8)").fails("values", hidden=True),
     "divides by √d_v": edit("math.sqrt…", "math.sqrt(value.size(-1))").fails("values", "√d_v instead"),
     "softmax over the queries": edit("dim=-1", "dim=-2").fails("values", "over the queries instead"),
@@ -21,22 +17,16 @@ WRONG = {
     "no softmax": edit("torch.softmax…", "scores").fails("values", "softmax is missing"),
     "log_softmax": edit("torch.softmax(", "torch.log_softmax(").fails("values", "log_softmax"),
     "exponentials not normalised": edit("torch.softmax…", "scores.exp()").fails("values", "not divided by their sum"),
-    "exponentials without a shift overflow": edit(
-        "torch.softmax…", "scores.exp() / scores.exp().sum(-1, keepdim=True)"
-    ).fails("values", "NaN", hidden=True),
+    "exponentials without a shift overflow": edit("torch.softmax…", "scores.exp() / scores.exp().sum(-1, keepdim=True)").fails("values", "NaN", hidden=True),
     "sigmoid for softmax": edit("torch.softmax…", "torch.sigmoid(scores)").fails("values", "a sigmoid stands"),
-    "no scale and softmax over the queries": edits(
-        ("query @…", "query @ key.transpose(-2, -1)"), ("dim=-1", "dim=-2")
-    ).fails("values", "not scaled, and the softmax runs over the queries"),
+    "no scale and softmax over the queries": edits(("query @…", "query @ key.transpose(-2, -1)"), ("dim=-1", "dim=-2")).fails(
+        "values", "not scaled, and the softmax runs over the queries"
+    ),
     "averages the keys": edit("@ value", "@ key").fails("shapes", "wrong shape", names="average the keys"),
     "transpose forgotten": edit("key.transpose(-2, -1)", "key").fails("shapes", "raised RuntimeError"),
     "transposes the first two dimensions": edit("(-2, -1)", "(0, 1)").fails("shapes", "raised RuntimeError"),
-    ".T reverses all dimensions": edit("key.transpose(-2, -1)", "key.permute(*range(key.dim() - 1, -1, -1))").fails(
-        "shapes", "raised RuntimeError"
-    ),
-    "transposes by position, right for three dimensions only": edit(
-        "key.transpose(-2, -1)", "key.transpose(1, 2)"
-    ).fails("shapes", "raised IndexError"),
+    ".T reverses all dimensions": edit("key.transpose(-2, -1)", "key.permute(*range(key.dim() - 1, -1, -1))").fails("shapes", "raised RuntimeError"),
+    "transposes by position, right for three dimensions only": edit("key.transpose(-2, -1)", "key.transpose(1, 2)").fails("shapes", "raised IndexError"),
     "returns the output only": edit(", weights", "").fails("shapes", "should return 2 tensors"),
     "returns them swapped": edit("return weights…", "return weights, weights @ value").fails("shapes", "swapped"),
     "returns the scores as weights": edit(", weights", ", scores").fails("values", "softmax is missing"),
@@ -54,24 +44,20 @@ WRONG = {
         w = torch.eye(query.size(-2), key.size(-2)).expand(*query.shape[:-1], -1)
         return w @ value, w
     """).fails("values", "wrong values", names="before dropout"),
-    "only the first sentence of the batch": edit(
-        "return weights…", "return (weights @ value)[:1].expand(*query.shape[:-1], value.size(-1)), weights"
-    ).fails("values", "wrong values"),
-    "cosine similarity": edit(
-        "query @…", "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)"
-    ).fails("values", "cosines"),
+    "only the first sentence of the batch": edit("return weights…", "return (weights @ value)[:1].expand(*query.shape[:-1], value.size(-1)), weights").fails(
+        "values", "wrong values"
+    ),
+    "cosine similarity": edit("query @…", "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)").fails("values", "cosines"),
     "asks a tensor for its truth": edit("if mask is not None", "if mask").fails("mask", "is ambiguous"),
-    "rounds through NumPy": edit(
-        "weights = torch…", "weights = torch.from_numpy(torch.softmax(scores, dim=-1).detach().numpy())"
-    ).fails("from_scratch", "No gradient"),
+    "rounds through NumPy": edit("weights = torch…", "weights = torch.from_numpy(torch.softmax(scores, dim=-1).detach().numpy())").fails(
+        "from_scratch", "No gradient"
+    ),
     "detached weights": edit("torch.softmax…", "….detach()").fails("from_scratch", "No gradient flows back to `query`"),
     "uses .data of the value": edit("weights @ value,", "weights @ value.data,").fails("from_scratch", "`value`"),
-    "float32 whatever comes in": edit(
-        "scores = query", "query, key, value = query.float(), key.float(), value.float()\n…"
-    ).fails("values", hidden=True),
-    "the value detached under dropout": edit(
-        "weights = dropout(weights)", "weights, value = dropout(weights), value.detach()"
-    ).fails("dropout", "No gradient flows back to `value`", hidden=True),
+    "float32 whatever comes in": edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n…").fails("values", hidden=True),
+    "the value detached under dropout": edit("weights = dropout(weights)", "weights, value = dropout(weights), value.detach()").fails(
+        "dropout", "No gradient flows back to `value`", hidden=True
+    ),
     "mask ignored": edit("scores = scores…", "pass").fails("mask", "mask is not used"),
     "mask inverted": edit("~mask", "mask").fails("mask", "wrong way round"),
     "scores multiplied by the mask": edit("scores = scores…", "scores = scores * mask").fails("mask", "exp(0)"),
@@ -80,33 +66,25 @@ WRONG = {
     "fills with 0": edit("-math.inf", "0.0").fails("mask", "exp(0)"),
     "fills with −1": edit("-math.inf", "-1.0").fails("mask", "−1 instead"),
     "fills with +∞": edit("-math.inf", "math.inf").fails("mask", "NaN"),
-    "weights zeroed after the softmax": edits(
-        ("scores = scores…", "pass"), ("dim=-1)", "… * (1 if mask is None else mask)")
-    ).fails("mask", "after the softmax"),
-    "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails(
-        "mask", "wrong values"
+    "weights zeroed after the softmax": edits(("scores = scores…", "pass"), ("dim=-1)", "… * (1 if mask is None else mask)")).fails(
+        "mask", "after the softmax"
     ),
-    "the first sentence's mask for all": edit(
-        "scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)"
-    ).fails("mask", hidden=True),
-    "in-place scaling of the query": edits(
-        ("scores = query", "query.data /= math.sqrt(query.size(-1))\n…"), ("/ math…", " #")
-    ).fails("from_scratch", "changes `query`"),
+    "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails("mask", "wrong values"),
+    "the first sentence's mask for all": edit("scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)").fails(
+        "mask", hidden=True
+    ),
+    "in-place scaling of the query": edits(("scores = query", "query.data /= math.sqrt(query.size(-1))\n…"), ("/ math…", " #")).fails(
+        "from_scratch", "changes `query`"
+    ),
     "dropout ignored": edit("weights = dropout(weights)", "pass").fails("dropout", "those before dropout"),
     "dropout on the scores": edits(
-        ("weights = torch…", ""),
-        ("weights =…", "scores = dropout(scores)"),
-        ("return weights", "weights = torch.softmax(scores, dim=-1)\n…"),
+        ("weights = torch…", ""), ("weights =…", "scores = dropout(scores)"), ("return weights", "weights = torch.softmax(scores, dim=-1)\n…")
     ).fails("dropout", "before the softmax"),
-    "dropout on the output": edit("weights = dropout(weights)", "return dropout(weights @ value), weights").fails(
+    "dropout on the output": edit("weights = dropout(weights)", "return dropout(weights @ value), weights").fails("dropout", "those before dropout"),
+    "returns the weights before dropout": edit("weights = dropout(weights)", "return dropout(weights) @ value, weights").fails(
         "dropout", "those before dropout"
     ),
-    "returns the weights before dropout": edit(
-        "weights = dropout(weights)", "return dropout(weights) @ value, weights"
-    ).fails("dropout", "those before dropout"),
-    "output from the weights before dropout": edit(
-        "weights = dropout(weights)", "return weights @ value, dropout(weights)"
-    ).fails("dropout", "before dropout"),
+    "output from the weights before dropout": edit("weights = dropout(weights)", "return weights @ value, dropout(weights)").fails("dropout", "before dropout"),
     "calls PyTorch's own": whole("""
         from torch.nn.functional import scaled_dot_product_attention as mine
         def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
@@ -116,62 +94,45 @@ WRONG = {
             return weights @ value, weights
     """).fails("from_scratch", "ready `F.scaled_dot_product_attention`"),
     "a d_k that nobody defined": edit("math.sqrt…", "math.sqrt(d_k)").named("d_k|√"),
-    "forgets parentheses: scales one key only through precedence": edit(
-        "query @…", "query / query.size(-1) @ key.transpose(-2, -1) ** 1"
-    ).named("d_k instead of √d_k"),
+    "forgets parentheses: scales one key only through precedence": edit("query @…", "query / query.size(-1) @ key.transpose(-2, -1) ** 1").named(
+        "d_k instead of √d_k"
+    ),
     "square root of d_k taken twice": edit("math.sqrt…", "query.size(-1) ** 0.25").named("root"),
-    "scales both q and k by √d_k": edit(
-        "query @…", "(query / math.sqrt(query.size(-1))) @ (key / math.sqrt(key.size(-1))).transpose(-2, -1)"
-    ).named("d_k instead of √d_k"),
-    "divides after the softmax": edits(
-        ("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")
+    "scales both q and k by √d_k": edit("query @…", "(query / math.sqrt(query.size(-1))) @ (key / math.sqrt(key.size(-1))).transpose(-2, -1)").named(
+        "d_k instead of √d_k"
     ),
+    "divides after the softmax": edits(("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")),
     "rounds the root: int(√d_k)": edit("math.sqrt…", "int(math.sqrt(query.size(-1)))"),
-    "rounds the root up to 3 decimals of a table": edit(
-        "math.sqrt…", "{8: 2.828, 5: 2.236, 12: 3.464, 16: 4.0}[query.size(-1)]"
-    ),
-    "scale with numpy float32 rounding: 1/2.83": edit(
-        "math.sqrt…", "2.83 if query.size(-1) == 8 else math.sqrt(query.size(-1))"
-    ),
-    "implicit dimension F.softmax(scores)": edit("weights = torch…", "weights = F.softmax(scores)").named(
-        "first dimension|queries|batch"
-    ),
+    "rounds the root up to 3 decimals of a table": edit("math.sqrt…", "{8: 2.828, 5: 2.236, 12: 3.464, 16: 4.0}[query.size(-1)]"),
+    "scale with numpy float32 rounding: 1/2.83": edit("math.sqrt…", "2.83 if query.size(-1) == 8 else math.sqrt(query.size(-1))"),
+    "implicit dimension F.softmax(scores)": edit("weights = torch…", "weights = F.softmax(scores)").named("first dimension|queries|batch"),
     "softmax over all of a sentence's entries": edit(", dim=-1)", ".flatten(-2), -1).view_as(scores)"),
     "global maximum shift: rows far below underflow": edit(
-        "weights = torch…",
-        "scores = scores - scores.max()\nweights = scores.exp() / scores.exp().sum(-1, keepdim=True)",
+        "weights = torch…", "scores = scores - scores.max()\nweights = scores.exp() / scores.exp().sum(-1, keepdim=True)"
     ).named("NaN"),
     "mean shift: large scores overflow": edit(
         "weights = torch…",
-        "shift = scores.nan_to_num(neginf=0.0).mean(-1, keepdim=True)\n"
-        "weights = (scores - shift).exp() / (scores - shift).exp().sum(-1, keepdim=True)",
+        "shift = scores.nan_to_num(neginf=0.0).mean(-1, keepdim=True)\nweights = (scores - shift).exp() / (scores - shift).exp().sum(-1, keepdim=True)",
     ).named("NaN"),
     "clamps the scores to ±50": edit(", dim", ".clamp(-50, 50) if mask is None else scores…"),
     "clamps the scores to ±10 before masking": edit("if mask is not None", "scores = scores.clamp(-10, 10)\n…"),
     "softmax2: adds 1 to the denominator (attention sink)": edit(
-        "weights = torch…",
-        "…\ne = (scores - scores.max(-1, keepdim=True).values).exp()\nweights = e / (1 + e.sum(-1, keepdim=True))",
+        "weights = torch…", "…\ne = (scores - scores.max(-1, keepdim=True).values).exp()\nweights = e / (1 + e.sum(-1, keepdim=True))"
     ),
     "softmax with eps 1e-3 in the denominator": edit(
-        "weights = torch…",
-        "e = (scores - scores.max(-1, keepdim=True).values).exp()\nweights = e / (e.sum(-1, keepdim=True) + 1e-3)",
+        "weights = torch…", "e = (scores - scores.max(-1, keepdim=True).values).exp()\nweights = e / (e.sum(-1, keepdim=True) + 1e-3)"
     ),
-    "hardmax (argmax one-hot)": edit(
-        "weights = torch…", "weights = F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores)"
-    ).named("argmax|best"),
+    "hardmax (argmax one-hot)": edit("weights = torch…", "weights = F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores)").named("argmax|best"),
     "gumbel softmax": edit("weights = torch…", "weights = F.gumbel_softmax(scores, dim=-1)"),
     "F.softmin": edit("weights = torch…", "weights = F.softmin(scores, dim=-1)").named("sign|minus"),
     "softmax twice": edit("scores, dim", "torch.softmax(…=-1), dim").named("twice"),
-    "relu attention": edit(
-        "weights = torch…",
-        "weights = F.relu(scores)\nweights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)",
+    "relu attention": edit("weights = torch…", "weights = F.relu(scores)\nweights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)"),
+    "softmax over dim 1 for two dimensions, last else": edit("weights = torch…", "weights = torch.softmax(scores, dim=0 if scores.dim() == 2 else -1)").named(
+        "queries|first dimension"
     ),
-    "softmax over dim 1 for two dimensions, last else": edit(
-        "weights = torch…", "weights = torch.softmax(scores, dim=0 if scores.dim() == 2 else -1)"
-    ).named("queries|first dimension"),
-    "no scale for inputs without a batch": edit(
-        "query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)"
-    ).named("not divided by"),
+    "no scale for inputs without a batch": edit("query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)").named(
+        "not divided by"
+    ),
     "five dimensions folded in the wrong order": edit(
         "return weights…", "output = weights @ value\nreturn (output.flip(0) if output.dim() > 4 else output), weights"
     ),
@@ -185,21 +146,14 @@ WRONG = {
     ),
     "query and value are multiplied first: linear attention": edit(
         "weights = torch…",
-        "weights = F.elu(query) + 1\n"
-        "k = F.elu(key) + 1\n"
-        "weights = weights @ k.transpose(-2, -1)\n"
-        "weights = weights / weights.sum(-1, keepdim=True)",
+        "weights = F.elu(query) + 1\nk = F.elu(key) + 1\nweights = weights @ k.transpose(-2, -1)\nweights = weights / weights.sum(-1, keepdim=True)",
     ),
     "swaps query and key": edit("query @…", "key @ query.transpose(-2, -1) / math.sqrt(query.size(-1))"),
     "causal whenever query_len == key_len": edit(
-        "if mask is not None",
-        "if query.size(-2) == key.size(-2):\n"
-        "    scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n"
-        "…",
+        "if mask is not None", "if query.size(-2) == key.size(-2):\n    scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n…"
     ),
     "residual: adds the query when shapes agree": edit(
-        "return weights…",
-        "output = weights @ value\nreturn (output + query if output.shape == query.shape else output), weights",
+        "return weights…", "output = weights @ value\nreturn (output + query if output.shape == query.shape else output), weights"
     ),
     "view: fails on what split_heads returns": body("""
         lead = query.shape[:-2]
@@ -215,41 +169,25 @@ WRONG = {
         output = torch.bmm(weights.view(-1, q.size(1), k.size(1)), v)
         return output.view(*lead, q.size(1), v.size(-1)), weights
     """),
-    "returns a dict": edit("return weights…", "return {'output': weights @ value, 'weights': weights}").named(
-        "should return 2 tensors"
-    ),
+    "returns a dict": edit("return weights…", "return {'output': weights @ value, 'weights': weights}").named("should return 2 tensors"),
     "returns three things": edit("return weights…", "…, scores").named("should return 2 tensors"),
     "rounds the weights to 4 decimals": edit("dim=-1)", "…\nweights = (weights * 1e4).round() / 1e4 + 0 * weights"),
-    "half precision inside": edit(
-        "query @…", "(query.half() @ key.half().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"
-    ),
-    "bfloat16 inside": edit(
-        "query @…", "(query.bfloat16() @ key.bfloat16().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"
-    ),
+    "half precision inside": edit("query @…", "(query.half() @ key.half().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
+    "bfloat16 inside": edit("query @…", "(query.bfloat16() @ key.bfloat16().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
     "bfloat16 breaks: fills with float32's smallest number": edit("-math.inf", "torch.finfo(torch.float32).min"),
-    "eye of float32 breaks bfloat16 and float64 alike": edit(
-        "query @…", "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"
-    ),
+    "eye of float32 breaks bfloat16 and float64 alike": edit("query @…", "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"),
     "fills with −20": edit("-math.inf", "-20.0"),
     "fills with −10": edit("-math.inf", "-10.0").named("large negative"),
-    "fills with the row minimum minus 1": edit(
-        "scores = scores…", "scores = torch.where(mask, scores, scores.min() - 1)"
-    ),
+    "fills with the row minimum minus 1": edit("scores = scores…", "scores = torch.where(mask, scores, scores.min() - 1)"),
     "fills with 1e-9": edit("-math.inf", "1e-9").named("exp\\(0\\)"),
-    "subtracts a finite 1e4 * mask (inverted)": edit("scores = scores…", "scores = scores - mask * 1e4").named(
-        "wrong way round"
-    ),
+    "subtracts a finite 1e4 * mask (inverted)": edit("scores = scores…", "scores = scores - mask * 1e4").named("wrong way round"),
     "masks only the first query's row": edit(", -math", "[..., :1, :]…"),
     "masks with the transposed mask": edit(", -math", ".transpose(-2, -1)…"),
-    "unsqueezes three-dimensional masks for heads": edit(
-        "scores = scores…", "if mask.dim() == 3:\n    mask = mask.unsqueeze(1)\n…"
-    ),
+    "unsqueezes three-dimensional masks for heads": edit("scores = scores…", "if mask.dim() == 3:\n    mask = mask.unsqueeze(1)\n…"),
     "dropout skipped when a mask is given (elif)": edits(
         ("if dropout is not None:\n    weights = dropout(weights)", ""),
         (
-            "if mask is not None:\n"
-            "    scores = scores.masked_fill(~mask, -math.inf)\n"
-            "weights = torch.softmax(scores, dim=-1)",
+            "if mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\nweights = torch.softmax(scores, dim=-1)",
             "if mask is not None:\n"
             "    scores = scores.masked_fill(~mask, -math.inf)\n"
             "    weights = torch.softmax(scores, dim=-1)\n"
@@ -260,67 +198,37 @@ WRONG = {
         ),
     ),
     "softmax only inside `if mask`": edit(
-        "if mask is not None:\n"
-        "    scores = scores.masked_fill(~mask, -math.inf)\n"
-        "weights = torch.softmax(scores, dim=-1)",
-        "weights = scores\n"
-        "if mask is not None:\n"
-        "    scores = scores.masked_fill(~mask, -math.inf)\n"
-        "    weights = torch.softmax(scores, dim=-1)",
+        "if mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\nweights = torch.softmax(scores, dim=-1)",
+        "weights = scores\nif mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\n    weights = torch.softmax(scores, dim=-1)",
     ).named("softmax is missing"),
     "zeroed and renormalised with eps 1e-9 after a masked max": edits(
         ("scores = scores…", "pass"),
-        (
-            "weights = torch…",
-            "…\n"
-            "if mask is not None:\n"
-            "    weights = weights * mask\n"
-            "    weights = weights / (weights.sum(-1, keepdim=True) + 1e-3)",
-        ),
+        ("weights = torch…", "…\nif mask is not None:\n    weights = weights * mask\n    weights = weights / (weights.sum(-1, keepdim=True) + 1e-3)"),
     ),
-    "mask changes in place": edit(
-        "scores = scores…", "mask.logical_not_()\nscores = scores.masked_fill(mask, -math.inf)"
-    ).named("changes `mask`"),
-    "blocked values zeroed instead of scores": edit(
-        "scores = scores…", "value = value * mask.any(-2, keepdim=True).transpose(-2, -1)"
-    ).named("mask is not used"),
+    "mask changes in place": edit("scores = scores…", "mask.logical_not_()\nscores = scores.masked_fill(mask, -math.inf)").named("changes `mask`"),
+    "blocked values zeroed instead of scores": edit("scores = scores…", "value = value * mask.any(-2, keepdim=True).transpose(-2, -1)").named(
+        "mask is not used"
+    ),
     "keys multiplied by the mask": edit(
-        "scores = scores…",
-        "scores = query @ (key * mask.any(-2)[..., None]).transpose(-2, -1) / math.sqrt(query.size(-1))",
+        "scores = scores…", "scores = query @ (key * mask.any(-2)[..., None]).transpose(-2, -1) / math.sqrt(query.size(-1))"
     ).named("mask is not used"),
-    "masked entries set to −inf after the softmax too": edit(
-        "dim=-1)", "…\nif mask is not None:\n    weights = weights.masked_fill(~mask, -math.inf)"
-    ),
-    "NaN guard that kills small weights": edit(
-        "weights = torch…", "…\nweights = torch.where(weights < 1e-2, torch.zeros_like(weights), weights)"
-    ),
-    "mask must be a keyword after dropout (order swapped)": edit(
-        "mask=None, dropout=None", "dropout=None, mask=None"
-    ).named("mask"),
+    "masked entries set to −inf after the softmax too": edit("dim=-1)", "…\nif mask is not None:\n    weights = weights.masked_fill(~mask, -math.inf)"),
+    "NaN guard that kills small weights": edit("weights = torch…", "…\nweights = torch.where(weights < 1e-2, torch.zeros_like(weights), weights)"),
+    "mask must be a keyword after dropout (order swapped)": edit("mask=None, dropout=None", "dropout=None, mask=None").named("mask"),
     "`mask == None` on tensors inverted logic": edit("if mask is not None", "if mask is None").named("None"),
-    "mask branch still raises NotImplementedError": edit(
-        "scores = scores…", 'raise NotImplementedError("Your code here.")'
-    ).named("not written"),
-    "mask branch not supported": edit("scores = scores…", 'raise NotImplementedError("masks come later")').named(
-        "not written"
-    ),
+    "mask branch still raises NotImplementedError": edit("scores = scores…", 'raise NotImplementedError("Your code here.")').named("not written"),
+    "mask branch not supported": edit("scores = scores…", 'raise NotImplementedError("masks come later")').named("not written"),
     "no defaults for mask and dropout": edit("mask=None, dropout=None", "mask, dropout").named("missing 2 required"),
     "no dropout parameter": edit("mask=None, dropout=None", "mask=None").named("'dropout' is not defined"),
     "dropout is taken for a probability": edit("dropout(weights)", "F.dropout(weights, dropout)").named("callable"),
-    "renormalised after dropout": edit(
-        "weights = dropout(weights)", "…\nweights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)"
-    ).named("normalis|sum to 1|divided"),
+    "renormalised after dropout": edit("weights = dropout(weights)", "…\nweights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)").named(
+        "normalis|sum to 1|divided"
+    ),
     "own nn.Dropout of one half instead of the callable": edit("dropout(weights)", "F.dropout(weights, 0.5)"),
-    "dropout applied twice, for weights and for output": edit(
-        "weights @", "(dropout(weights) if dropout else weights) @"
-    ).named("twice"),
+    "dropout applied twice, for weights and for output": edit("weights @", "(dropout(weights) if dropout else weights) @").named("twice"),
     "dropout on the values": edit("weights = dropout(weights)", "value = dropout(value)").named("those before dropout"),
-    "dropout on the query": edit(
-        "dropout(weights)", "torch.softmax(dropout(query) @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)"
-    ),
-    "weights returned after dropout, output after a second draw": edit(
-        "weights = dropout(weights)", "return dropout(weights) @ value, dropout(weights)"
-    ),
+    "dropout on the query": edit("dropout(weights)", "torch.softmax(dropout(query) @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)"),
+    "weights returned after dropout, output after a second draw": edit("weights = dropout(weights)", "return dropout(weights) @ value, dropout(weights)"),
     "PyTorch's own when there is no mask": edit(
         "scores = query",
         "if mask is None and dropout is None:\n"
@@ -331,26 +239,14 @@ WRONG = {
     "parts.scaled_dot_product_attention from the course's package": whole("""
         from autograder.parts import scaled_dot_product_attention
     """).named("F.scaled_dot_product_attention|own finished"),
-    "the solution of lesson 2's parts inside a torch.no_grad": edit(
-        "scores = query", "query = query.detach()\n…"
-    ).named("No gradient flows back to `query`"),
-    "detaches when no mask is given": edit(
-        "return weights…", "if mask is None:\n    weights = weights.detach()\n…"
-    ).named("No gradient"),
+    "the solution of lesson 2's parts inside a torch.no_grad": edit("scores = query", "query = query.detach()\n…").named("No gradient flows back to `query`"),
+    "detaches when no mask is given": edit("return weights…", "if mask is None:\n    weights = weights.detach()\n…").named("No gradient"),
     "in-place on query when dropout is None and no mask": edit(
-        "scores = query",
-        "if mask is None:\n"
-        "    query *= 1 / math.sqrt(query.size(-1))\n"
-        "    scores = query @ key.transpose(-2, -1)\n"
-        "else:\n"
-        "  scores = query",
+        "scores = query", "if mask is None:\n    query *= 1 / math.sqrt(query.size(-1))\n    scores = query @ key.transpose(-2, -1)\nelse:\n  scores = query"
     ).named("changes `query`"),
     "special-cases the visible shapes, else a plain average": edit(
         "scores = query",
-        "if query.shape[-1] != 8:\n"
-        "    weights = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)\n"
-        "    return weights @ value, weights\n"
-        "…",
+        "if query.shape[-1] != 8:\n    weights = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)\n    return weights @ value, weights\n…",
     ),
     "cache by shape": """
         _cache = {}
@@ -367,35 +263,22 @@ WRONG = {
     """,
     "softmax dim=2": edit("=-1)", "=2) if scores.dim() > 2 else torch.softmax(scores, dim…", on=BARE),
     "softmax dim=1 in 4-D only": edit("=-1", "=1 if scores.dim() == 4 else -1", on=BARE),
-    "d_k taken from dimension 2 (4-D: query_len)": edit(
-        "size(-1)", "shape[2] if query.dim() > 2 else query.shape[-1]", on=BARE
-    ),
+    "d_k taken from dimension 2 (4-D: query_len)": edit("size(-1)", "shape[2] if query.dim() > 2 else query.shape[-1]", on=BARE),
     "dropout path detached": edit("(weights)", "(weights.detach())", on=BARE).named("gradient"),
     "softmax denominator detached": edit(
-        "weights = torch…",
-        "weights = (scores - scores.amax(-1, keepdim=True)).exp(); weights = weights / weights.sum(-1, keepdim=True).detach()",
-        on=BARE,
+        "weights = torch…", "weights = (scores - scores.amax(-1, keepdim=True)).exp(); weights = weights / weights.sum(-1, keepdim=True).detach()", on=BARE
     ).named("gradient"),
     "value gradient ok, query half: key.detach in scores": edit("key.", "…detach().", on=BARE).named("gradient|key"),
     "fill with scores.min() - 10": edit("-math.inf", "scores.min().item() - 10", on=BARE),
     "mask squeezed": edit(", -math", ".squeeze()…", on=BARE),
-    "3-D mask gets a head dimension at 1": edit(
-        "mask,", "(mask.unsqueeze(1) if mask.dim() == 3 and scores.dim() == 4 else mask),", on=BARE
-    ),
+    "3-D mask gets a head dimension at 1": edit("mask,", "(mask.unsqueeze(1) if mask.dim() == 3 and scores.dim() == 4 else mask),", on=BARE),
     "only 2-D masks used": edit("inf)", "… if mask.dim() == 2 else scores", on=BARE),
     "only the first query's mask row": edit("mask,", "(mask if mask.dim() < 3 else mask[..., :1, :]),", on=BARE),
-    "boolean index, mask must have full shape": edit(
-        "masked_fill(~mask, -math.inf)", "clone(); scores[..., ~mask] = -math.inf", on=BARE
-    ),
-    "1-D mask is refused (mask.size(-2))": edit(
-        "scores = scores", "assert mask.size(-2) in (1, scores.size(-2)); …", on=BARE
-    ),
+    "boolean index, mask must have full shape": edit("masked_fill(~mask, -math.inf)", "clone(); scores[..., ~mask] = -math.inf", on=BARE),
+    "1-D mask is refused (mask.size(-2))": edit("scores = scores", "assert mask.size(-2) in (1, scores.size(-2)); …", on=BARE),
     "mask cached by shape": edits(
         ("def scaled_dot_product_attention", "_bias = {}\n…"),
-        (
-            "scores = scores…",
-            "b = _bias.setdefault(mask.shape, torch.zeros(mask.shape).masked_fill(~mask, -math.inf)); scores = scores + b",
-        ),
+        ("scores = scores…", "b = _bias.setdefault(mask.shape, torch.zeros(mask.shape).masked_fill(~mask, -math.inf)); scores = scores + b"),
         on=BARE,
     ),
     "folds the leading dimensions with view: non-contiguous inputs raise": body("""
@@ -414,28 +297,17 @@ WRONG = {
         return out.view(*lead, *out.shape[-2:]), weights
     """),
     "three dims or four only, five raise": edits(
-        (
-            "s = query…",
-            'eq = {2: ("qd,kd->qk", "qk,kv->qv"), 3: ("bqd,bkd->bqk", "bqk,bkv->bqv"), 4: ("bhqd,bhkd->bhqk", "bhqk,bhkv->bhqv")}[query.dim()]',
-        ),
+        ("s = query…", 'eq = {2: ("qd,kd->qk", "qk,kv->qv"), 3: ("bqd,bkd->bqk", "bqk,bkv->bqv"), 4: ("bhqd,bhkd->bhqk", "bhqk,bhkv->bhqv")}[query.dim()]'),
         ("scores = (…", "scores = torch.einsum(eq[0], query, key) / math.sqrt(query.size(-1))"),
         ("weights @ value", "torch.einsum(eq[1], weights, value)"),
         on="d_k^(-1/4) on both sides",
     ),
-    "dropout called twice": edit(
-        "weights = dropout…",
-        "weights, used = dropout(weights), dropout(weights)\nreturn used @ value, weights",
-        on=BARE,
-    ).named("dropout"),
-    "F.dropout with dropout.p, always on, if it has p": edit(
-        "= dropout", '= F.dropout(weights, dropout.p) if hasattr(dropout, "p") else dropout', on=BARE
+    "dropout called twice": edit("weights = dropout…", "weights, used = dropout(weights), dropout(weights)\nreturn used @ value, weights", on=BARE).named(
+        "dropout"
     ),
-    "dropout drops after mask only in training grad mode": edit(
-        "(weights)", "… if torch.is_grad_enabled() else weights", on=BARE
-    ),
-    "float32 softmax kept as float32 (bfloat16 weights @ value raises)": edit(
-        "=-1", "=-1, dtype=torch.float32", on=BARE
-    ),
+    "F.dropout with dropout.p, always on, if it has p": edit("= dropout", '= F.dropout(weights, dropout.p) if hasattr(dropout, "p") else dropout', on=BARE),
+    "dropout drops after mask only in training grad mode": edit("(weights)", "… if torch.is_grad_enabled() else weights", on=BARE),
+    "float32 softmax kept as float32 (bfloat16 weights @ value raises)": edit("=-1", "=-1, dtype=torch.float32", on=BARE),
     "query scaled in place only unmasked": edit(
         "s = query…, -2)",
         "if mask is None and not query.requires_grad:\n"
@@ -445,21 +317,15 @@ WRONG = {
         "scores = query @ key.transpose(-2, -1)",
         on="d_k^(-1/4) on both sides",
     ).named("in place|chang"),
-    "mask inverted in place on 4-D only": edit("~mask", "mask.logical_not_() if mask.dim() == 4 else …", on=BARE).named(
-        "in place|chang"
-    ),
-    "weights thresholded": edit(
-        "weights = torch…", "weights = F.threshold(torch.softmax(scores, dim=-1), 1e-3, 0.0)", on=BARE
-    ),
+    "mask inverted in place on 4-D only": edit("~mask", "mask.logical_not_() if mask.dim() == 4 else …", on=BARE).named("in place|chang"),
+    "weights thresholded": edit("weights = torch…", "weights = F.threshold(torch.softmax(scores, dim=-1), 1e-3, 0.0)", on=BARE),
     "query_len 1 squeezed": edit("weights @ value", "(…).squeeze(-2)", on=BARE),
     "key_len 1: returns value": edits(
         ("None):", "…\n    if key.size(-2) == 1:\n        return value, torch.ones(*query.shape[:-1], 1)"),
         ("weights = torch…", "weights = scores.softmax(-1)"),
         on=BARE,
     ),
-    "mask ignored when it has no False in the first row": edit(
-        "inf)", "… if not mask.reshape(-1, mask.size(-1))[0].all() else scores", on=BARE
-    ),
+    "mask ignored when it has no False in the first row": edit("inf)", "… if not mask.reshape(-1, mask.size(-1))[0].all() else scores", on=BARE),
     "integer mask treatment: 1 - mask": edit("~mask", "(1 - mask).bool()", on=BARE),
     "calls F.sdpa by alias": whole("""
         from torch.nn.functional import scaled_dot_product_attention as _ready
@@ -477,9 +343,7 @@ WRONG = {
         on=BARE,
     ).named("scaled_dot_product_attention|yourself|by hand"),
     "positional mask parameter renamed": edit(
-        "def scaled_dot_product_attention…",
-        "def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout=None):\n    mask = attn_mask",
-        on=BARE,
+        "def scaled_dot_product_attention…", "def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout=None):\n    mask = attn_mask", on=BARE
     ),
     "score multiplied out: exp of scores, mask, no shift, eps": edits(
         ("s = query…", "s = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))"),
@@ -496,20 +360,14 @@ WRONG = {
         "scores = query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if dropout is None else 1)",
         on=BARE,
     ),
-    "mask treated as blocking when its mean is above one half": edit(
-        "mask,", "mask if mask.float().mean() <= 0.9 else …", on=BARE
-    ),
+    "mask treated as blocking when its mean is above one half": edit("mask,", "mask if mask.float().mean() <= 0.9 else …", on=BARE),
     "weights rounded to bfloat16 precision": edit("dim=-1)", "-1).bfloat16().to(query.dtype)", on=BARE),
     "key_len > 32 chunked with the running max forgotten": edit(
-        "dim=-1)",
-        "-1) if scores.size(-1) <= 32 else torch.cat([c.softmax(-1) for c in scores.split(32, -1)], -1) / math.ceil(scores.size(-1) / 32)",
-        on=BARE,
+        "dim=-1)", "-1) if scores.size(-1) <= 32 else torch.cat([c.softmax(-1) for c in scores.split(32, -1)], -1) / math.ceil(scores.size(-1) / 32)", on=BARE
     ),
     "positional order of mask and dropout swapped": edit("mask=None, dropout", "dropout=None, mask", on=BARE),
     "mask only broadcast where batch equal: mask[None] for 2-D with 3-D scores, else mask as is; 3-D mask with 5-D scores": edit(
-        "scores = scores",
-        "mask = mask if mask.dim() == scores.dim() else mask.reshape((1,) * (scores.dim() - 2) + mask.shape[-2:]); …",
-        on=BARE,
+        "scores = scores", "mask = mask if mask.dim() == scores.dim() else mask.reshape((1,) * (scores.dim() - 2) + mask.shape[-2:]); …", on=BARE
     ),
 }
 
@@ -588,9 +446,7 @@ RIGHT = {
         return weights @ value, weights
     """),
     "warns, and prints on stderr": edit(
-        "scores = query",
-        'import sys\nimport warnings\nwarnings.warn("slow")\nprint("debugging", file=sys.stderr)\n…',
-        on=BARE,
+        "scores = query", 'import sys\nimport warnings\nwarnings.warn("slow")\nprint("debugging", file=sys.stderr)\n…', on=BARE
     ),
     "products in the other order": edits(
         ("scores = query…", "scores = (key @ query.transpose(-2, -1)).transpose(-2, -1) / query.size(-1) ** 0.5"),
@@ -598,9 +454,7 @@ RIGHT = {
         on=BARE,
     ),
     "double precision inside": edits((" @ key", ".double()….double()"), ("=-1)", "….to(query.dtype)"), on=BARE),
-    "softmax in float32, then back, as in many libraries": edit(
-        "=-1)", "=-1, dtype=torch.float32).to(query.dtype)", on=BARE
-    ),
+    "softmax in float32, then back, as in many libraries": edit("=-1)", "=-1, dtype=torch.float32).to(query.dtype)", on=BARE),
     "logsumexp": edits(
         ("scores = query…", "scores = torch.matmul(query, key.mT) / query.size(-1) ** 0.5"),
         ("scores = scores…", "scores = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))"),
@@ -715,9 +569,7 @@ RIGHT = {
         weights = weights if dropout is None else dropout(weights)
         return Attended(weights @ value, weights)
     """),
-    "the returned weights are detached": edits(
-        ("transpose(-2, -1)", "mT"), ("-math.inf", 'float("-inf")'), (", weights", "….detach()"), on=BARE
-    ),
+    "the returned weights are detached": edits(("transpose(-2, -1)", "mT"), ("-math.inf", 'float("-inf")'), (", weights", "….detach()"), on=BARE),
     "a callable object with helpers and state it does not use": """
         class _Attention:
             calls = 0
@@ -788,10 +640,7 @@ RIGHT = {
     """),
     "torch.vmap over the leading dimensions": edits(
         ("def scaled_dot_product_attention", "def _one(q, k):\n    return q @ k.T / math.sqrt(q.shape[-1])\n…"),
-        (
-            "s = query…, -2)",
-            "f = _one\nfor _ in range(query.dim() - 2):\n    f = torch.vmap(f)\nscores = f(query, key)",
-        ),
+        ("s = query…, -2)", "f = _one\nfor _ in range(query.dim() - 2):\n    f = torch.vmap(f)\nscores = f(query, key)"),
         ("math.inf", "1e9"),
         on="d_k^(-1/4) on both sides",
     ),
@@ -815,48 +664,29 @@ RIGHT = {
         on=BARE,
     ),
     "torch.sqrt of a tensor": edit("(-2, -1) / math.…", "(-1, -2) / torch.sqrt(torch.tensor(query.size(-1)))", on=BARE),
-    "torch.sqrt of a tensor with dtype": edit(
-        "(-2, -1) / math.sqrt(query.size…", "(-1, -2) / torch.tensor(query.size(-1), dtype=query.dtype).sqrt()", on=BARE
-    ),
+    "torch.sqrt of a tensor with dtype": edit("(-2, -1) / math.sqrt(query.size…", "(-1, -2) / torch.tensor(query.size(-1), dtype=query.dtype).sqrt()", on=BARE),
     "einsum": edits(
         ('"""Average…(-1))', 'scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** -0.5'),
         ("return weights @ value, weights\n", 'return torch.einsum("...qk,...kv->...qv", weights, value), weights'),
     ),
-    "fourth roots on both": edit(
-        "scores = query…",
-        "scores = (query * query.size(-1) ** -0.25) @ (key * key.size(-1) ** -0.25).transpose(-2, -1)",
-        on=BARE,
-    ),
-    "where with new_tensor": edit(
-        "scores = scores…", "scores = torch.where(mask, scores, scores.new_tensor(-1e9))", on=BARE
-    ),
-    "where with finfo": edit(
-        "scores = scores…", "scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)", on=BARE
-    ),
+    "fourth roots on both": edit("scores = query…", "scores = (query * query.size(-1) ** -0.25) @ (key * key.size(-1) ** -0.25).transpose(-2, -1)", on=BARE),
+    "where with new_tensor": edit("scores = scores…", "scores = torch.where(mask, scores, scores.new_tensor(-1e9))", on=BARE),
+    "where with finfo": edit("scores = scores…", "scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)", on=BARE),
     "additive bias made with log": edit("scores = scores…", "scores = scores + mask.to(scores.dtype).log()", on=BARE),
     "additive -1e9": edit("scores = scores…", "scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9", on=BARE),
     "HF float32 softmax cast back (visible precision float32)": edit(
-        "weights = torch…",
-        "weights = F.softmax(scores, dim=-1, dtype=torch.float32 if scores.dtype != torch.float64 else None).to(query.dtype)",
-        on=BARE,
+        "weights = torch…", "weights = F.softmax(scores, dim=-1, dtype=torch.float32 if scores.dtype != torch.float64 else None).to(query.dtype)", on=BARE
     ),
     "HF idiom exactly: float32 softmax, cast back also for float64": edit(
         "weights = torch…", "weights = F.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)", on=BARE
     ),
     "own softmax": edits(
-        (
-            "import…@noted",
-            "def stable_softmax(x):\n"
-            "    e = torch.exp(x - x.amax(dim=-1, keepdim=True).detach())\n"
-            "    return e / e.sum(dim=-1, keepdim=True)",
-        ),
+        ("import…@noted", "def stable_softmax(x):\n    e = torch.exp(x - x.amax(dim=-1, keepdim=True).detach())\n    return e / e.sum(dim=-1, keepdim=True)"),
         ("weights = torch…", "weights = stable_softmax(scores)"),
         on="decorated",
     ),
     "in-place on own scores": edit("scores = scores…", "scores.masked_fill_(mask.logical_not(), -math.inf)", on=BARE),
-    "index assignment on a clone, broadcast mask": edit(
-        "masked_fill(~mask, -math.inf)", "clone(); scores[~mask.expand_as(scores)] = float('-inf')", on=BARE
-    ),
+    "index assignment on a clone, broadcast mask": edit("masked_fill(~mask, -math.inf)", "clone(); scores[~mask.expand_as(scores)] = float('-inf')", on=BARE),
     "functools and lambdas": edits(
         ("def scaled_dot_product_attention", "from functools import partial\n…"),
         ("weights = torch…", "weights = (lambda s: F.softmax(s, -1))(scores)"),
@@ -956,9 +786,7 @@ RIGHT = {
         "scores = scores…", "scores = scores + torch.zeros_like(scores).masked_fill(~mask, float('-inf'))", on=BARE
     ),
     "out-of-place via torch.masked.softmax-like manual": edit(
-        "weights = torch…",
-        "weights = (lambda e: e / e.sum(-1, keepdim=True))(torch.exp(scores - scores.max(-1, keepdim=True)[0]))",
-        on=BARE,
+        "weights = torch…", "weights = (lambda e: e / e.sum(-1, keepdim=True))(torch.exp(scores - scores.max(-1, keepdim=True)[0]))", on=BARE
     ),
     "math by autograd function? decorator": edit("None):", '…\n    """doc"""', on=BARE),
     "decorated": """
@@ -995,13 +823,9 @@ RIGHT = {
     "broadcast products instead of matmul": edit(
         "scores = query…", "scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) / query.size(-1) ** 0.5", on=BARE
     ),
-    "F.linear-free movedim": edit(
-        "weights = torch…", "weights = scores.movedim(-1, 0).softmax(0).movedim(0, -1)", on=BARE
-    ),
+    "F.linear-free movedim": edit("weights = torch…", "weights = scores.movedim(-1, 0).softmax(0).movedim(0, -1)", on=BARE),
     "fill relative to the row's own maximum: blocked = max - 1e4": edit(
-        "scores = scores…",
-        "scores = torch.where(mask, scores, scores.masked_fill(~mask, -1e30).amax(-1, keepdim=True).detach() - 1e4)",
-        on=BARE,
+        "scores = scores…", "scores = torch.where(mask, scores, scores.masked_fill(~mask, -1e30).amax(-1, keepdim=True).detach() - 1e4)", on=BARE
     ),
     "sparse: softmax over the visible keys only": body("""
         scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5

@@ -44,36 +44,25 @@ BASES = {
 
 WRONG = {
     "no w_o": edit("self.w_o(…", "merge_heads(output)").fails("values", "`w_o`, is left out"),
-    "the query projected for all three": edits(
-        ("self.w_k(key)", "self.w_q(key)"), ("self.w_v(value)", "self.w_q(value)")
-    ).fails("values", "`w_q` projects all three"),
+    "the query projected for all three": edits(("self.w_k(key)", "self.w_q(key)"), ("self.w_v(value)", "self.w_q(value)")).fails(
+        "values", "`w_q` projects all three"
+    ),
     "w_q projects the keys too": edit("self.w_k(key)", "self.w_q(key)").fails("values", "`w_q` projects the keys"),
-    "w_q and w_k swapped": edits(("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")).fails(
-        "values", "swapped"
-    ),
-    "nothing projected": edits(
-        ("self.w_q(query)", "query"), ("self.w_k(key)", "key"), ("self.w_v(value)", "value")
-    ).fails("values", "are not projected"),
-    "keys and values exchanged": edit("(query, key, value, mask", "(query, value, key, mask").fails(
-        "values", "keys and values are exchanged"
-    ),
+    "w_q and w_k swapped": edits(("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")).fails("values", "swapped"),
+    "nothing projected": edits(("self.w_q(query)", "query"), ("self.w_k(key)", "key"), ("self.w_v(value)", "value")).fails("values", "are not projected"),
+    "keys and values exchanged": edit("(query, key, value, mask", "(query, value, key, mask").fails("values", "keys and values are exchanged"),
     "values not projected": edit("self.w_v(value)", "value").fails("values", "values are not projected"),
-    "queries and keys not projected": edits(("self.w_q(query)", "query"), ("self.w_k(key)", "key")).fails(
-        "values", "query and key are not projected"
-    ),
+    "queries and keys not projected": edits(("self.w_q(query)", "query"), ("self.w_k(key)", "key")).fails("values", "query and key are not projected"),
     "reshape instead of split": edits(
         ("split_heads(self.w_q…", "self.w_q(query).reshape(len(query), self.num_heads, query.size(1), -1)"),
         ("split_heads(self.w_k…", "self.w_k(key).reshape(len(key), self.num_heads, key.size(1), -1)"),
         ("split_heads(…", "self.w_v(value).reshape(len(value), self.num_heads, value.size(1), -1)"),
     ).fails("values", "split by a reshape"),
-    "reshape instead of merge": edit("merge_heads(output)", "output.reshape(output.size(0), output.size(2), -1)").fails(
-        "values", "merged by a reshape"
-    ),
+    "reshape instead of merge": edit("merge_heads(output)", "output.reshape(output.size(0), output.size(2), -1)").fails("values", "merged by a reshape"),
     "scaled by √d_model": edit("(query,", "(query / self.num_heads**0.5,").fails("values", "√d_model instead of √d_k"),
     "scaled twice": edit("(query,", "(query / query.size(-1) ** 0.5,").fails("values", "√d_k twice"),
     "one wide head": edits(
-        ("query, key, value, mask,", "*(merge_heads(x)[:, None] for x in (query, key, value)), mask,"),
-        ("merge_heads(output)", "output[:, 0]"),
+        ("query, key, value, mask,", "*(merge_heads(x)[:, None] for x in (query, key, value)), mask,"), ("merge_heads(output)", "output[:, 0]")
     ).fails("weights", "wrong shape", names="one head of width d_model"),
     "one head, weights repeated": edits(
         (
@@ -85,57 +74,43 @@ WRONG = {
     ).fails("values", "one head of width d_model"),
     "mask dropped": edit("value, mask, self.dropout", "value, None, self.dropout").fails("cross", "mask is not used"),
     "mask inverted": edit("mask,", "None if mask is None else ~…").fails("cross", "wrong way round"),
-    "self-attention whatever comes in": edits(
-        ("self.w_k(key)", "self.w_k(query)"), ("self.w_v(value)", "self.w_v(query)")
-    ).fails("cross"),
-    "the key projected as the value": edits(
-        ("self.w_v(value)", "self.w_v(other)"), ("query = split_heads(", "other = key\n…")
-    ).fails("cross", "`w_v` projects the key"),
-    "mask for the first head only": edit(
-        "output,", "if mask is not None:\n    mask = mask | (torch.arange(self.num_heads) > 0)[:, None, None]\n…"
-    ).fails("cross", "first head only"),
+    "self-attention whatever comes in": edits(("self.w_k(key)", "self.w_k(query)"), ("self.w_v(value)", "self.w_v(query)")).fails("cross"),
+    "the key projected as the value": edits(("self.w_v(value)", "self.w_v(other)"), ("query = split_heads(", "other = key\n…")).fails(
+        "cross", "`w_v` projects the key"
+    ),
+    "mask for the first head only": edit("output,", "if mask is not None:\n    mask = mask | (torch.arange(self.num_heads) > 0)[:, None, None]\n…").fails(
+        "cross", "first head only"
+    ),
     "no error for a bad width": edit('if d_model…d_model}.")', "").fails("error", "should raise ValueError"),
     "the wrong error": edit("raise ValueError", "raise KeyError").fails("error", "wrong error"),
     "refuses everything": edit("!= 0", "== 0").fails("error", "raised ValueError"),
-    "layers in a list": edits(
-        ("self.w_q =…", "self.layers = [nn.Linear(d_model, d_model)]"), ("self.w_q(query)", "self.layers[0](query)")
-    ).fails("parameters", "no trainable parameter"),
+    "layers in a list": edits(("self.w_q =…", "self.layers = [nn.Linear(d_model, d_model)]"), ("self.w_q(query)", "self.layers[0](query)")).fails(
+        "parameters", "no trainable parameter"
+    ),
     "other names": edit("self.w_q", "self.query_layer").fails("parameters", "no trainable parameter `w_q.weight`"),
-    "no biases": edit("self.w_q =…", "self.w_q = nn.Linear(d_model, d_model, bias=False)").fails(
-        "parameters", "`w_q.bias`"
-    ),
+    "no biases": edit("self.w_q =…", "self.w_q = nn.Linear(d_model, d_model, bias=False)").fails("parameters", "`w_q.bias`"),
     "one layer for all": edit("self.w_k =…", "self.w_k = self.w_q").fails("parameters", "is the same module as `w_q`"),
-    "small layers": edit("self.w_q =…", "self.w_q = nn.Linear(d_model, d_model // num_heads)").fails(
-        "parameters", "wrong shape"
-    ),
-    "an extra layer": edit("self.attention_weights = None", "…\nself.extra = nn.Linear(d_model, d_model)").fails(
-        "parameters", "should not have"
-    ),
+    "small layers": edit("self.w_q =…", "self.w_q = nn.Linear(d_model, d_model // num_heads)").fails("parameters", "wrong shape"),
+    "an extra layer": edit("self.attention_weights = None", "…\nself.extra = nn.Linear(d_model, d_model)").fails("parameters", "should not have"),
     "weights not kept": edit("self.attention_weights = weights.detach()", "").fails("weights", "is None"),
     "weights averaged over the heads": edit("weights.detach()", "….mean(1)").fails("weights", "averaged"),
     "weights attached": edit("weights.detach()", "weights").fails("weights", "still attached"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
     "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "wrong values"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").fails("dropout", "0.25"),
-    "dropout on the output": edits(
-        ("mask, self.dropout)", "mask)"), ("return self…", "return self.dropout(self.w_o(merge_heads(output)))")
-    ).fails("dropout", "no entry of"),
+    "dropout on the output": edits(("mask, self.dropout)", "mask)"), ("return self…", "return self.dropout(self.w_o(merge_heads(output)))")).fails(
+        "dropout", "no entry of"
+    ),
     "calls nn.MultiheadAttention": edit(
-        "query = split_heads(",
-        "theirs = nn.MultiheadAttention(query.size(-1), self.num_heads, batch_first=True)\n"
-        "theirs(query, key, value)\n"
-        "…",
+        "query = split_heads(", "theirs = nn.MultiheadAttention(query.size(-1), self.num_heads, batch_first=True)\ntheirs(query, key, value)\n…"
     ).fails("from_scratch", "ready `nn.MultiheadAttention`"),
     "a projection detached": edit("self.w_k(key)", "….detach()").fails("from_scratch", "`w_k.weight`"),
     "returns a tuple": edit("return self…", "…, weights").fails("values", "should be a torch.Tensor"),
     "super().__init__() removed": edit("super(…", "").fails("parameters", "raised AttributeError"),
-    "second dropout on the output (as in GPT code)": edit(
-        "return self…", "return self.dropout(self.w_o(merge_heads(output)))"
-    ).named("output"),
+    "second dropout on the output (as in GPT code)": edit("return self…", "return self.dropout(self.w_o(merge_heads(output)))").named("output"),
     "second dropout before w_o": edit("merge_heads(output)", "self.dropout(…)").named("output"),
     "kept weights dropped, output from undropped ones": edit(
-        "output, weights…",
-        "output, weights = scaled_dot_product_attention(query, key, value, mask)\nweights = self.dropout(weights)",
+        "output, weights…", "output, weights = scaled_dot_product_attention(query, key, value, mask)\nweights = self.dropout(weights)"
     ).named("output"),
     "output and kept weights from two draws": edit(
         "output, weights…",
@@ -145,9 +120,7 @@ WRONG = {
     "kept weights computed without the mask": edit(
         "output, weights…", "…\n_, weights = scaled_dot_product_attention(query, key, value, None, self.dropout)"
     ).named("mask"),
-    "weights of the first call kept for ever": edit(
-        "self.attention_weights = weights.detach()", "if self.attention_weights is None:\n    …"
-    ),
+    "weights of the first call kept for ever": edit("self.attention_weights = weights.detach()", "if self.attention_weights is None:\n    …"),
     "keys and values cached on the first call": edit(
         "key =…value), self.num_heads)",
         "if not hasattr(self, 'cache') or self.cache[0].size(0) != query.size(0):\n"
@@ -163,24 +136,16 @@ WRONG = {
     "num_heads kept in a global": edits(("self.num_heads =…", "global _h\n_h = num_heads"), ("self.num_heads", "_h")),
     "num_heads kept in the class": edit("self.num_heads =…", "MultiHeadAttention.num_heads = num_heads"),
     "attention_weights kept in the class": edits(
-        ("self.attention_weights = weights.detach()", "MultiHeadAttention.attention_weights = weights.detach()"),
-        ("self.attention_weights = None", ""),
+        ("self.attention_weights = weights.detach()", "MultiHeadAttention.attention_weights = weights.detach()"), ("self.attention_weights = None", "")
     ),
     "layers shared by all instances of a width": edit(
-        "self.w_q =…",
-        "global _shared\n"
-        "_shared = globals().get('_shared', {})\n"
-        "self.w_q = _shared.setdefault(d_model, nn.Linear(d_model, d_model))",
+        "self.w_q =…", "global _shared\n_shared = globals().get('_shared', {})\nself.w_q = _shared.setdefault(d_model, nn.Linear(d_model, d_model))"
     ),
-    "self-attention whenever the shapes agree": edit(
-        "query = split_heads(", "if query.shape == key.shape:\n    key = value = query\n…"
+    "self-attention whenever the shapes agree": edit("query = split_heads(", "if query.shape == key.shape:\n    key = value = query\n…"),
+    "key is the value whenever they are as long": edit("query = split_heads(", "if query.size(1) != key.size(1) or True:\n    value = key\n…").named(
+        "`w_v` projects the key"
     ),
-    "key is the value whenever they are as long": edit(
-        "query = split_heads(", "if query.size(1) != key.size(1) or True:\n    value = key\n…"
-    ).named("`w_v` projects the key"),
-    "causal whenever the mask is None": edit(
-        "query = split_heads(", "if mask is None:\n    mask = torch.ones(query.size(1), key.size(1)).tril().bool()\n…"
-    ),
+    "causal whenever the mask is None": edit("query = split_heads(", "if mask is None:\n    mask = torch.ones(query.size(1), key.size(1)).tril().bool()\n…"),
     "causal whenever query is key": edit(
         "output, weights…",
         "if mask is None and query is key:\n"
@@ -192,9 +157,7 @@ WRONG = {
     "mask causal in training only": edit("output, weights…", "mask = mask if self.training else None\n…").named("mask"),
     "mask dropped in training mode": edit("output,", "mask = None if self.training else mask\n…").named("mask"),
     "no projection in eval mode": edit("return self…", "… if self.training else merge_heads(output)").named("`w_o`"),
-    "three-dimensional masks get a heads dimension": edit(
-        "output, weights…", "if mask is not None and mask.dim() == 3:\n    mask = mask.unsqueeze(1)\n…"
-    ),
+    "three-dimensional masks get a heads dimension": edit("output, weights…", "if mask is not None and mask.dim() == 3:\n    mask = mask.unsqueeze(1)\n…"),
     "mask of one head for all": edit("output,", "if mask is not None and mask.dim() == 4:\n    mask = mask[:, :1]\n…"),
     "mask of one sentence for all": edit("output,", "if mask is not None and mask.dim() == 4:\n    mask = mask[:1]\n…"),
     "mask repeated in the wrong order, heads folded": edit(
@@ -206,25 +169,17 @@ WRONG = {
     ),
     "w_o twice": edit("return self…", "return self.w_o(self.w_o(merge_heads(output)))").named("w_o"),
     "w_v projects the output again": edit("return self…", "return self.w_v(merge_heads(output))").named("w_o|w_v"),
-    "residual connection": edits(
-        ("query = split_heads(", "skip = query\n…"), ("return self…", "return skip + self.w_o(merge_heads(output))")
-    ).named("added|residual"),
+    "residual connection": edits(("query = split_heads(", "skip = query\n…"), ("return self…", "return skip + self.w_o(merge_heads(output))")).named(
+        "added|residual"
+    ),
     "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))"),
-    "layer norm at the end": edit(
-        "return self…", "return F.layer_norm(self.w_o(merge_heads(output)), (query.size(1) * query.size(3),))"
+    "layer norm at the end": edit("return self…", "return F.layer_norm(self.w_o(merge_heads(output)), (query.size(1) * query.size(3),))"),
+    "query scaled by √d_k before (no scale in effect)": edit("(query,", "(query * math.sqrt(query.size(-1)),").named("not divided by √d_k"),
+    "value and output projections swapped": edits(("self.w_v(value)", "self.w_o(value)"), ("return self…", "return self.w_v(merge_heads(output))")).named(
+        "swapped"
     ),
-    "query scaled by √d_k before (no scale in effect)": edit("(query,", "(query * math.sqrt(query.size(-1)),").named(
-        "not divided by √d_k"
-    ),
-    "value and output projections swapped": edits(
-        ("self.w_v(value)", "self.w_o(value)"), ("return self…", "return self.w_v(merge_heads(output))")
-    ).named("swapped"),
-    "w_k and w_v swapped": edits(("self.w_k(key)", "self.w_v(key)"), ("self.w_v(value)", "self.w_k(value)")).named(
-        "swapped|exchanged"
-    ),
-    "splits before it projects": edit(
-        "split_heads(self.w_q…", "self.w_q(merge_heads(split_heads(query, self.num_heads)))"
-    ),
+    "w_k and w_v swapped": edits(("self.w_k(key)", "self.w_v(key)"), ("self.w_v(value)", "self.w_k(value)")).named("swapped|exchanged"),
+    "splits before it projects": edit("split_heads(self.w_q…", "self.w_q(merge_heads(split_heads(query, self.num_heads)))"),
     "the heads averaged and repeated": edit("merge_heads(output)", "output.mean(1).repeat(1, 1, self.num_heads)"),
     "only the last head kept": edit("return self…", "return self.w_o(output[:, -1].repeat(1, 1, self.num_heads))"),
     "heads merged in reverse": edit("return self…", "return self.w_o(merge_heads(output.flip(1)))").named("reverse"),
@@ -234,33 +189,22 @@ WRONG = {
     "dropout without its default": edit("dropout: float = 0.0", "dropout: float").named("missing 1 required"),
     "super().__init__ without parentheses": edit("super(…", "super().__init__").named("before Module.__init__"),
     "d_k a float": edit(
-        "split_heads(self.w_q…",
-        "self.w_q(query).view(query.size(0), -1, self.num_heads, query.size(-1) / self.num_heads).transpose(1, 2)",
+        "split_heads(self.w_q…", "self.w_q(query).view(query.size(0), -1, self.num_heads, query.size(-1) / self.num_heads).transpose(1, 2)"
     ).named("float"),
-    "forward takes x alone": edits(
-        ("def forward…", "def forward(self, x, mask=None):"), ("query = split_heads(…", "query = key = value = x\n…")
-    ).named("takes|argument"),
-    "forward is indented into __init__": edit(
-        "def forward…", "    …\n        pass\n\ndef attend(self, query, key, value, mask=None):"
-    ).named("forward"),
+    "forward takes x alone": edits(("def forward…", "def forward(self, x, mask=None):"), ("query = split_heads(…", "query = key = value = x\n…")).named(
+        "takes|argument"
+    ),
+    "forward is indented into __init__": edit("def forward…", "    …\n        pass\n\ndef attend(self, query, key, value, mask=None):").named("forward"),
     "forward misspelt": edit("def forward(self", "def foward(self").named("forward"),
     "__init__ misspelt": edit("def __init__(self", "def _init_(self").named("__init__|takes|argument"),
     "not an nn.Module": edits(("(nn.Module)", ""), ("super(…", "pass")).named("nn.Module"),
-    "attention_weights never set": edits(("self.attention_weights = None", ""), ("self.attention_weights…", "")).named(
-        "attention_weights"
-    ),
+    "attention_weights never set": edits(("self.attention_weights = None", ""), ("self.attention_weights…", "")).named("attention_weights"),
     "weights kept under another name": edit("self.attention_weights", "self.attn").named("attention_weights"),
     "weights kept as NumPy": edit("self.attention_weights = weights.detach()", "….numpy()"),
     "weights kept as a list of heads": edit("weights.detach()", "list(….unbind(1))"),
-    "a list of the weights of all calls": edits(
-        ("= None", "= []"), ("attention_weights = weights.detach()", "attention_weights.append(weights.detach())")
-    ),
-    "weights kept only in eval mode": edit(
-        "self.attention_weights = weights.detach()", "if not self.training:\n    …"
-    ).named("None"),
-    "weights kept only in training": edit(
-        "self.attention_weights = weights.detach()", "if self.training:\n    …"
-    ).named("None"),
+    "a list of the weights of all calls": edits(("= None", "= []"), ("attention_weights = weights.detach()", "attention_weights.append(weights.detach())")),
+    "weights kept only in eval mode": edit("self.attention_weights = weights.detach()", "if not self.training:\n    …").named("None"),
+    "weights kept only in training": edit("self.attention_weights = weights.detach()", "if self.training:\n    …").named("None"),
     "weights kept transposed": edit("self.attention_weights = weights.detach()", "….transpose(-2, -1)"),
     "ValueError in forward instead of __init__": edits(
         ('if d_model…d_model}.")', ""), ("query =", "if query.size(-1) % self.num_heads:\n    raise ValueError\n…")
@@ -272,9 +216,7 @@ WRONG = {
     "refuses more than four heads": edit("d_model % num_heads != 0", "… or num_heads > 4"),
     "one fused projection": edits(
         (
-            "self.w_q = nn.Linear(d_model, d_model)\n"
-            "self.w_k = nn.Linear(d_model, d_model)\n"
-            "self.w_v = nn.Linear(d_model, d_model)",
+            "self.w_q = nn.Linear(d_model, d_model)\nself.w_k = nn.Linear(d_model, d_model)\nself.w_v = nn.Linear(d_model, d_model)",
             "self.w_qkv = nn.Linear(d_model, 3 * d_model)",
         ),
         ("self.w_q(query)", "self.w_qkv(query).chunk(3, -1)[0]"),
@@ -282,10 +224,7 @@ WRONG = {
         ("self.w_v(value)", "self.w_qkv(value).chunk(3, -1)[2]"),
     ).named("no trainable parameter `w_q"),
     "w_q with d_k columns per head in a ModuleList": edits(
-        (
-            "self.w_q =…",
-            "self.w_q = nn.ModuleList([nn.Linear(d_model, d_model // num_heads) for _ in range(num_heads)])",
-        ),
+        ("self.w_q =…", "self.w_q = nn.ModuleList([nn.Linear(d_model, d_model // num_heads) for _ in range(num_heads)])"),
         ("self.w_q(query)", "torch.cat([w(query) for w in self.w_q], -1)"),
     ).named("no trainable parameter `w_q"),
     "frozen w_q": edit("self.dropout =…", "…\nself.w_q.requires_grad_(False)").named("trainable"),
@@ -312,23 +251,16 @@ WRONG = {
         "return self…", "result = self.w_o(merge_heads(output))\nreturn (result, weights) if self.training else result"
     ),
     "sequence first": edits(
-        (
-            "query = split_heads(",
-            "query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)\n…",
-        ),
+        ("query = split_heads(", "query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)\n…"),
         ("return self…", "….transpose(0, 1)"),
     ),
     "batch of 1 assumed after merge": edit("output))", "output)[:1]).expand(query.size(0), -1, -1)"),
     "inputs changed in place": edit("query = split_heads(", "query += 1e-3\n…").named("changes"),
     "detached query input": edit("self.w_q(query)", "self.w_q(query.detach())").named("gradient"),
-    "detached memory: inputs cut off": edits(
-        ("self.w_k(key)", "self.w_k(key.detach())"), ("self.w_v(value)", "self.w_v(value.detach())")
-    ).named("gradient"),
+    "detached memory: inputs cut off": edits(("self.w_k(key)", "self.w_k(key.detach())"), ("self.w_v(value)", "self.w_v(value.detach())")).named("gradient"),
     "keys and values kept from the first call": edit("training or self.", "", on="keys and values kept in eval mode"),
     "keys and values kept while the key's shape stays": edit(
-        "if self…",
-        "if self.kept is None or self.kept[0].shape[2] != key.shape[1]:",
-        on="keys and values kept in eval mode",
+        "if self…", "if self.kept is None or self.kept[0].shape[2] != key.shape[1]:", on="keys and values kept in eval mode"
     ),
     "keys and values kept in eval mode": edits(
         ("if d_model…dropout", "assert d_model % num_heads == 0\nself.num_heads = num_heads"),
@@ -352,9 +284,7 @@ WRONG = {
         ("k, v =", "self.last = key\n…"),
         on="keys and values kept in eval mode",
     ),
-    "weights stored as nn.Parameter (registered)": edit(
-        "weights.detach()", "nn.Parameter(…, requires_grad=False)", on="short"
-    ),
+    "weights stored as nn.Parameter (registered)": edit("weights.detach()", "nn.Parameter(…, requires_grad=False)", on="short"),
     "weights stored only if mask is None": edits(
         ("raise ValueError…", "raise ValueError('no')"),
         ("query =", "q ="),
@@ -368,31 +298,19 @@ WRONG = {
     "weights not divided... kept on float16": edit("detach()", "….half()", on="short"),
     "dropout only without a mask": edit(", self.dropout", "… if mask is None else None", on="short"),
     "whole-head dropout (Dropout1d)": edit("Dropout", "…2d", on="short"),
-    "3-D mask gets a head dimension": edit(
-        "None):", "…\n    mask = mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask", on="short"
+    "3-D mask gets a head dimension": edit("None):", "…\n    mask = mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask", on="short"),
+    "2-D mask taken to be (batch, key_len)": edit("None):", "…\n    mask = mask[:, None, None] if mask is not None and mask.dim() == 2 else mask", on="short"),
+    "only first query row of the mask": edit("None):", "…\n    mask = mask[..., :1, :] if mask is not None else mask", on="short"),
+    "mask unsqueezed in place": edit("None):", "…\n    while mask is not None and mask.dim() < 4: mask.unsqueeze_(0)", on="short").named("in place|chang"),
+    "mask inverted in place": edits(("None):", "…\n    if mask is not None: mask.logical_not_()"), ("mask,", "mask if mask is None else ~…"), on="short").named(
+        "in place|chang"
     ),
-    "2-D mask taken to be (batch, key_len)": edit(
-        "None):", "…\n    mask = mask[:, None, None] if mask is not None and mask.dim() == 2 else mask", on="short"
-    ),
-    "only first query row of the mask": edit(
-        "None):", "…\n    mask = mask[..., :1, :] if mask is not None else mask", on="short"
-    ),
-    "mask unsqueezed in place": edit(
-        "None):", "…\n    while mask is not None and mask.dim() < 4: mask.unsqueeze_(0)", on="short"
-    ).named("in place|chang"),
-    "mask inverted in place": edits(
-        ("None):", "…\n    if mask is not None: mask.logical_not_()"),
-        ("mask,", "mask if mask is None else ~…"),
-        on="short",
-    ).named("in place|chang"),
     "gcd check only": edit('if d_model…"no")', "assert math.gcd(d_model, num_heads) > 1 or num_heads == 1", on="short"),
     "refuses if remainder > 1": edit('if d_model…"no")', "assert d_model % num_heads < 2", on="short"),
     "refuses num_heads > 8": edit('if d_model…"no")', "assert d_model % num_heads == 0 and num_heads <= 8", on="short"),
     "TypeError": edit('if d_model…"no")', "if d_model % num_heads: raise TypeError('no')", on="short"),
     "no grad in eval": edit("None):", "…\n    torch.set_grad_enabled(self.training)", on="short"),
-    "float32 inside": edit(
-        "None):", "…\n    query, key, value = query.float(), key.float(), value.float()", on="short"
-    ),
+    "float32 inside": edit("None):", "…\n    query, key, value = query.float(), key.float(), value.float()", on="short"),
     "w_k for the values": edit("w_v(value)", "w_k(value)", on="short").named("w_k|w_v"),
     "heads stay in sequence dim": edits(
         ("q = split_heads…", "q = self.w_q(query).unflatten(-1, (self.num_heads, -1))"),
@@ -401,47 +319,27 @@ WRONG = {
         ("merge_heads(out)", "out.flatten(2)"),
         on="short",
     ),
-    "query_len from key": edit(
-        "merge_heads(out)", "out.transpose(1, 2).reshape(key.size(0), key.size(1), -1)", on="short"
-    ),
+    "query_len from key": edit("merge_heads(out)", "out.transpose(1, 2).reshape(key.size(0), key.size(1), -1)", on="short"),
     "batch 1 squeezed": edit("out))", "….squeeze(0)", on="short"),
     "query_len 1 squeezed": edit("(out)", "….squeeze(1)", on="short"),
     "bias off": edit("self.w_o =…", "self.w_o = nn.Linear(d_model, d_model, bias=False)", on="short").named("bias"),
-    "extra layer norm": edits(
-        ("(dropout)", "…\nself.norm = nn.LayerNorm(d_model)"), ("w_o(merge_heads(out))", "norm(self.…)"), on="short"
-    ).named("norm"),
+    "extra layer norm": edits(("(dropout)", "…\nself.norm = nn.LayerNorm(d_model)"), ("w_o(merge_heads(out))", "norm(self.…)"), on="short").named("norm"),
     "spare layer never used": edit("(dropout)", "…\nself.w_x = nn.Linear(d_model, d_model)", on="short").named("w_x"),
     "shared k and v layer": edit("(dropout)", "…\nself.w_v = self.w_k", on="short"),
     "layers renewed in forward when shapes change": edits(
         ("(dropout)", "…\nself.n = None"),
-        (
-            "None):",
-            "…\n    if self.n not in (None, query.size(1)): self.w_o.reset_parameters()\n    self.n = query.size(1)",
-        ),
+        ("None):", "…\n    if self.n not in (None, query.size(1)): self.w_o.reset_parameters()\n    self.n = query.size(1)"),
         on="short",
     ),
     "causal mask when none is given in self-attention with query_len > 6": edit(
-        "None):",
-        "…\n"
-        "    if mask is None and query is key and query.size(1) > 6: mask = torch.ones(query.size(1), query.size(1)).tril().bool()",
-        on="short",
+        "None):", "…\n    if mask is None and query is key and query.size(1) > 6: mask = torch.ones(query.size(1), query.size(1)).tril().bool()", on="short"
     ),
-    "in place scaling of query while in eval": edit(
-        "None):", "…\n    if not self.training: query.mul_(1.0).add_(0.001)", on="short"
-    ),
-    "keywords renamed": edit(
-        "def forward…",
-        "def forward(self, q, k, v, attn_mask=None):\n    query, key, value, mask = q, k, v, attn_mask",
-        on="short",
-    ),
+    "in place scaling of query while in eval": edit("None):", "…\n    if not self.training: query.mul_(1.0).add_(0.001)", on="short"),
+    "keywords renamed": edit("def forward…", "def forward(self, q, k, v, attn_mask=None):\n    query, key, value, mask = q, k, v, attn_mask", on="short"),
     "wraps nn.MultiheadAttention": edits(
         ("if d_model…dropout", "assert d_model % num_heads == 0"),
         ("self.drop =…", "self.h, self.p = num_heads, dropout"),
-        (
-            "q, k, v =…out))",
-            "inner = nn.MultiheadAttention(query.size(-1), self.h, self.p, batch_first=True)\n"
-            "return self.w_o(inner(query, key, value)[0])",
-        ),
+        ("q, k, v =…out))", "inner = nn.MultiheadAttention(query.size(-1), self.h, self.p, batch_first=True)\nreturn self.w_o(inner(query, key, value)[0])"),
         on="loop",
     ).named("MultiheadAttention|yourself"),
     "F.multi_head_attention_forward": edit(
@@ -463,10 +361,7 @@ WRONG = {
     ),
     "no grad in eval via inference_mode": edits(
         ('if d_model…"no")', "assert d_model % num_heads == 0"),
-        (
-            "self.w_q =…w_o = nn.Linear(d_model, d_model)",
-            "self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))",
-        ),
+        ("self.w_q =…w_o = nn.Linear(d_model, d_model)", "self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))"),
         (
             "def forward…value), self.num_heads)",
             "def forward(self, *inputs):\n"
@@ -479,9 +374,7 @@ WRONG = {
         ),
         on="short",
     ).named("gradient"),
-    "key's value projection shared if key is value": edit(
-        "self.w_v(value)", "(self.w_v if value is not key or query is key else self.w_k)(value)", on="short"
-    ),
+    "key's value projection shared if key is value": edit("self.w_v(value)", "(self.w_v if value is not key or query is key else self.w_k)(value)", on="short"),
     "layer forgets mask after the first masked call": edits(
         ("(dropout)", "…\nself.seen = None"),
         (
@@ -504,9 +397,7 @@ WRONG = {
     ),
     "num_heads 1 skips w_o": edit("out))", "… if self.num_heads > 1 else merge_heads(out)", on="short"),
     "d_model from global 12": edit("merge_heads(out)", "out.transpose(1, 2).reshape(out.size(0), -1, 12)", on="short"),
-    "copy of attention with scale math.sqrt(4)": edit(
-        "query), self.num_heads)", "… * math.sqrt(query.size(-1) // self.num_heads) / 2", on="short"
-    ),
+    "copy of attention with scale math.sqrt(4)": edit("query), self.num_heads)", "… * math.sqrt(query.size(-1) // self.num_heads) / 2", on="short"),
     "own attention, zero fill after softmax without renormalising": edits(
         ("s = dropout…", "w = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)"),
         ("s = s…", "w = w * mask"),
@@ -545,12 +436,8 @@ WRONG = {
                 self.attention_weights = weights.detach()
                 return self.w_o(merge_heads(out))
     """,
-    "query projected in place of key when shapes agree": edit(
-        "(key)", "(query if query.shape == key.shape else key)", on="short"
-    ),
-    "combination: w_o missing and weights not detached": edits(
-        (".detach()", ""), ("return self…", "return merge_heads(out)"), on="short"
-    ).named("w_o|detach"),
+    "query projected in place of key when shapes agree": edit("(key)", "(query if query.shape == key.shape else key)", on="short"),
+    "combination: w_o missing and weights not detached": edits((".detach()", ""), ("return self…", "return merge_heads(out)"), on="short").named("w_o|detach"),
     "combination: global class heads and dropout in eval": edits(
         ("self.num_heads =", "type(self).num_heads ="), ("nn.Dropout(…", "lambda w: F.dropout(w, dropout)"), on="short"
     ).named("eval"),

@@ -86,37 +86,21 @@ RIGHT = {
                 self.attention_weights = w.detach()
                 return self.w_o(merge_heads(x))
     """,
-    "zero-initialised w_o (GPT-style residual output)": edit(
-        "dropout)", "…\nnn.init.zeros_(self.w_o.weight)\nnn.init.zeros_(self.w_o.bias)", on="loop"
-    ),
+    "zero-initialised w_o (GPT-style residual output)": edit("dropout)", "…\nnn.init.zeros_(self.w_o.weight)\nnn.init.zeros_(self.w_o.bias)", on="loop"),
     "xavier and zero biases": edit(
-        "dropout)",
-        "…\n"
-        "for w in (self.w_q, self.w_k, self.w_v, self.w_o):\n"
-        "    nn.init.xavier_uniform_(w.weight)\n"
-        "    nn.init.zeros_(w.bias)",
-        on="loop",
+        "dropout)", "…\nfor w in (self.w_q, self.w_k, self.w_v, self.w_o):\n    nn.init.xavier_uniform_(w.weight)\n    nn.init.zeros_(w.bias)", on="loop"
     ),
     "weights from N(0, 1)": edit("dropout)", "…\nfor w in self.parameters():\n    nn.init.normal_(w)", on="loop"),
-    "weights from N(0, 0.02)": edit(
-        "dropout)", "…\nfor w in self.parameters():\n    nn.init.normal_(w, std=0.02)", on="loop"
-    ),
+    "weights from N(0, 0.02)": edit("dropout)", "…\nfor w in self.parameters():\n    nn.init.normal_(w, std=0.02)", on="loop"),
     "identity projections": edit(
-        "dropout)",
-        "…\nfor w in (self.w_q, self.w_k, self.w_v, self.w_o):\n    nn.init.eye_(w.weight)\n    nn.init.zeros_(w.bias)",
-        on="loop",
+        "dropout)", "…\nfor w in (self.w_q, self.w_k, self.w_v, self.w_o):\n    nn.init.eye_(w.weight)\n    nn.init.zeros_(w.bias)", on="loop"
     ),
     "orthogonal projections, the same for q and k": edit(
         "dropout)",
-        "…\n"
-        "for w in (self.w_q, self.w_k, self.w_v, self.w_o):\n"
-        "    nn.init.orthogonal_(w.weight)\n"
-        "self.w_k.load_state_dict(self.w_q.state_dict())",
+        "…\nfor w in (self.w_q, self.w_k, self.w_v, self.w_o):\n    nn.init.orthogonal_(w.weight)\nself.w_k.load_state_dict(self.w_q.state_dict())",
         on="loop",
     ),
-    "a buffer for the weights": edit(
-        "dropout)", '…\nself.register_buffer("attention_weights", None, persistent=False)', on="loop"
-    ),
+    "a buffer for the weights": edit("dropout)", '…\nself.register_buffer("attention_weights", None, persistent=False)', on="loop"),
     "a property over a private attribute": """
         class MultiHeadAttention(nn.Module):
             def __init__(self, d_model, num_heads, dropout=0.0):
@@ -171,9 +155,7 @@ RIGHT = {
         on="loop",
     ),
     "fused weights by torch.cat when query is key is value": edit(
-        "q, k, v = (\n"
-        "    split_heads(w(x), self.h) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))\n"
-        ")",
+        "q, k, v = (\n    split_heads(w(x), self.h) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))\n)",
         "if query is key and key is value:\n"
         "    w = torch.cat([self.w_q.weight, self.w_k.weight, self.w_v.weight])\n"
         "    b = torch.cat([self.w_q.bias, self.w_k.bias, self.w_v.bias])\n"
@@ -195,9 +177,7 @@ RIGHT = {
         on="loop",
     ),
     "w_o head by head, summed": edit(
-        "return self…",
-        'w = self.w_o.weight.view(-1, self.h, self.d_k)\nreturn torch.einsum("bhtk,dhk->btd", out, w) + self.w_o.bias',
-        on="loop",
+        "return self…", 'w = self.w_o.weight.view(-1, self.h, self.d_k)\nreturn torch.einsum("bhtk,dhk->btd", out, w) + self.w_o.bias', on="loop"
     ),
     "loops over batch and heads": edit(
         "q, k, v =…out))",
@@ -233,11 +213,7 @@ RIGHT = {
     ),
     "functools.partial, nn.Identity without dropout": edits(
         ("class", "import functools\n…"),
-        (
-            "self.drop =…",
-            "… if dropout > 0 else nn.Identity()\n"
-            "self.attend = functools.partial(scaled_dot_product_attention, dropout=self.drop)",
-        ),
+        ("self.drop =…", "… if dropout > 0 else nn.Identity()\nself.attend = functools.partial(scaled_dot_product_attention, dropout=self.drop)"),
         (
             "q, k, v =…detach()",
             "heads = functools.partial(split_heads, num_heads=self.h)\n"
@@ -350,16 +326,11 @@ RIGHT = {
     ),
     "deepcopies (AT's clones)": edits(
         ("class", "import copy\ndef clones(m, n): return nn.ModuleList(copy.deepcopy(m) for _ in range(n))\n…"),
-        (
-            "self.w_q =…w_o = nn.Linear(d_model, d_model)",
-            "self.w_q, self.w_k, self.w_v, self.w_o = clones(nn.Linear(d_model, d_model), 4)",
-        ),
+        ("self.w_q =…w_o = nn.Linear(d_model, d_model)", "self.w_q, self.w_k, self.w_v, self.w_o = clones(nn.Linear(d_model, d_model), 4)"),
         on="short",
     ),
     "setattr in a loop": edit(
-        "self.w_q =…w_o = nn.Linear(d_model, d_model)",
-        "for n in ('w_q', 'w_k', 'w_v', 'w_o'): setattr(self, n, nn.Linear(d_model, d_model))",
-        on="short",
+        "self.w_q =…w_o = nn.Linear(d_model, d_model)", "for n in ('w_q', 'w_k', 'w_v', 'w_o'): setattr(self, n, nn.Linear(d_model, d_model))", on="short"
     ),
     "add_module, xavier": edit(
         "self.w_q =…w_o = nn.Linear(d_model, d_model)",
@@ -368,10 +339,7 @@ RIGHT = {
     ),
     "a Linear subclass": edits(
         ("class", "class Projection(nn.Linear):\n    def __init__(self, d): super().__init__(d, d)\nclass"),
-        (
-            "self.w_q =…w_o = nn.Linear(d_model, d_model)",
-            "self.w_q, self.w_k, self.w_v, self.w_o = (Projection(d_model) for _ in range(4))",
-        ),
+        ("self.w_q =…w_o = nn.Linear(d_model, d_model)", "self.w_q, self.w_k, self.w_v, self.w_o = (Projection(d_model) for _ in range(4))"),
         on="short",
     ),
     "weights as a property": """
@@ -486,9 +454,7 @@ RIGHT = {
         ),
         on="short",
     ),
-    "lambda dropout that knows the mode": edit(
-        "nn.Dropout(dropout)", "lambda w: F.dropout(w, dropout, training=self.training)", on="short"
-    ),
+    "lambda dropout that knows the mode": edit("nn.Dropout(dropout)", "lambda w: F.dropout(w, dropout, training=self.training)", on="short"),
     "dropout skipped when p = 0": edit("(dropout)", "… if dropout > 0 else None", on="short"),
     "dropout Identity when p = 0": edit("(dropout)", "… if dropout else nn.Identity()", on="short"),
     "partial": edits(
@@ -506,16 +472,9 @@ RIGHT = {
         ),
         on="short",
     ),
-    "2-D masks unsqueezed out of place": edit(
-        "None):", "…\n    if mask is not None:\n        while mask.dim() < 4: mask = mask.unsqueeze(0)", on="short"
-    ),
+    "2-D masks unsqueezed out of place": edit("None):", "…\n    if mask is not None:\n        while mask.dim() < 4: mask = mask.unsqueeze(0)", on="short"),
     "base class of one's own, kwargs": edits(
-        (
-            "class MultiHeadAttention…",
-            "class Base(nn.Module):\n"
-            "    def extra_repr(self): return f'heads={self.num_heads}'\n"
-            "class MultiHeadAttention(Base):",
-        ),
+        ("class MultiHeadAttention…", "class Base(nn.Module):\n    def extra_repr(self): return f'heads={self.num_heads}'\nclass MultiHeadAttention(Base):"),
         (", value, mask=None", "=None, value=None, mask=None, **kwargs"),
         on="short",
     ),
@@ -547,9 +506,7 @@ RIGHT = {
                 return self.w_o(merge_heads(output))
     """,
     "ValueError subclass": edits(
-        ("class", "class HeadsError(ValueError): pass\nclass"),
-        ('if d_model…"no")', "if d_model % num_heads: raise HeadsError(d_model)"),
-        on="short",
+        ("class", "class HeadsError(ValueError): pass\nclass"), ('if d_model…"no")', "if d_model % num_heads: raise HeadsError(d_model)"), on="short"
     ),
     "weights detached with no_grad clone and on the cpu": edit(
         "self.attention_weights…", "with torch.no_grad(): self.attention_weights = weights.clone()", on="short"
@@ -596,20 +553,13 @@ RIGHT = {
                 return self.w_o(merge_heads(out))
     """,
     "extra non-persistent buffer and attributes": edit(
-        "(dropout)",
-        "…\n"
-        "self.register_buffer('scale', torch.tensor(1.0), persistent=False); self.d_model = d_model; self.name = 'mha'",
-        on="short",
+        "(dropout)", "…\nself.register_buffer('scale', torch.tensor(1.0), persistent=False); self.d_model = d_model; self.name = 'mha'", on="short"
     ),
     "keeps weights with requires_grad_(False) after detach, typed": edit(
-        "self.attention_weights…",
-        "self.attention_weights: torch.Tensor = weights.detach().requires_grad_(False)",
-        on="short",
+        "self.attention_weights…", "self.attention_weights: torch.Tensor = weights.detach().requires_grad_(False)", on="short"
     ),
     "dropout in a list with explicit F.dropout mode": edits(
-        ("nn.Dropout(dropout)", "[dropout]"),
-        (", self.dropout", ", lambda w: F.dropout(w, p=self.dropout[0], training=self.training)"),
-        on="short",
+        ("nn.Dropout(dropout)", "[dropout]"), (", self.dropout", ", lambda w: F.dropout(w, p=self.dropout[0], training=self.training)"), on="short"
     ),
     "unpacks layers from a ModuleList kept as well (same modules twice)": edit(
         "(dropout)", "…\nself.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v, self.w_o])", on="short"

@@ -3,48 +3,28 @@
 from answers.writing import BARE, body, edit
 
 WRONG = {
-    "reshape without transpose": edit("x.transpose…", "x.reshape(x.size(0), x.size(2), -1)").fails(
-        "values", "transpose first"
-    ),
+    "reshape without transpose": edit("x.transpose…", "x.reshape(x.size(0), x.size(2), -1)").fails("values", "transpose first"),
     "interleaved columns": edit("x.transpose…", "x.permute(0, 2, 3, 1).flatten(2)").fails("values", "interleaved"),
     "heads reversed": edit("x.transpose(1, 2)", "x.flip(1).transpose(1, 2)").fails("values", "reverse order"),
-    "view after transpose": edit("x.transpose…", "x.transpose(1, 2).view(x.size(0), x.size(2), -1)").fails(
-        "shape", "raised RuntimeError"
-    ),
+    "view after transpose": edit("x.transpose…", "x.transpose(1, 2).view(x.size(0), x.size(2), -1)").fails("shape", "raised RuntimeError"),
     "joins the sequence instead": edit("x.transpose…", "x.flatten(2)").fails("shape", "wrong shape"),
     "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "wrong shape"),
     "sums the heads": edit("return x…", "return x.sum(1)"),
     "concatenates along the sequence": edit("return x…", "return torch.cat(x.unbind(1), dim=1)"),
     "transpose(2, 3) before flattening": edit("return…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)"),
     "detached": edit("return x…", "return x.transpose(1, 2).flatten(2).detach()").named("gradient"),
-    "through NumPy": edit(
-        "return x…", "return torch.from_numpy(x.detach().numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))"
-    ).named("gradient"),
+    "through NumPy": edit("return x…", "return torch.from_numpy(x.detach().numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))").named("gradient"),
     "float32 table filled": edit(
-        "return x…",
-        "b, h, t, d = x.shape\n"
-        "out = torch.zeros(b, t, h * d)\n"
-        "for i in range(h):\n"
-        "    out[..., i * d : (i + 1) * d] = x[:, i]\n"
-        "return out",
+        "return x…", "b, h, t, d = x.shape\nout = torch.zeros(b, t, h * d)\nfor i in range(h):\n    out[..., i * d : (i + 1) * d] = x[:, i]\nreturn out"
     ).named("dtype"),
     "d_model 12 fixed": edit("return x…", "return x.transpose(1, 2).reshape(x.size(0), x.size(2), 12)"),
-    "view works only for what split_heads returned": edit(
-        "return x…", "x = x.transpose(1, 2)\nreturn x.view(x.size(0), x.size(1), -1)"
-    ),
+    "view works only for what split_heads returned": edit("return x…", "x = x.transpose(1, 2)\nreturn x.view(x.size(0), x.size(1), -1)"),
     "the heads' order sorted by norm": edit(
-        "return x…",
-        "order = x.flatten(2).norm(dim=-1).argsort(dim=1)\nx = torch.stack([a[o] for a, o in zip(x, order)])\n…",
+        "return x…", "order = x.flatten(2).norm(dim=-1).argsort(dim=1)\nx = torch.stack([a[o] for a, o in zip(x, order)])\n…"
     ),
-    "reshape when the batch is 1, right else": edit(
-        "return x…", "return x.reshape(1, x.size(2), -1) if len(x) == 1 else x.transpose(1, 2).flatten(2)"
-    ),
-    "right when heads == seq_len is not": edit(
-        "return x…", "return x.transpose(1, 2).flatten(2) if x.size(1) != x.size(2) else x.flatten(2)"
-    ),
-    "view after transpose, another way": edit(
-        "return torch…", "return x.transpose(1, 2).view(b, s, h * d_k)", on="einsum"
-    ),
+    "reshape when the batch is 1, right else": edit("return x…", "return x.reshape(1, x.size(2), -1) if len(x) == 1 else x.transpose(1, 2).flatten(2)"),
+    "right when heads == seq_len is not": edit("return x…", "return x.transpose(1, 2).flatten(2) if x.size(1) != x.size(2) else x.flatten(2)"),
+    "view after transpose, another way": edit("return torch…", "return x.transpose(1, 2).view(b, s, h * d_k)", on="einsum"),
     "d_model 12 hard-coded": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, 12)", on="einsum"),
     "one head squeezed": body("""
         b, h, s, d_k = x.shape
@@ -52,9 +32,7 @@ WRONG = {
     """),
     "batch squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(0)", on="einsum"),
     "seq_len 1 squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(1)", on="einsum"),
-    "x transposed in place": edit(
-        "return x…", "b, h, s, d_k = x.shape\nreturn x.transpose_(1, 2).reshape(b, s, -1)", on=BARE
-    ).named("in place|chang"),
+    "x transposed in place": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.transpose_(1, 2).reshape(b, s, -1)", on=BARE).named("in place|chang"),
     "sum of heads padded": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.mean(1).repeat(1, 1, h)", on=BARE),
     "kept buffer": """
         _buf = {}
@@ -111,26 +89,18 @@ RIGHT = {
         return x.permute(0, 2, 1, 3).clone(memory_format=torch.contiguous_format).view(B, T, H * D)
     """),
     "cat of unbind": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.cat(x.unbind(1), dim=-1)", on=BARE),
-    "contiguous view, another way": edit(
-        "return torch…", "return x.transpose(1, 2).contiguous().view(b, s, -1)", on="einsum"
-    ),
-    "permute reshape": edit(
-        "return x…", "b, h, s, d_k = x.shape\nreturn torch.permute(x, (0, 2, 1, 3)).reshape((b, s, h * d_k))", on=BARE
-    ),
+    "contiguous view, another way": edit("return torch…", "return x.transpose(1, 2).contiguous().view(b, s, -1)", on="einsum"),
+    "permute reshape": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.permute(x, (0, 2, 1, 3)).reshape((b, s, h * d_k))", on=BARE),
     "flatten -2": body("return x.swapaxes(-3, -2).flatten(start_dim=-2)"),
     "einsum": body("""
         b, h, s, d_k = x.shape
         return torch.einsum("bhsd->bshd", x).reshape(b, s, h * d_k)
     """),
     "hstack per batch and token": edit(
-        "return torch…",
-        "return torch.stack([torch.stack([torch.cat([x[i, j, t] for j in range(h)]) for t in range(s)]) for i in range(b)])",
-        on="einsum",
+        "return torch…", "return torch.stack([torch.stack([torch.cat([x[i, j, t] for j in range(h)]) for t in range(s)]) for i in range(b)])", on="einsum"
     ),
     "new_zeros": edit(
-        "return torch…",
-        "out = x.new_zeros(b, s, h * d_k)\nfor i in range(h): out[..., i * d_k:(i + 1) * d_k] = x[:, i]\nreturn out",
-        on="einsum",
+        "return torch…", "out = x.new_zeros(b, s, h * d_k)\nfor i in range(h): out[..., i * d_k:(i + 1) * d_k] = x[:, i]\nreturn out", on="einsum"
     ),
     "cat of list comprehension in a lambda": """
         merge_heads = lambda x: torch.cat([x[:, i] for i in range(x.size(1))], dim=2)

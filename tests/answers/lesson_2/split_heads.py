@@ -4,49 +4,37 @@ from answers.writing import body, edit, edits, whole
 
 WRONG = {
     "reshape without transpose": edit(
-        "x = x…1, 2)",
-        "return x.reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)",
+        "x = x…1, 2)", "return x.reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "cuts across tokens"),
     "interleaved columns": edit(
-        "x = x…1, 2)",
-        "return x.view(batch, seq_len, d_model // num_heads, num_heads).permute(0, 3, 1, 2)  # (batch, num_heads, seq_len, d_k)",
+        "x = x…1, 2)", "return x.view(batch, seq_len, d_model // num_heads, num_heads).permute(0, 3, 1, 2)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "every num_heads-th column"),
     "heads after the sequence": edit("return x…", "return x").fails("shape", "heads still stand after"),
-    "d_k and heads mixed up": edit("x.view…", "x.view(batch, seq_len, d_model // num_heads, num_heads)").fails(
-        "shape", "wrong shape"
-    ),
+    "d_k and heads mixed up": edit("x.view…", "x.view(batch, seq_len, d_model // num_heads, num_heads)").fails("shape", "wrong shape"),
     "transposed before the cut": edit(
-        "x = x…1, 2)",
-        "return x.transpose(1, 2).reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)",
+        "x = x…1, 2)", "return x.transpose(1, 2).reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "exchanged before"),
     "heads reversed": edit("return x…", "return x.transpose(1, 2).flip(1)").fails("values", "reverse order"),
-    "the first block for every head": edit(
-        "return x…", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)"
-    ).fails("values", "first d_k columns"),
-    "three heads hard-coded": edit(
-        "x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)"
-    ).fails("values", hidden=True),
+    "the first block for every head": edit("return x…", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)").fails(
+        "values", "first d_k columns"
+    ),
+    "three heads hard-coded": edit("x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").fails(
+        "values", hidden=True
+    ),
     "zeros": edit("return x…", "return torch.zeros_like(x.transpose(1, 2))").fails("values", "wrong values"),
     "a list of heads": edit("return x…", "return list(x.transpose(1, 2))").fails("shape", "should be a torch.Tensor"),
-    "x.split(num_heads)": edit(
-        "x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)"
-    ),
+    "x.split(num_heads)": edit("x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)"),
     "heads first": edit("transpose(1, 2)", "permute(2, 0, 1, 3)  # (batch, num_heads, seq_len, d_k)"),
-    "permuted to (batch, heads, d_k, seq)": edit(
-        "transpose(1, 2)", "permute(0, 2, 3, 1)  # (batch, num_heads, seq_len, d_k)"
-    ),
+    "permuted to (batch, heads, d_k, seq)": edit("transpose(1, 2)", "permute(0, 2, 3, 1)  # (batch, num_heads, seq_len, d_k)"),
     "right strides, wrong words: transpose(0, 1)": edit("(1, 2)", "(0, 1)  # (batch, num_heads, seq_len, d_k)"),
     "folded into the batch": edit("return x…", "return x.transpose(1, 2).flatten(0, 1)"),
     "tokens of each head reversed": edit("return x…", "return x.transpose(1, 2).flip(2)"),
     "columns inside each head reversed": edit("return x…", "return x.transpose(1, 2).flip(3)"),
-    "the last head of every sentence from the first sentence": edit(
-        "return x…", "x = x.transpose(1, 2).clone()\nx[1:, -1] = x[:1, -1]\nreturn x"
-    ),
+    "the last head of every sentence from the first sentence": edit("return x…", "x = x.transpose(1, 2).clone()\nx[1:, -1] = x[:1, -1]\nreturn x"),
     "normalised by the number of heads": edit("return x…", "return x.transpose(1, 2) / num_heads"),
     "detached": edit("return x…", "return x.transpose(1, 2).detach()").named("gradient"),
     "through NumPy (crashes on a graph)": edit(
-        "x = x.view(batch, seq_len, num_heads, d_model // num_heads)  # (batch, seq_len, num_heads, d_k)\n"
-        "return x.transpose(1, 2)",
+        "x = x.view(batch, seq_len, num_heads, d_model // num_heads)  # (batch, seq_len, num_heads, d_k)\nreturn x.transpose(1, 2)",
         "import numpy as np\nreturn torch.tensor(np.stack(np.split(x.numpy(), num_heads, axis=-1), axis=1))",
     ).named("gradient|numpy"),
     "under torch.no_grad": edit("def split_heads", "@torch.no_grad()\n…").named("gradient"),
@@ -58,23 +46,16 @@ WRONG = {
         "return heads  # (batch, num_heads, seq_len, d_k)",
     ).named("dtype"),
     "view(-1): contiguous inputs only": edit(
-        "x = x…1, 2)",
-        "return x.view(-1, num_heads, d_model // num_heads).unflatten(0, (batch, seq_len)).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)",
+        "x = x…1, 2)", "return x.view(-1, num_heads, d_model // num_heads).unflatten(0, (batch, seq_len)).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)"
     ),
     "as_strided with the strides of a contiguous input": edit(
-        "x = x.view(batch, seq_len, num_heads, d_model // num_heads)  # (batch, seq_len, num_heads, d_k)\n"
-        "return x.transpose(1, 2)",
-        "d_k = d_model // num_heads\n"
-        "return x.as_strided((batch, num_heads, seq_len, d_k), (seq_len * d_model, d_k, d_model, 1))",
+        "x = x.view(batch, seq_len, num_heads, d_model // num_heads)  # (batch, seq_len, num_heads, d_k)\nreturn x.transpose(1, 2)",
+        "d_k = d_model // num_heads\nreturn x.as_strided((batch, num_heads, seq_len, d_k), (seq_len * d_model, d_k, d_model, 1))",
     ),
     "swapped arguments": edit("x: torch.Tensor, num_heads: int", "num_heads, x"),
     "no num_heads argument, 3 fixed": edits(("(x: torch.Tensor, num_heads: int)", "(x)"), ("num_heads", "3")),
-    "cut right for seq_len 5 only": edit(
-        "x = x…1, 2)", "return x.view(batch, 5, num_heads, -1).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)"
-    ),
-    "single reshape when s == num_heads": edit(
-        "num_heads > 1 else x", "s != num_heads else x.view(b, num_heads, s, d_k)", on="one head squeezed"
-    ),
+    "cut right for seq_len 5 only": edit("x = x…1, 2)", "return x.view(batch, 5, num_heads, -1).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)"),
+    "single reshape when s == num_heads": edit("num_heads > 1 else x", "s != num_heads else x.view(b, num_heads, s, d_k)", on="one head squeezed"),
     "heads 3 hard-coded": edit("return x…", "return x.view(b, s, 3, 4).transpose(1, 2)", on="one head squeezed"),
     "d_k 4 hard-coded": edit("return x…", "return x.view(b, s, -1, 4).transpose(1, 2)", on="one head squeezed"),
     "one head squeezed": body("""
@@ -89,25 +70,15 @@ WRONG = {
         on="one head squeezed",
     ),
     "stack at the end": edit("dim=1", "dim=-1", on="stack of chunks"),
-    "chunk along the sequence": edit(
-        "-1), dim=1)",
-        "1), dim=1) if s % num_heads == 0 else x.view(b, s, num_heads, d_k).transpose(1, 2)",
-        on="stack of chunks",
-    ),
+    "chunk along the sequence": edit("-1), dim=1)", "1), dim=1) if s % num_heads == 0 else x.view(b, s, num_heads, d_k).transpose(1, 2)", on="stack of chunks"),
     "transposes last two as well for square d_k == s": edit(
         "transpose(1, 2) if num_heads > 1 else x",
         "permute(0, 2, 1, 3) if d_k != s else x.view(b, s, num_heads, d_k).permute(0, 2, 3, 1)",
         on="one head squeezed",
     ),
-    "batch 1 squeezed": edit(
-        "num_heads > 1 else x", "b > 1 else x.view(s, num_heads, d_k).transpose(0, 1)", on="one head squeezed"
-    ),
-    "x reshaped in place": edit(
-        "return x…", "x.resize_(b, s, num_heads, d_k)\nreturn x.transpose(1, 2)", on="one head squeezed"
-    ).named("in place|chang"),
-    "view of the flat memory: non-contiguous raises": edit(
-        "return x…", "return x.view(-1).view(b, s, num_heads, d_k).transpose(1, 2)", on="one head squeezed"
-    ),
+    "batch 1 squeezed": edit("num_heads > 1 else x", "b > 1 else x.view(s, num_heads, d_k).transpose(0, 1)", on="one head squeezed"),
+    "x reshaped in place": edit("return x…", "x.resize_(b, s, num_heads, d_k)\nreturn x.transpose(1, 2)", on="one head squeezed").named("in place|chang"),
+    "view of the flat memory: non-contiguous raises": edit("return x…", "return x.view(-1).view(b, s, num_heads, d_k).transpose(1, 2)", on="one head squeezed"),
     "calls the course's": whole("""
         import autograder.parts as ap
         def split_heads(x, num_heads):
@@ -124,19 +95,11 @@ WRONG = {
         ),
         on="one head squeezed",
     ),
-    "shape decided by size: seq_len 1 squeezed": edit(
-        "num_heads > 1 else x", "s > 1 else x.view(b, num_heads, d_k)", on="one head squeezed"
-    ),
-    "requires d_model <= 64": edit(
-        "return x…", "return x[..., :64].reshape(b, s, num_heads, -1).transpose(1, 2)", on="one head squeezed"
-    ),
-    "num_heads capped at 8": edit(
-        "return x…", "return x.view(b, s, min(num_heads, 8), -1).transpose(1, 2)", on="one head squeezed"
-    ),
+    "shape decided by size: seq_len 1 squeezed": edit("num_heads > 1 else x", "s > 1 else x.view(b, num_heads, d_k)", on="one head squeezed"),
+    "requires d_model <= 64": edit("return x…", "return x[..., :64].reshape(b, s, num_heads, -1).transpose(1, 2)", on="one head squeezed"),
+    "num_heads capped at 8": edit("return x…", "return x.view(b, s, min(num_heads, 8), -1).transpose(1, 2)", on="one head squeezed"),
     "num_heads == d_model (d_k 1) squeezed": edit("(1, 2) if num_heads…", "(1, 2).squeeze(-1)", on="one head squeezed"),
-    "only single reshape when batch is 1": edit(
-        "num_heads > 1 else x", "b > 1 else x.view(1, num_heads, s, d_k)", on="one head squeezed"
-    ),
+    "only single reshape when batch is 1": edit("num_heads > 1 else x", "b > 1 else x.view(1, num_heads, s, d_k)", on="one head squeezed"),
 }
 
 RIGHT = {
@@ -177,9 +140,7 @@ RIGHT = {
     "swapaxes, contiguous, -1": body("""
         return x.reshape(len(x), -1, num_heads, x.shape[-1] // num_heads).swapaxes(1, 2).contiguous()
     """),
-    "reshape permute": edit(
-        "return x…", "return x.reshape(b, s, num_heads, d_k).permute(0, 2, 1, 3)", on="one head squeezed"
-    ),
+    "reshape permute": edit("return x…", "return x.reshape(b, s, num_heads, d_k).permute(0, 2, 1, 3)", on="one head squeezed"),
     "unflatten, another way": body("return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)"),
     "stack of chunks": body("""
         b, s, d = x.shape
@@ -197,9 +158,7 @@ RIGHT = {
         d_k = d // num_heads
         return torch.cat([h.unsqueeze(1) for h in torch.split(x, d_k, dim=2)], dim=1).contiguous()
     """),
-    "einsum for the transpose": edit(
-        "return x…", "return torch.einsum('bshd->bhsd', x.reshape(b, s, num_heads, d_k))", on="one head squeezed"
-    ),
+    "einsum for the transpose": edit("return x…", "return torch.einsum('bshd->bhsd', x.reshape(b, s, num_heads, d_k))", on="one head squeezed"),
     "gather with index": body("""
         b, s, d = x.shape
         d_k = d // num_heads
@@ -207,9 +166,7 @@ RIGHT = {
     """),
     "empty_like and fill": edit(
         "return x…",
-        "out = x.new_empty(b, num_heads, s, d_k)\n"
-        "for i in range(num_heads): out[:, i] = x[:, :, i * d_k:(i + 1) * d_k]\n"
-        "return out",
+        "out = x.new_empty(b, num_heads, s, d_k)\nfor i in range(num_heads): out[:, i] = x[:, :, i * d_k:(i + 1) * d_k]\nreturn out",
         on="one head squeezed",
     ),
     "tensor_split, vstack": body("""

@@ -14,38 +14,32 @@ BASES = {
                 if x.size(1) > self.max_len:
                     raise ValueError(f"seq_len {x.size(1)} > max_len {self.max_len}")
                 return self.dropout(x + self.position(torch.arange(x.size(1), device=x.device)))
-    """,
+    """
 }
 
 WRONG = {
     "not added": edit("return self…", "return self.dropout(x)").fails("values", "encoding is not added"),
-    "rows times √d_model": edit("x + self.position(", "x + x.size(-1) ** 0.5 * self.position(").fails(
-        "values", "encoding is multiplied by √d_model"
-    ),
+    "rows times √d_model": edit("x + self.position(", "x + x.size(-1) ** 0.5 * self.position(").fails("values", "encoding is multiplied by √d_model"),
     "the longest sequence refused": edit("seq_len > max_len", "seq_len >= max_len").fails("layer", "raised ValueError"),
     "input detached": edit("x +", "x.detach() +").fails("values", "No gradient flows back to `x`"),
-    "one position for all": edit(
-        "torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)"
-    ).fails("values", "row of position 0"),
-    "by the place in the batch": edit(
-        "self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(x.size(0)))[:, None]"
-    ).fails("values", "place in the batch"),
+    "one position for all": edit("torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)").fails("values", "row of position 0"),
+    "by the place in the batch": edit("self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(x.size(0)))[:, None]").fails(
+        "values", "place in the batch"
+    ),
     "positions from 1": edit("seq_len, device=x.device", "1, seq_len + 1").fails("values", "start at 1"),
-    "a sinusoidal buffer": edit(
-        "self.position =…", 'self.register_buffer("position", sinusoidal_encoding(max_len, d_model))'
-    ).fails("values", "no trainable parameter `position.weight`"),
+    "a sinusoidal buffer": edit("self.position =…", 'self.register_buffer("position", sinusoidal_encoding(max_len, d_model))').fails(
+        "values", "no trainable parameter `position.weight`"
+    ),
     "frozen": edit("device))", "….detach()").fails("values", "No gradient flows back to `position.weight`"),
     "looks up the input": edit("torch.arange(seq_len, device=x.device)", "x").fails("values", "raised"),
     "no error of its own": edit("if seq_len…", "if False:").fails("layer", "wrong error"),
-    "no dropout": edit("self.dropout(…", "x + self.position(torch.arange(seq_len, device=x.device))").fails(
-        "layer", "no entry of `layer(x)` is dropped"
+    "no dropout": edit("self.dropout(…", "x + self.position(torch.arange(seq_len, device=x.device))").fails("layer", "no entry of `layer(x)` is dropped"),
+    "dropout on the positions only": edit("self.dropout(…", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))").fails(
+        "layer", "on the encoding only"
     ),
-    "dropout on the positions only": edit(
-        "self.dropout(…", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))"
-    ).fails("layer", "on the encoding only"),
-    "padding_idx=0: position 0 is never trained": edit(
-        "nn.Embedding(max_len, d_model)", "nn.Embedding(max_len, d_model, padding_idx=0)"
-    ).named("position 0|row"),
+    "padding_idx=0: position 0 is never trained": edit("nn.Embedding(max_len, d_model)", "nn.Embedding(max_len, d_model, padding_idx=0)").named(
+        "position 0|row"
+    ),
     "default max_len 512": edit("max_len: int = 5000", "max_len: int = 512").named("5000"),
     "one token too many allowed": edit("seq_len > max_len", "… + 1"),
     "multiplied": edit("x + self.position", "x * self.position").named("multiplied instead of added"),
@@ -61,26 +55,14 @@ WRONG = {
     "random positions": edit("torch.arange(seq_len, device=x.device)", "torch.randperm(max_len)[:seq_len]"),
     "scaled down in eval mode": edit("self.dropout(…", "… * (1 if self.training else 1 - self.dropout.p)"),
     "frozen table": edit("self.dropout =…", "self.position.weight.requires_grad_(False)\n…").named("trainable"),
-    "a new table on every call": edit(
-        "seq_len, max_len =", "if self.training:\n    self.position.reset_parameters()\n…"
-    ),
-    "x += rows": edit("return self…", "x += self.position(torch.arange(seq_len))\nreturn self.dropout(x)").named(
-        "changes `x`"
-    ),
-    "in place on x": edit("self.dropout(…", "self.dropout(x.add_(self.position(torch.arange(seq_len))))").named(
-        "changes `x`|leaf"
-    ),
+    "a new table on every call": edit("seq_len, max_len =", "if self.training:\n    self.position.reset_parameters()\n…"),
+    "x += rows": edit("return self…", "x += self.position(torch.arange(seq_len))\nreturn self.dropout(x)").named("changes `x`"),
+    "in place on x": edit("self.dropout(…", "self.dropout(x.add_(self.position(torch.arange(seq_len))))").named("changes `x`|leaf"),
     "float32 output": edit("self.dropout(…", "….float()").named("dtype"),
-    "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.position(torch.arange(seq_len))").named(
-        "before the encoding is added"
-    ),
-    "error without numbers": edit(
-        'f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', '"sequence too long"'
-    ).named("does not say enough"),
+    "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.position(torch.arange(seq_len))").named("before the encoding is added"),
+    "error without numbers": edit('f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', '"sequence too long"').named("does not say enough"),
     "IndexError": edit("raise ValueError", "raise IndexError"),
-    "one dropout mask for all sentences": edit(
-        "self.dropout(…", "(x + self.position(torch.arange(seq_len))) * self.dropout(torch.ones_like(x[:1]))"
-    ),
+    "one dropout mask for all sentences": edit("self.dropout(…", "(x + self.position(torch.arange(seq_len))) * self.dropout(torch.ones_like(x[:1]))"),
     "gradient of x cut in training": edit("x +", "(x.detach() if self.training else x) +").named("gradient"),
     "a linear layer on position numbers": edits(
         ("position: nn…", "position: nn.Linear(1, d_model)."),
@@ -88,32 +70,20 @@ WRONG = {
         ("self.position.num_embeddings", "13"),
         (", device=x.device)", ").float()[:, None]"),
     ),
-    "max_len kept in a global": edits(
-        ("self.position.…", "_rows"), ("self.dropout =…", "global _rows\n_rows = max_len\n…")
-    ),
+    "max_len kept in a global": edits(("self.position.…", "_rows"), ("self.dropout =…", "global _rows\n_rows = max_len\n…")),
     "zero at the start: nothing added until trained, table detached in eval": edit(
-        "self.dropout(…",
-        "self.dropout(x + (self.position.weight if self.training else self.position.weight.detach())[:seq_len])",
+        "self.dropout(…", "self.dropout(x + (self.position.weight if self.training else self.position.weight.detach())[:seq_len])"
     ),
     "rows from the end in train mode": edit(
         "return self…",
-        "n=x.size(1)\n"
-        "p=torch.arange(n,device=x.device)\n"
-        "if self.training: p=p+self.position.num_embeddings-n\n"
-        "return self.dropout(x+self.position(p))",
+        "n=x.size(1)\np=torch.arange(n,device=x.device)\nif self.training: p=p+self.position.num_embeddings-n\nreturn self.dropout(x+self.position(p))",
         on="short",
     ),
     "train: not added": edit(
-        "return self…",
-        "if self.training: return self.dropout(x)\nreturn x+self.position(torch.arange(x.size(1),device=x.device))",
-        on="short",
+        "return self…", "if self.training: return self.dropout(x)\nreturn x+self.position(torch.arange(x.size(1),device=x.device))", on="short"
     ),
     "gradient to position only in eval": edit(
-        "return self…",
-        "p=self.position(torch.arange(x.size(1),device=x.device))\n"
-        "if self.training: p=p.detach()\n"
-        "return self.dropout(x+p)",
-        on="short",
+        "return self…", "p=self.position(torch.arange(x.size(1),device=x.device))\nif self.training: p=p.detach()\nreturn self.dropout(x+p)", on="short"
     ).named("grad"),
     "arange on CPU": edit(", device=x.device", "", on="short").named("device"),
     "off by one limit": edit(
@@ -123,38 +93,24 @@ WRONG = {
         on="short",
     ),
     "seq_len max_len clamps the last": edit(
-        "return self…",
-        "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-2)))",
-        on="short",
+        "return self…", "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-2)))", on="short"
     ),
     "positions mod 8": edit("device)", "… % 8", on="short"),
     "table scaled by sqrt d in train": edit(
-        "return self…",
-        "p=self.position.weight[:x.size(1)]\nif self.training: p=p*math.sqrt(x.size(-1))\nreturn self.dropout(x+p)",
-        on="short",
+        "return self…", "p=self.position.weight[:x.size(1)]\nif self.training: p=p*math.sqrt(x.size(-1))\nreturn self.dropout(x+p)", on="short"
     ),
     "cached lookup with its graph": edits(
         ("= max_len", "…\nself.c={}"),
-        (
-            "return self…",
-            "n=x.size(1)\n"
-            "if n not in self.c: self.c[n]=self.position(torch.arange(n,device=x.device))\n"
-            "return self.dropout(x+self.c[n])",
-        ),
+        ("return self…", "n=x.size(1)\nif n not in self.c: self.c[n]=self.position(torch.arange(n,device=x.device))\nreturn self.dropout(x+self.c[n])"),
         on="short",
     ),
     "dropout mask on x only & table only half": edit("(x + self", "(x) + self.dropout(self", on="short"),
     "F.dropout always training": edit(
-        "return self…",
-        "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)",
-        on="short",
+        "return self…", "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)", on="short"
     ).named("eval"),
     "in place on x in train only when no grad": edit(
         "return self…",
-        "p=self.position(torch.arange(x.size(1),device=x.device))\n"
-        "if self.training and not x.requires_grad: x += p\n"
-        "else: x = x+p\n"
-        "return self.dropout(x)",
+        "p=self.position(torch.arange(x.size(1),device=x.device))\nif self.training and not x.requires_grad: x += p\nelse: x = x+p\nreturn self.dropout(x)",
         on="short",
     ).named("input|changes `"),
     "weight tied at class level": edits(
@@ -173,15 +129,11 @@ WRONG = {
     "error message has neither units: only max_len": edit("seq_len {x.size(1)} > max_len", "max_len", on="short"),
     "random positions in train": edit(
         "return self…",
-        "n=x.size(1)\n"
-        "ids=torch.randperm(self.max_len)[:n].sort()[0] if self.training else torch.arange(n)\n"
-        "return self.dropout(x+self.position(ids))",
+        "n=x.size(1)\nids=torch.randperm(self.max_len)[:n].sort()[0] if self.training else torch.arange(n)\nreturn self.dropout(x+self.position(ids))",
         on="short",
     ),
     "reads x.size(1) rows, adds only to first sentence when batch>3": edit(
-        "return self…",
-        "p=self.position.weight[:x.size(1)]\ny=torch.cat([x[:3]+p,x[3:]])\nreturn self.dropout(y)",
-        on="short",
+        "return self…", "p=self.position.weight[:x.size(1)]\ny=torch.cat([x[:3]+p,x[3:]])\nreturn self.dropout(y)", on="short"
     ),
 }
 
@@ -208,9 +160,7 @@ RIGHT = {
                 return self.drop(self.position(positions) + x)
     """,
     "zeros at the start": edit(
-        "self.position =…",
-        "self.position = nn.Embedding(max_len, d_model)\nnn.init.zeros_(self.position.weight)",
-        on="sparse gradients",
+        "self.position =…", "self.position = nn.Embedding(max_len, d_model)\nnn.init.zeros_(self.position.weight)", on="sparse gradients"
     ),
     "N(0, 0.02), index_select, position ids kept as a buffer": edits(
         (
@@ -251,11 +201,7 @@ RIGHT = {
     ),
     "a subclass of PositionalEncoding's idea: cumsum of ones for ids": edits(
         ("self.position =…", 'self.add_module("position", nn.Embedding(max_len, d_model))'),
-        (
-            "return self…",
-            "ids = torch.ones_like(x[..., 0], dtype=torch.long).cumsum(1) - 1\n"
-            "return self.dropout(self.position(ids).add(x))",
-        ),
+        ("return self…", "ids = torch.ones_like(x[..., 0], dtype=torch.long).cumsum(1) - 1\nreturn self.dropout(self.position(ids).add(x))"),
         on="sparse gradients",
     ),
     "weight slice": edit("(torch.arange(x.size(1), device=x.device))", ".weight[:x.size(1)]", on="short"),
@@ -274,15 +220,11 @@ RIGHT = {
     """,
     "persistent ids buffer": edits((".unsqueeze(0), persistent=False", ""), (", :n", "n"), on="buffer of ids"),
     "expanded ids (B,S)": edit(
-        "return self…",
-        "ids = torch.arange(x.size(1), device=x.device).expand(x.shape[:2])\n"
-        "return self.dropout(x + self.position(ids))",
-        on="short",
+        "return self…", "ids = torch.arange(x.size(1), device=x.device).expand(x.shape[:2])\nreturn self.dropout(x + self.position(ids))", on="short"
     ),
     "cumsum ids": edit(
         "return self…",
-        "ids = torch.ones(x.shape[:2], dtype=torch.long, device=x.device).cumsum(1) - 1\n"
-        "return self.dropout(x + self.position(ids))",
+        "ids = torch.ones(x.shape[:2], dtype=torch.long, device=x.device).cumsum(1) - 1\nreturn self.dropout(x + self.position(ids))",
         on="short",
     ),
     "F.embedding, small init, F.dropout": edits(
@@ -298,8 +240,7 @@ RIGHT = {
     "zero init": edit("d_model)", "…\nnn.init.zeros_(self.position.weight)", on="short"),
     "loop over positions": edit(
         "return self…",
-        "rows = [x[:, i] + self.position(torch.tensor(i, device=x.device)) for i in range(x.size(1))]\n"
-        "return self.dropout(torch.stack(rows, dim=1))",
+        "rows = [x[:, i] + self.position(torch.tensor(i, device=x.device)) for i in range(x.size(1))]\nreturn self.dropout(torch.stack(rows, dim=1))",
         on="short",
     ),
     "one-hot matmul eye": edit(
@@ -323,10 +264,7 @@ RIGHT = {
                 return self.dropout(self.checked(x) + self.position.weight.narrow(0, 0, x.size(1)))
     """,
     "sinusoidal start (trainable)": edits(
-        (
-            "self.position =…False)",
-            "self.position = nn.Embedding.from_pretrained(sinusoidal_encoding(max_len, d_model), freeze=False)",
-        ),
+        ("self.position =…False)", "self.position = nn.Embedding.from_pretrained(sinusoidal_encoding(max_len, d_model), freeze=False)"),
         ("self.ids[:, :n]", "torch.arange(n).to(x.device)"),
         on="buffer of ids",
     ),

@@ -13,7 +13,7 @@ BASES = {
                 if x.size(1) > self.encoding.size(0):
                     raise ValueError(f"seq_len {x.size(1)} > max_len {self.encoding.size(0)}")
                 return self.dropout(x + self.encoding[:x.size(1)])
-    """,
+    """
 }
 
 WRONG = {
@@ -26,33 +26,19 @@ WRONG = {
     "multiplied": edit("x + self", "x * self").fails("values", "multiplied instead of added"),
     "in place": edit("return…", "x += self.encoding[:seq_len]\nreturn self.dropout(x)").fails("values", "changes `x`"),
     "the whole table": edit("self.encoding[:seq_len]", "self.encoding").fails("values", "raised RuntimeError"),
-    "a parameter": edit(
-        "self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))"
-    ).fails("layer", "is a parameter"),
-    "a plain attribute": edit("self.register_buffer…", "self.encoding = sinusoidal_encoding(max_len, d_model)").fails(
-        "layer", "not registered as a buffer"
-    ),
+    "a parameter": edit("self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))").fails("layer", "is a parameter"),
+    "a plain attribute": edit("self.register_buffer…", "self.encoding = sinusoidal_encoding(max_len, d_model)").fails("layer", "not registered as a buffer"),
     "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no `encoding`"),
-    "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails(
-        "layer", "no entry of `layer(x)` is dropped"
-    ),
-    "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails(
-        "layer", "before the encoding is added"
-    ),
-    "dropout on the encoding": edit("self.dropout(…", "x + self.dropout(self.encoding[:seq_len])").fails(
-        "layer", "on the encoding only"
-    ),
-    "dropout in eval mode too": edit("self.dropout(…", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)").fails(
-        "values"
-    ),
+    "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails("layer", "no entry of `layer(x)` is dropped"),
+    "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails("layer", "before the encoding is added"),
+    "dropout on the encoding": edit("self.dropout(…", "x + self.dropout(self.encoding[:seq_len])").fails("layer", "on the encoding only"),
+    "dropout in eval mode too": edit("self.dropout(…", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)").fails("values"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout()").fails("layer", "0.5, whatever"),
     "keeps what should be dropped": edit("(dropout)", "(1 - dropout)").fails("layer", "1 − dropout instead"),
     "drops whole rows": edit("nn.Dropout(dropout)", "nn.Dropout1d(dropout)").fails("layer", "whole rows"),
     "no gradient": edit("x +", "x.detach() +").fails("layer", "No gradient flows back to `x`"),
     "no error": edit("if seq_len…", "if False:").fails("error", "wrong error"),
-    "cuts what is too long": edits(("if seq_len…", "if False:"), ("x + self", "x[:, :max_len] + self")).fails(
-        "error", "should raise ValueError"
-    ),
+    "cuts what is too long": edits(("if seq_len…", "if False:"), ("x + self", "x[:, :max_len] + self")).fails("error", "should raise ValueError"),
     "a silent error": edit("raise ValueError…", 'raise ValueError("too long")').fails("error", "does not say enough"),
     "off by one": edit("seq_len > max_len", "seq_len >= max_len").fails("error", "raised ValueError"),
     "one too many allowed": edit("seq_len > max_len", "… + 1").fails("error", hidden=True),
@@ -65,26 +51,19 @@ WRONG = {
         ("self.register_buffer…", 'self.register_buffer("encoding", torch.zeros(max_len, d_model))'),
         ("self.encoding[:seq_len]", "sinusoidal_encoding(seq_len, x.size(-1)).to(x)"),
     ).named("buffer"),
-    "the buffer is (max_len, 1, d_model)": edits(("d_model))", "d_model).unsqueeze(1))"), (":seq_len", "…, 0")).named(
-        "shape"
-    ),
-    "the buffer is transposed": edits(
-        ("d_model))", "d_model).T)"), ("(0)", "(1)"), ("[:seq_len]", "[:, :seq_len].T")
-    ).named("shape"),
+    "the buffer is (max_len, 1, d_model)": edits(("d_model))", "d_model).unsqueeze(1))"), (":seq_len", "…, 0")).named("shape"),
+    "the buffer is transposed": edits(("d_model))", "d_model).T)"), ("(0)", "(1)"), ("[:seq_len]", "[:, :seq_len].T")).named("shape"),
     "the buffer shrinks to the last length": edits(
         ("return self.dropout(x", "self.encoding = self.encoding[:seq_len]\n…"),
         ("x.size…", "x.size(1), self.max_len"),
         ("self.register_buffer…", "…\nself.max_len = max_len"),
     ),
     "the table is scaled on every call": edit("return", "self.encoding *= 1.0 if seq_len == max_len else 1.01\n…"),
-    "max_len kept in a global": edits(
-        ("x.size…", "x.size(1), _longest"), ("self.register_buffer…", "…\nglobal _longest\n_longest = max_len")
-    ),
+    "max_len kept in a global": edits(("x.size…", "x.size(1), _longest"), ("self.register_buffer…", "…\nglobal _longest\n_longest = max_len")),
     "one table for all instances": edits(
         (
             "self.register_buffer…",
-            "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\n"
-            "self.register_buffer('encoding', sinusoidal_encoding(max_len, d_model))",
+            "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\nself.register_buffer('encoding', sinusoidal_encoding(max_len, d_model))",
         ),
         ("self.encoding[:seq_len]", "self.table[:seq_len]"),
     ),
@@ -98,12 +77,9 @@ WRONG = {
     ),
     "assigns what register_buffer returns": edit("self.register_buffer(", "self.encoding = …").named("None"),
     "a frozen parameter instead of a buffer": edit(
-        "self.register_buffer…",
-        "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model), requires_grad=False)",
+        "self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model), requires_grad=False)"
     ).named("parameter"),
-    "dropout and max_len exchanged in the signature": edit(
-        "max_len: int = 5000, dropout: float = 0.1", "dropout: float = 0.1, max_len: int = 5000"
-    ),
+    "dropout and max_len exchanged in the signature": edit("max_len: int = 5000, dropout: float = 0.1", "dropout: float = 0.1, max_len: int = 5000"),
     "an assertion": edit("raise ValueError(", "assert False, ("),
     "error names only max_len": edit("{seq_len} tokens, more", "tokens, more").named("does not say enough"),
     "error names only the length": edit("max_len = {max_len}", "max_len").named("does not say enough"),
@@ -111,12 +87,12 @@ WRONG = {
         'f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', 'f"{x.size(0)} {max_len}"'
     ).named("does not say enough"),
     "error names fixed numbers": edit("raise ValueError…", 'raise ValueError("17 tokens are more than max_len = 13")'),
-    "warns and cuts": edits(
-        ("raise ValueError(", "print("), ("self.dropout(…", "self.dropout(x[:, :max_len] + self.encoding[:seq_len])")
-    ).named("should raise ValueError"),
-    "extends the table instead of refusing": edit(
-        "raise ValueError…", "self.encoding = sinusoidal_encoding(seq_len, x.size(-1))"
-    ).named("should raise ValueError"),
+    "warns and cuts": edits(("raise ValueError(", "print("), ("self.dropout(…", "self.dropout(x[:, :max_len] + self.encoding[:seq_len])")).named(
+        "should raise ValueError"
+    ),
+    "extends the table instead of refusing": edit("raise ValueError…", "self.encoding = sinusoidal_encoding(seq_len, x.size(-1))").named(
+        "should raise ValueError"
+    ),
     "wraps around instead of refusing": edits(
         ("if seq_len…", "if False:"), ("self.encoding[:seq_len]", "self.encoding[torch.arange(seq_len) % max_len]")
     ).named("should raise ValueError"),
@@ -124,27 +100,21 @@ WRONG = {
     "checks in training only": edit("if seq_len…", "if self.training and seq_len > max_len:"),
     "checks in eval only": edit("if seq_len…", "if not self.training and seq_len > max_len:"),
     "sequence first": edit("[:seq_len]", "[: x.size(0)][:, None]").named("place in the batch"),
-    "added to the first sentence only": edit(
-        "self.dropout(…", "self.dropout(torch.cat([x[:1] + self.encoding[:seq_len], x[1:]]))"
-    ),
+    "added to the first sentence only": edit("self.dropout(…", "self.dropout(torch.cat([x[:1] + self.encoding[:seq_len], x[1:]]))"),
     "averaged with the input": edit("x + self.encoding[:seq_len]", "(…) / 2"),
     "concatenated": edit("x + self.encoding[:seq_len]", "torch.cat([x, self.encoding[:seq_len].expand_as(x)], -1)"),
     "added twice": edit("x + self", "….encoding[:seq_len] + self").named("added twice"),
     "added in training only": edit("self.dropout(…", "… if self.training else x").named("encoding is not added"),
-    "added in eval only": edit(
-        "self.dropout(…", "x + self.encoding[:seq_len] if not self.training else self.dropout(x)"
-    ),
+    "added in eval only": edit("self.dropout(…", "x + self.encoding[:seq_len] if not self.training else self.dropout(x)"),
     "arguments exchanged": edit("max_len, d_model))", "d_model, max_len))").named("max_len|order"),
     "arguments of __init__ exchanged": edit("d_model: int, max_len: int = 5000", "max_len: int, d_model: int = 5000"),
-    "one dropout mask for all sentences": edit(
-        "self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:1]))"
+    "one dropout mask for all sentences": edit("self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:1]))"),
+    "one dropout mask for all tokens (columns)": edit("self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(x.new_ones(x.size(-1)))").named(
+        "columns"
     ),
-    "one dropout mask for all tokens (columns)": edit(
-        "self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(x.new_ones(x.size(-1)))"
-    ).named("columns"),
-    "one dropout mask for all positions of a sentence": edit(
-        "self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:, :1]))"
-    ).named("columns|every position drops the same"),
+    "one dropout mask for all positions of a sentence": edit("self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:, :1]))").named(
+        "columns|every position drops the same"
+    ),
     "the same dropout on every call": edit("self.dropout(…", "(torch.manual_seed(1), …)[1]"),
     "the first quarter dropped, no chance": edit(
         "return self.dropout(x",
@@ -155,13 +125,10 @@ WRONG = {
         "…",
     ),
     "not scaled up": edit(
-        "self.dropout(…",
-        "(x + self.encoding[:seq_len]) * (torch.rand_like(x) > self.dropout.p) if self.training else x + self.encoding[:seq_len]",
+        "self.dropout(…", "(x + self.encoding[:seq_len]) * (torch.rand_like(x) > self.dropout.p) if self.training else x + self.encoding[:seq_len]"
     ).named("not divided by 1 − dropout"),
     "dropout twice": edit("self.dropout(…", "self.dropout(…)").named("twice"),
-    "dropout on both summands apart": edit(
-        "self.dropout(…", "self.dropout(x) + self.dropout(self.encoding[:seq_len].expand_as(x))"
-    ),
+    "dropout on both summands apart": edit("self.dropout(…", "self.dropout(x) + self.dropout(self.encoding[:seq_len].expand_as(x))"),
     "dropout default 0.0": edit("dropout: float = 0.1", "dropout: float = 0.0"),
     "alpha dropout": edit("nn.Dropout(dropout)", "nn.AlphaDropout(dropout)"),
     "returns float32 for float64": edit("self.dropout(…", "….float()"),
@@ -169,9 +136,7 @@ WRONG = {
     "no forward check of None: forgets return": edit("return self.dropout(x", "self.dropout(x").named("return"),
     "train mode: random offset": edit(
         "return self…",
-        "n=x.size(1)\n"
-        "o = torch.randint(0, self.encoding.size(0)-n+1, ()).item() if self.training else 0\n"
-        "return self.dropout(x + self.encoding[o:o+n])",
+        "n=x.size(1)\no = torch.randint(0, self.encoding.size(0)-n+1, ()).item() if self.training else 0\nreturn self.dropout(x + self.encoding[o:o+n])",
         on="short",
     ),
     "encoding scaled when len==max_len": edit(
@@ -181,23 +146,14 @@ WRONG = {
         "return self.dropout(x + self.encoding[:min(x.size(1), self.encoding.size(0)-1)]) if x.size(1)<self.encoding.size(0) else self.dropout(x+0)",
         on=TYPED,
     ),
-    ">= refuses max_len itself": edits(
-        ("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"
-    ),
-    "message names swapped hard-coded 5000": edit(
-        "raise ValueError…", 'raise ValueError(f"{x.size(1)} > 13")', on="short"
-    ),
+    ">= refuses max_len itself": edits(("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
+    "message names swapped hard-coded 5000": edit("raise ValueError…", 'raise ValueError(f"{x.size(1)} > 13")', on="short"),
     "ValueError, RuntimeError caught and renamed, len 1 table broadcasts": edit(
         "if x.…(1)])",
-        "try:\n"
-        "    return self.dropout(x + self.encoding[:x.size(1)])\n"
-        "except RuntimeError:\n"
-        '    raise ValueError(f"{x.size(1)} > {self.encoding.size(0)}")',
+        'try:\n    return self.dropout(x + self.encoding[:x.size(1)])\nexcept RuntimeError:\n    raise ValueError(f"{x.size(1)} > {self.encoding.size(0)}")',
         on="short",
     ).named("max_len 1|1"),
-    "checks batch size too": edits(
-        ("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"
-    ),
+    "checks batch size too": edits(("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
     "buffer used but via .cpu()": edit("[:x.size(1)]", "….cpu()", on="short").named("device"),
     "output .float()": edit("x +", "x.float() +", on="short").named("dtype"),
     "same mask every call": edits(
@@ -211,14 +167,10 @@ WRONG = {
         ),
         on="short",
     ).named("second|call"),
-    "dropout two times with half": edits(
-        ("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"
-    ),
+    "dropout two times with half": edits(("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"),
     "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
     "dropout p clamped to 0.25": edit("(dropout)", "(0.25)", on="short").named("rate"),
-    "default max_len 512, another way": edit("5000", "512", on="short").named(
-        "default|5000|drops out at|another default"
-    ),
+    "default max_len 512, another way": edit("5000", "512", on="short").named("default|5000|drops out at|another default"),
     "buffer grows persistently: overwritten by slice (state)": edits(
         ("dropout)", "…\nself.max_len=max_len"),
         (
@@ -230,30 +182,19 @@ WRONG = {
         on="short",
     ),
     "eval in-place add": edit(
-        "return self…",
-        "if not self.training: x += self.encoding[:x.size(1)]\n"
-        "else: x = x+ self.encoding[:x.size(1)]\n"
-        "return self.dropout(x)",
-        on="short",
+        "return self…", "if not self.training: x += self.encoding[:x.size(1)]\nelse: x = x+ self.encoding[:x.size(1)]\nreturn self.dropout(x)", on="short"
     ).named("input|changes `"),
     "train in-place dropout fine but in-place add in train": edit(
         "return self…",
-        "if self.training and not x.requires_grad: x += self.encoding[:x.size(1)]\n"
-        "else: x = x+ self.encoding[:x.size(1)]\n"
-        "return self.dropout(x)",
+        "if self.training and not x.requires_grad: x += self.encoding[:x.size(1)]\nelse: x = x+ self.encoding[:x.size(1)]\nreturn self.dropout(x)",
         on="short",
     ).named("input|changes `"),
     "Dropout inplace=True with x+enc ok, but p=0?": edits(
         ("self.dropout =…", "self.dropout=nn.Dropout(dropout, inplace=True)"),
-        (
-            "return self…",
-            "x=self.dropout(x) if False else x\nx.data=x.data+self.encoding[:x.size(1)]\nreturn self.dropout(x*1)",
-        ),
+        ("return self…", "x=self.dropout(x) if False else x\nx.data=x.data+self.encoding[:x.size(1)]\nreturn self.dropout(x*1)"),
         on="short",
     ).named("input|changes `"),
-    "detached x in eval only": edit(
-        "1)])", "1)]) if self.training else (x.detach() + self.encoding[:x.size(1)])", on="short"
-    ).named("grad"),
+    "detached x in eval only": edit("1)])", "1)]) if self.training else (x.detach() + self.encoding[:x.size(1)])", on="short").named("grad"),
     "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
     "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
     "buffer has an extra row": edits(
@@ -263,28 +204,19 @@ WRONG = {
         on="short",
     ).named("max_len|rows"),
     "buffer always 5000 rows": edits(
-        ("max_len,", "5000,"),
-        ("dropout)", "…\nself.m=max_len"),
-        ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
-        on="short",
+        ("max_len,", "5000,"), ("dropout)", "…\nself.m=max_len"), ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'), on="short"
     ).named("rows"),
     "seq_len 1 broadcasts whole": edit(
-        "return self…",
-        "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)",
-        on="short",
+        "return self…", "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)", on="short"
     ),
     "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
-    "pads not encoded: zero vectors skipped": edit(
-        "[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="short"
-    ).named("zero"),
+    "pads not encoded: zero vectors skipped": edit("[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="short").named("zero"),
     "builds the table for d_model 12 from max_len order error masked": edit(
         "(max_len, d_model)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="short"
     ),
     "d_model hard-coded 12": edit("d_model)", "12)", on="short"),
     "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
-    "only first three sentences": edit(
-        "return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="short"
-    ),
+    "only first three sentences": edit("return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="short"),
 }
 
 RIGHT = {
@@ -329,10 +261,7 @@ RIGHT = {
     """,
     "the table not persistent, a leading 1": edits(
         ("self.register_buffer…", "self.drop = nn.Dropout(dropout)"),
-        (
-            "rate = dropout",
-            'register_buffer("encoding", sinusoidal_encoding(max_len, d_model).unsqueeze(0), persistent=False)',
-        ),
+        ("rate = dropout", 'register_buffer("encoding", sinusoidal_encoding(max_len, d_model).unsqueeze(0), persistent=False)'),
         ("n, m…", "n, m = x.shape[1], self.encoding.shape[1]"),
         ("y = torch…return y", "return self.drop(x + self.encoding[:, :n])"),
         on="own dropout by torch.rand, a loop over positions",
@@ -449,10 +378,7 @@ RIGHT = {
     ),
     "inplace dropout on own sum": edit("(dropout)", "(dropout, inplace=True)", on="short"),
     "index_select with arange and to dtype": edit(
-        "return self…",
-        "rows = self.encoding.index_select(0, torch.arange(x.size(1), device=x.device))\n"
-        "return self.dropout(x + rows.to(x))",
-        on="short",
+        "return self…", "rows = self.encoding.index_select(0, torch.arange(x.size(1), device=x.device))\nreturn self.dropout(x + rows.to(x))", on="short"
     ),
     "own table in a static method, kw only dropout": """
         class PositionalEncoding(nn.Module):
@@ -471,26 +397,16 @@ RIGHT = {
                     raise ValueError(f"Sequence too long: {seq_len} tokens for max_len={self.max_len}")
                 return self.drop(self.encoding[:seq_len] + x)
     """,
-    "clone and +=": edit(
-        "return self…", "y = x.clone()\ny += self.encoding[None, :x.size(1)]\nreturn self.dropout(y)", on="short"
-    ),
+    "clone and +=": edit("return self…", "y = x.clone()\ny += self.encoding[None, :x.size(1)]\nreturn self.dropout(y)", on="short"),
     "expand per batch": edit(
         "return self…",
-        "rows = self.encoding[:x.size(1)].unsqueeze(0).expand(x.size(0), -1, -1)\n"
-        "return self.dropout(torch.stack([x, rows]).sum(0))",
+        "rows = self.encoding[:x.size(1)].unsqueeze(0).expand(x.size(0), -1, -1)\nreturn self.dropout(torch.stack([x, rows]).sum(0))",
         on="short",
     ),
-    "Sequential dropout, multiline message": edits(
-        ("max_len, d_model", "max_len=…=d_model"), ("Dropout(dropout)", "Sequential(nn.…)"), on="short"
-    ),
-    "nn.Buffer": edit(
-        "self.register_buffer…", "self.encoding = nn.Buffer(sinusoidal_encoding(max_len, d_model))", on="short"
-    ),
+    "Sequential dropout, multiline message": edits(("max_len, d_model", "max_len=…=d_model"), ("Dropout(dropout)", "Sequential(nn.…)"), on="short"),
+    "nn.Buffer": edit("self.register_buffer…", "self.encoding = nn.Buffer(sinusoidal_encoding(max_len, d_model))", on="short"),
     "subclass of ValueError": edits(
-        (
-            "class",
-            "class TooLong(ValueError):\n    def __init__(self, n, m): super().__init__(f'{n} tokens > {m}')\nclass",
-        ),
+        ("class", "class TooLong(ValueError):\n    def __init__(self, n, m): super().__init__(f'{n} tokens > {m}')\nclass"),
         ("raise ValueError…", "raise TooLong(x.size(1), self.encoding.size(0))"),
         on="short",
     ),
@@ -499,9 +415,7 @@ RIGHT = {
         'try:\n    assert n <= m\nexcept AssertionError as e:\n    raise ValueError(f"{n} > max_len {m}") from e',
         on="ValueError with several args",
     ),
-    "message with thousands and units e.g. 'len=17/13'": edit(
-        '", n, "max_len", m', '=" + str(n) + "/max_len=" + str(m)', on="ValueError with several args"
-    ),
+    "message with thousands and units e.g. 'len=17/13'": edit('", n, "max_len", m', '=" + str(n) + "/max_len=" + str(m)', on="ValueError with several args"),
     "ValueError with several args": """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1):
@@ -516,22 +430,15 @@ RIGHT = {
     """,
     "addcmul & functional with requires_grad_(False)": edits(
         ("d_model)", "….requires_grad_(False)"),
-        (
-            "x + self.encoding[:x.size(1)]",
-            "torch.addcmul(x, self.encoding[:x.size(1)], torch.ones((), device=x.device, dtype=x.dtype))",
-        ),
+        ("x + self.encoding[:x.size(1)]", "torch.addcmul(x, self.encoding[:x.size(1)], torch.ones((), device=x.device, dtype=x.dtype))"),
         on="short",
     ),
-    "float64 buffer cast at use? keeps float32 buffer; x.new": edit(
-        "[:x.size(1)]", "….to(device=x.device, dtype=x.dtype)", on="short"
-    ),
+    "float64 buffer cast at use? keeps float32 buffer; x.new": edit("[:x.size(1)]", "….to(device=x.device, dtype=x.dtype)", on="short"),
     "extra attrs and a repr, dropout first defined": edits(
         ("Module):", "…\n    def extra_repr(self): return f'd_model={self.d_model}'"),
         ("self.register_buffer…", "self.dropout, self.d_model = nn.Dropout(dropout), d_model"),
         ("self.dropout =…", 'self.register_buffer("encoding", sinusoidal_encoding(max_len, d_model).detach().clone())'),
         on="short",
     ),
-    "torch.lerp / baddbmm style": edit(
-        "x + self.encoding[:x.size(1)]", "sum([x, self.encoding[:x.size(1), :]])", on="short"
-    ),
+    "torch.lerp / baddbmm style": edit("x + self.encoding[:x.size(1)]", "sum([x, self.encoding[:x.size(1), :]])", on="short"),
 }

@@ -6,27 +6,22 @@ WRONG = {
     "no factor": edit("* math…", "").fails("values", "not multiplied by √d_model"),
     "divided": edit("* math", "/ math").fails("values", "divided by √d_model"),
     "times d_model": edit("math.sqrt…", "self.d_model").fails("values", "d_model instead of √d_model"),
-    "times the root of the vocabulary": edit("math.sqrt…", "math.sqrt(self.embedding.num_embeddings)").fails(
-        "values", "√vocab_size"
-    ),
+    "times the root of the vocabulary": edit("math.sqrt…", "math.sqrt(self.embedding.num_embeddings)").fails("values", "√vocab_size"),
     "times the root of the length": edit("math.sqrt…", "math.sqrt(tokens.size(1))").fails("values", "√seq_len"),
     "another name": edit("self.embedding", "self.table").fails("shape", "no trainable parameter `embedding.weight`"),
     "sizes swapped": edit("(vocab_size, d_model)", "(d_model, vocab_size)").fails("shape", "wrong shape"),
     "a linear layer": edit("nn.Embedding(vocab_size, d_model)", "nn.Linear(vocab_size, d_model)").fails("shape"),
     "a frozen table": edit("self.embedding(tokens)", "….detach()").fails("values", "No gradient"),
-    "scales the table in place": edit(
-        "return self…", "self.embedding.weight.data *= math.sqrt(self.d_model)\nreturn self.embedding(tokens)"
-    ).fails("values", "changes `table`"),
+    "scales the table in place": edit("return self…", "self.embedding.weight.data *= math.sqrt(self.d_model)\nreturn self.embedding(tokens)").fails(
+        "values", "changes `table`"
+    ),
     "d_model not stored": edit("self.d_model = d_model", "").fails("shape", "raised AttributeError"),
     "times 2": edit("math.sqrt…", "2.0"),
     "√6 fixed": edit("math.sqrt…", "math.sqrt(6)"),
-    "scaled twice": edit("* math…", "* math.sqrt(self.d_model) * math.sqrt(self.d_model)").named(
-        "d_model instead of √d_model"
-    ),
+    "scaled twice": edit("* math…", "* math.sqrt(self.d_model) * math.sqrt(self.d_model)").named("d_model instead of √d_model"),
     "√ of the batch size": edit("math.sqrt…", "math.sqrt(tokens.size(0))"),
     "scaled in __init__ only for the table, too": edits(
-        ("self.d_model = d_model", "…\nwith torch.no_grad():\n    self.embedding.weight.mul_(d_model**0.5)"),
-        ("return self…", "return self.embedding(tokens)"),
+        ("self.d_model = d_model", "…\nwith torch.no_grad():\n    self.embedding.weight.mul_(d_model**0.5)"), ("return self…", "return self.embedding(tokens)")
     ).named("not multiplied"),
     "normalised rows": edit("self.embedding(tokens) *", "F.normalize(self.embedding(tokens), dim=-1) *"),
     "pads zeroed": edit("return self…", "… * (tokens != 0)[..., None]"),
@@ -39,36 +34,22 @@ WRONG = {
         ("self.embedding(tokens)", "self.embedding(F.one_hot(tokens, 11).float())"),
     ),
     "a raw parameter": edits(
-        ("nn.Embedding(vocab_size, d_model)", "nn.Parameter(torch.randn(vocab_size, d_model))"),
-        ("self.embedding(tokens)", "self.embedding[tokens]"),
+        ("nn.Embedding(vocab_size, d_model)", "nn.Parameter(torch.randn(vocab_size, d_model))"), ("self.embedding(tokens)", "self.embedding[tokens]")
     ).named("embedding.weight"),
-    "max_norm changes the table": edit(
-        "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)"
-    ).named("changes `table`"),
-    "the scale is a parameter": edits(
-        ("self.d_model =…", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"), ("math.sqrt…", "self.scale")
-    ).named("should not have"),
-    "from a pretrained frozen table": edit("(vocab_size, d_model", ".from_pretrained(torch.randn…)").named("trainable"),
-    "d_model kept in a global": edits(
-        ("self.d_model = d_model", "global _width\n_width = d_model"), ("math.sqrt…", "math.sqrt(_width)")
+    "max_norm changes the table": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)").named("changes `table`"),
+    "the scale is a parameter": edits(("self.d_model =…", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"), ("math.sqrt…", "self.scale")).named(
+        "should not have"
     ),
-    "float32 output from float64 weights": edit(
-        "return self…", "return (self.embedding(tokens) * math.sqrt(self.d_model)).float()"
-    ).named("dtype"),
+    "from a pretrained frozen table": edit("(vocab_size, d_model", ".from_pretrained(torch.randn…)").named("trainable"),
+    "d_model kept in a global": edits(("self.d_model = d_model", "global _width\n_width = d_model"), ("math.sqrt…", "math.sqrt(_width)")),
+    "float32 output from float64 weights": edit("return self…", "return (self.embedding(tokens) * math.sqrt(self.d_model)).float()").named("dtype"),
     "scale hard-coded sqrt 512": edit("(self.d_model)", "(512)", on=TYPED),
     "scale a CPU float64 tensor -> still fine dims? shape (1,) float64 promotes output": edits(
-        ("d_model = d_model", "scale = torch.tensor([d_model**0.5], dtype=torch.float64)"),
-        ("math.sqrt(self.d_model)", "self.scale"),
-        on=TYPED,
+        ("d_model = d_model", "scale = torch.tensor([d_model**0.5], dtype=torch.float64)"), ("math.sqrt(self.d_model)", "self.scale"), on=TYPED
     ).named("float64"),
     "cached result by shape": edits(
         ("= d_model", "…\nself.cache={}"),
-        (
-            "return self…",
-            "k=tokens.shape\n"
-            "if k not in self.cache: self.cache[k]=self.embedding(tokens) * math.sqrt(self.d_model)\n"
-            "return self.cache[k]",
-        ),
+        ("return self…", "k=tokens.shape\nif k not in self.cache: self.cache[k]=self.embedding(tokens) * math.sqrt(self.d_model)\nreturn self.cache[k]"),
         on=TYPED,
     ),
     "cached scaled table from first call (stale after training)": edits(
@@ -79,22 +60,13 @@ WRONG = {
     ),
     "tokens clamped to 10": edit(") * math", ".clamp(max=10))*math", on=TYPED),
     "tokens modulo vocab-1": edits(
-        ("d_model = d_model", "v=vocab_size"),
-        ("return self…", "return self.embedding(tokens % (self.v-1))*self.embedding.embedding_dim**0.5"),
-        on=TYPED,
+        ("d_model = d_model", "v=vocab_size"), ("return self…", "return self.embedding(tokens % (self.v-1))*self.embedding.embedding_dim**0.5"), on=TYPED
     ),
     "scale detached via .data in eval only": edit(
-        "return self…",
-        "w = self.embedding.weight if self.training else self.embedding.weight.data\n"
-        "return w[tokens]*self.d_model**0.5",
-        on=TYPED,
+        "return self…", "w = self.embedding.weight if self.training else self.embedding.weight.data\nreturn w[tokens]*self.d_model**0.5", on=TYPED
     ),
-    "squeezes a batch of one": edit(
-        "return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze(0)", on=TYPED
-    ).named("batch"),
-    "squeezes len 1": edit(
-        "return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze()", on=TYPED
-    ).named("batch|shape"),
+    "squeezes a batch of one": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze(0)", on=TYPED).named("batch"),
+    "squeezes len 1": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze()", on=TYPED).named("batch|shape"),
     "class-level embedding shared by all": edits(
         ("Module):", "…\n    shared = None"),
         ("self.embedding =", "if TokenEmbedding.shared is None: TokenEmbedding.shared ="),
@@ -120,9 +92,7 @@ RIGHT = {
         on="one-hot matmul",
     ),
     "F.embedding": edits(
-        ("self.d_model = d_model", ""),
-        ("return self…", "return F.embedding(tokens, self.embedding.weight) * math.sqrt(self.embedding.embedding_dim)"),
-        on=BARE,
+        ("self.d_model = d_model", ""), ("return self…", "return F.embedding(tokens, self.embedding.weight) * math.sqrt(self.embedding.embedding_dim)"), on=BARE
     ),
     "sparse gradients": edits(
         ("self.embedding =…= d_model", "self.embedding = nn.Embedding(vocab_size, d_model, sparse=True)"),
@@ -135,9 +105,7 @@ RIGHT = {
         on=BARE,
     ),
     "zeros at the start": edits(
-        ("self.d_model =…", "nn.init.zeros_(self.embedding.weight)\nself.d = d_model"),
-        ("math.sqrt(self.d_model)", "self.d**0.5"),
-        on=BARE,
+        ("self.d_model =…", "nn.init.zeros_(self.embedding.weight)\nself.d = d_model"), ("math.sqrt(self.d_model)", "self.d**0.5"), on=BARE
     ),
     "in place on its own output, a buffer for the scale": edits(
         ("(vocab_size, d_model)", "(num_embeddings=vocab_size, embedding_dim=d_model)"),
@@ -146,16 +114,11 @@ RIGHT = {
         on=BARE,
     ),
     "scaled table looked up": edits(
-        ("self.d_model = d_model", ""),
-        ("return self…", "return (self.embedding.weight * self.embedding.embedding_dim**0.5)[tokens]"),
-        on=BARE,
+        ("self.d_model = d_model", ""), ("return self…", "return (self.embedding.weight * self.embedding.embedding_dim**0.5)[tokens]"), on=BARE
     ),
     "a loop over tokens, torch.stack": edits(
         ("d_model = d_model", "scale = torch.sqrt(torch.tensor(float(d_model)))"),
-        (
-            "return self…",
-            "return torch.stack([torch.stack([self.embedding.weight[t] * self.scale for t in row]) for row in tokens])",
-        ),
+        ("return self…", "return torch.stack([torch.stack([self.embedding.weight[t] * self.scale for t in row]) for row in tokens])"),
         on=BARE,
     ),
     "dataclass": edits(
@@ -175,12 +138,8 @@ RIGHT = {
             def forward(self, tokens):
                 return self.embedding(tokens)
     """,
-    "F.embedding with scale first": edit(
-        "return self…", "return F.embedding(tokens, self.embedding.weight * math.sqrt(self.d_model))", on=TYPED
-    ),
-    "index the weight": edit(
-        "one =…**0.5", "return self.embedding.weight[tokens] * self.embedding.embedding_dim**0.5", on="one-hot matmul"
-    ),
+    "F.embedding with scale first": edit("return self…", "return F.embedding(tokens, self.embedding.weight * math.sqrt(self.d_model))", on=TYPED),
+    "index the weight": edit("one =…**0.5", "return self.embedding.weight[tokens] * self.embedding.embedding_dim**0.5", on="one-hot matmul"),
     "one-hot matmul": """
         class TokenEmbedding(nn.Module):
             def __init__(self, vocab_size: int, d_model: int):
@@ -201,15 +160,10 @@ RIGHT = {
         ("math.sqrt(self.d_model)", "self.scale"),
         on=TYPED,
     ),
-    "index_select & view": edit(
-        "(tokens)", ".weight.index_select(0, tokens.reshape(-1)).view(*tokens.shape, -1)", on=TYPED
-    ),
+    "index_select & view": edit("(tokens)", ".weight.index_select(0, tokens.reshape(-1)).view(*tokens.shape, -1)", on=TYPED),
     "torch.sqrt of tensor": edit("math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(float(self.d_model)))", on=TYPED),
     "numpy sqrt": edits(
-        ("class", "import numpy as np\n…"),
-        ("d_model = d_model", "scale = np.sqrt(d_model)"),
-        ("math.sqrt(self.d_model)", "self.scale"),
-        on=TYPED,
+        ("class", "import numpy as np\n…"), ("d_model = d_model", "scale = np.sqrt(d_model)"), ("math.sqrt(self.d_model)", "self.scale"), on=TYPED
     ),
     "scale by Lambda in Sequential sharing name": edits(
         ("class", "import functools\n…"),
@@ -247,7 +201,5 @@ RIGHT = {
         ("math.sqrt(self.d_model)", "self.embedding.embedding_dim**0.5"),
         on=TYPED,
     ),
-    "sum of d root by norm of ones": edit(
-        "math.sqrt(…", "torch.ones(self.d_model, device=tokens.device).norm().to(self.embedding.weight.dtype)", on=TYPED
-    ),
+    "sum of d root by norm of ones": edit("math.sqrt(…", "torch.ones(self.d_model, device=tokens.device).norm().to(self.embedding.weight.dtype)", on=TYPED),
 }

@@ -22,22 +22,15 @@ WRONG = {
     "the next even column for odd ones": edit("column // 2 * 2", "(column + 1) // 2 * 2"),
     "2i+1 in the exponent of odd columns": edit("column // 2 * 2", "… + column % 2").named("its pair's even one"),
     "width 12 fixed": edit("even / d_model", "even / 12"),
-    "position and column exchanged": edit(
-        "return position…", "return column / 10000 ** (position // 2 * 2 / d_model)"
-    ).named("exchanged|swapped"),
-    "precedence: (position / 10000) ** …": edit("position / 10000 *…", "(position / 10000) ** (even / d_model)").named(
-        "parenthes|precedence"
-    ),
+    "position and column exchanged": edit("return position…", "return column / 10000 ** (position // 2 * 2 / d_model)").named("exchanged|swapped"),
+    "precedence: (position / 10000) ** …": edit("position / 10000 *…", "(position / 10000) ** (even / d_model)").named("parenthes|precedence"),
     "sine on even, cosine on odd columns": edit(
-        "return position…",
-        "angle = position / 10000 ** (even / d_model)\nreturn math.cos(angle) if column % 2 else math.sin(angle)",
+        "return position…", "angle = position / 10000 ** (even / d_model)\nreturn math.cos(angle) if column % 2 else math.sin(angle)"
     ).named("(co)?sine of the angle"),
     "d_model - 2 below (tensor2tensor)": edit("even / d_model", "even / (d_model - 2)"),
     "positions from 1": edit("return position /", "return (position + 1) /").named("counted from 1"),
     "a string": edit("return…", "return f'{position / 10000 ** (even / d_model)} radians'").named("one number"),
-    "all columns": edit(
-        "return position…", "return [position / 10000 ** (c // 2 * 2 / d_model) for c in range(d_model)]"
-    ).named("one number"),
+    "all columns": edit("return position…", "return [position / 10000 ** (c // 2 * 2 / d_model) for c in range(d_model)]").named("one number"),
     "special-cases 12": edit("return position", "return 0.0 if d_model != 12 else position"),
     "i from position parity": edit("// 2 *", "- position %", on=TYPED),
     "column&6": edit("// 2 * 2", "& 6", on=TYPED),
@@ -45,9 +38,7 @@ WRONG = {
     "mod 2pi": edit("return position…", "return (position / 10000 ** (even / d_model)) % (2*math.pi)", on=TYPED),
     "odd d_model pairs: column 1 only special": edit("// 2 * 2", "- 1 if column in (1,7) else column", on=TYPED),
     "even/2 for large column": edit("pow(10000, (column & ~1", "10000 ** (min(column//2*2, 6", on="bit and"),
-    "round(column/2 - .5)*2 : python bankers (7->6? 5->4, 3->... )": edit(
-        "column // 2", "round((column-1) / 2)", on=TYPED
-    ),
+    "round(column/2 - .5)*2 : python bankers (7->6? 5->4, 3->... )": edit("column // 2", "round((column-1) / 2)", on=TYPED),
 }
 
 RIGHT = {
@@ -101,11 +92,7 @@ RIGHT = {
         on=TYPED,
     ),
     "numpy float": edit(", column, d_model)", ": int, column: int, d_model: int) -> float", on="a NumPy number"),
-    "if odd": edit(
-        "even =…d_model)",
-        "if column % 2 == 1:\n    column -= 1\nreturn position / 10000 ** (column / d_model)",
-        on=TYPED,
-    ),
+    "if odd": edit("even =…d_model)", "if column % 2 == 1:\n    column -= 1\nreturn position / 10000 ** (column / d_model)", on=TYPED),
     "loop of factors": """
         def encoding_angle(position: int, column: int, d_model: int) -> float:
             step = 10000 ** (-2 / d_model)
@@ -114,9 +101,7 @@ RIGHT = {
                 angle *= step
             return angle
     """,
-    "0-d float32 tensor returned (a number?)": edit(
-        "even =…d_model)", "return torch.tensor(position / 10000 ** (column // 2 * 2 / d_model))", on=TYPED
-    ),
+    "0-d float32 tensor returned (a number?)": edit("even =…d_model)", "return torch.tensor(position / 10000 ** (column // 2 * 2 / d_model))", on=TYPED),
     "Fraction exponent": """
         def encoding_angle(position: int, column: int, d_model: int) -> float:
             from fractions import Fraction

@@ -15,9 +15,9 @@ WRONG = {
     "sine and cosine swapped": edit("[cosine, sine], [-sine, cosine]", "[sine, cosine], [-cosine, sine]").fails(
         "shape", "wrong values", names="sine and cosine are swapped"
     ),
-    "for halves": edit(
-        "return…", "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n…[order][:, order]"
-    ).fails("values", "rotations stand for halves"),
+    "for halves": edit("return…", "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n…[order][:, order]").fails(
+        "values", "rotations stand for halves"
+    ),
     "a 2 × 2 matrix": edit("torch.block_diag(*blocks)", "blocks[0]").fails("shape", "wrong shape"),
     "transposed blocks for negative offsets twice": edit("offset /", "-abs(offset) /").named("wrong way"),
     "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)"),
@@ -32,9 +32,7 @@ WRONG = {
     "a NumPy matrix": edit("return torch…", "….numpy()"),
     "rounded to two decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 100).round() / 100"),
     "rounded to four decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 1e4).round() / 1e4"),
-    "the sign of the lower row lost in the slowest pair": edit(
-        "[-sine, cosine]", "[-sine if even + 2 < d_model or d_model == 2 else sine, cosine]"
-    ),
+    "the sign of the lower row lost in the slowest pair": edit("[-sine, cosine]", "[-sine if even + 2 < d_model or d_model == 2 else sine, cosine]"),
     "small angles taken for 0": edit("sine, cosine = math", "angle = angle if abs(angle) > 4e-3 else 0.0\n…"),
     "small-angle approximation: sine = angle, cosine = 1": edit(
         "sine, cosine =…", "sine, cosine = (angle, 1.0) if abs(angle) < 0.1 else (math.sin(angle), math.cos(angle))"
@@ -45,9 +43,9 @@ WRONG = {
         a, b = encoding[start:stop], encoding[start + offset : stop + offset]
         return torch.linalg.lstsq(a, b, driver="gelsd").solution.T
     """),
-    "doubled exponent through encoding_angle(offset, 2·even, …)": edit(
-        "angle =…", "angle = encoding_angle(offset, 2 * even, d_model)"
-    ).named("exponent is doubled"),
+    "doubled exponent through encoding_angle(offset, 2·even, …)": edit("angle =…", "angle = encoding_angle(offset, 2 * even, d_model)").named(
+        "exponent is doubled"
+    ),
     "pair number handed to encoding_angle": edit("angle =…", "angle = encoding_angle(offset, even // 2, d_model)"),
     "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)"),
     "offset off by one": edit("angle = offset /", "angle = (offset + 1) /").named("one"),
@@ -83,13 +81,9 @@ WRONG = {
                 m[e + 1, e] = math.sin(a)
             return torch.matrix_power(m, offset)
     """,
-    "requires grad / Parameter": edits(
-        ("/ 8", "/ d_model"), ("torch.block_diag(*b)", "nn.Parameter(…)"), on="d_model 8 hard-coded in exponent"
-    ),
+    "requires grad / Parameter": edits(("/ 8", "/ d_model"), ("torch.block_diag(*b)", "nn.Parameter(…)"), on="d_model 8 hard-coded in exponent"),
     "global m reused (aliasing)": edits(
-        ("def shift_matrix", "_M={}\n…"),
-        ("m = torch…", "if d_model not in _M: _M[d_model]=torch.zeros(d_model,d_model)\nm=_M[d_model]"),
-        on="bfloat16",
+        ("def shift_matrix", "_M={}\n…"), ("m = torch…", "if d_model not in _M: _M[d_model]=torch.zeros(d_model,d_model)\nm=_M[d_model]"), on="bfloat16"
     ).named("first|alias"),
     "bfloat16": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:

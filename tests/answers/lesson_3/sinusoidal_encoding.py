@@ -21,30 +21,22 @@ BASES = {
 }
 
 WRONG = {
-    "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails(
-        "values", "exponent is doubled"
+    "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails("values", "exponent is doubled"),
+    "halved exponent": edit("10000.0…", "10000.0 ** (-torch.arange(d_model // 2) / d_model)").fails("values", "exponent is halved"),
+    "cosine with its own column": edit("torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))").fails(
+        "values", "speed of its own column"
     ),
-    "halved exponent": edit("10000.0…", "10000.0 ** (-torch.arange(d_model // 2) / d_model)").fails(
-        "values", "exponent is halved"
-    ),
-    "cosine with its own column": edit(
-        "torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))"
-    ).fails("values", "speed of its own column"),
     "halves": edits(("0::2", ": d_model // 2"), ("1::2", "d_model // 2 :")).fails("values", "all sines come first"),
-    "swapped": edits(("0::2", "1::2"), ("[:, 1::2] = torch.cos", "[:, 0::2] = torch.cos")).fails(
-        "values", "sine and cosine are swapped"
-    ),
+    "swapped": edits(("0::2", "1::2"), ("[:, 1::2] = torch.cos", "[:, 0::2] = torch.cos")).fails("values", "sine and cosine are swapped"),
     "all sines": edit("torch.cos", "torch.sin").fails("values", "every column is a sine"),
     "all cosines": edit("torch.sin", "torch.cos").fails("values", "every column is a cosine"),
     "positions from 1": edit("torch.arange(max_len)", "torch.arange(1, max_len + 1)").fails("values", "start at 1"),
     "multiplied instead of divided": edit("10000.0 ** (-", "10000.0 ** (").fails("values", "multiplied by"),
     "base 1000": edit("10000.0", "1000.0").fails("values", "base is 1000 "),
-    "integer division": edit("10000.0…", "10000.0 ** (-(torch.arange(0, d_model, 2) // d_model))").fails(
-        "values", "as `//` makes it"
+    "integer division": edit("10000.0…", "10000.0 ** (-(torch.arange(0, d_model, 2) // d_model))").fails("values", "as `//` makes it"),
+    "angles without sine and cosine": edits(("torch.sin…", "position * speed"), ("torch.cos…", "position * speed")).fails(
+        "values", "sine and cosine are missing"
     ),
-    "angles without sine and cosine": edits(
-        ("torch.sin…", "position * speed"), ("torch.cos…", "position * speed")
-    ).fails("values", "sine and cosine are missing"),
     "float64": edit("return encoding", "….double()").fails("shape", "wrong dtype"),
     "NumPy": edit("return encoding", "….numpy()").fails("shape", "should be a torch.Tensor"),
     "leading dimension": edit("return encoding", "…[None]").fails("shape", "wrong shape"),
@@ -61,12 +53,9 @@ WRONG = {
     "sizes exchanged": edit("max_len: int, d_model: int", "d_model: int, max_len: int"),
     "sine of degrees": edit("position * speed)", "torch.deg2rad(…)"),
     "half precision arithmetic": edits(
-        ("torch.arange(max_len…", "torch.arange(max_len).unsqueeze(1).half()"),
-        ("10000.0…", "(10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"),
+        ("torch.arange(max_len…", "torch.arange(max_len).unsqueeze(1).half()"), ("10000.0…", "(10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()")
     ),
-    "cosine from the sine by √(1 − sin²): sign lost": edit(
-        "torch.cos…", "torch.sqrt(1 - torch.sin(position * speed) ** 2)"
-    ),
+    "cosine from the sine by √(1 − sin²): sign lost": edit("torch.cos…", "torch.sqrt(1 - torch.sin(position * speed) ** 2)"),
     "speeds rounded to 3 decimals": edit("encoding = torch.zeros", "speed = (speed * 1000).round() / 1000\n…"),
     "at most 64 positions, then repeats": edit("torch.arange(max_len)", "(… % 64)"),
     "random table": edit("return encoding", "return torch.randn(max_len, d_model)"),
@@ -82,22 +71,17 @@ WRONG = {
                 encoding[pos, i + 1] = math.cos(angle)
         return encoding
     """).named("exponent is doubled"),
-    "loop with i over pairs but columns i and i+1": edit(
-        "0, d_model,", "d_model //", on="sine only in odd places by a bug of the loop"
-    ),
+    "loop with i over pairs but columns i and i+1": edit("0, d_model,", "d_model //", on="sine only in odd places by a bug of the loop"),
     "annotated-transformer's line with 2i in the next column": edit(
         "angle =…cos(angle)",
-        "encoding[pos, i] = math.sin(pos / 10000 ** (2 * i / d_model))\n"
-        "encoding[pos, i + 1] = math.cos(pos / 10000 ** (2 * (i + 1) / d_model))",
+        "encoding[pos, i] = math.sin(pos / 10000 ** (2 * i / d_model))\nencoding[pos, i + 1] = math.cos(pos / 10000 ** (2 * (i + 1) / d_model))",
         on="sine only in odd places by a bug of the loop",
     ).named("doubled"),
     "the exponent doubled and the cosine's own column": edits(
         ("10000.0…", "10000.0 ** (-torch.arange(0, 2 * d_model, 4) / d_model)"),
         ("torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))"),
     ),
-    "float16 pos precision: bfloat16 arange": edit(
-        ")[:,None]", ", dtype=torch.bfloat16….float()", on="every other column"
-    ),
+    "float16 pos precision: bfloat16 arange": edit(")[:,None]", ", dtype=torch.bfloat16….float()", on="every other column"),
     "table repeats after 512 rows": edit("p=torch…", "p=(torch.arange(max_len)%512)[:,None]", on="every other column"),
     "requires grad": edit("(1)", "(1).requires_grad_()", on="stacked").named("grad"),
     "cached by max_len": """
@@ -110,14 +94,10 @@ WRONG = {
             return _T[max_len]
     """,
     "half precision speeds": edits(
-        ("s = 10000…", "s = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"),
-        ("), torch.cos(p * s", ".float()….float()"),
-        on="stacked",
+        ("s = 10000…", "s = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"), ("), torch.cos(p * s", ".float()….float()"), on="stacked"
     ),
     "sine small-angle approximated in slow columns": edit(
-        "return torch…",
-        "a=p*s\nreturn torch.stack([torch.where(s<0.01,a,torch.sin(a)).expand_as(a),torch.cos(a)],-1).flatten(1)",
-        on="stacked",
+        "return torch…", "a=p*s\nreturn torch.stack([torch.where(s<0.01,a,torch.sin(a)).expand_as(a),torch.cos(a)],-1).flatten(1)", on="stacked"
     ),
     "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
     "d_model 2 wrong: speed d//2-1": edits(
@@ -126,9 +106,9 @@ WRONG = {
         on="stacked",
     ),
     "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
-    "modifies global default dtype": edits(
-        ("p = torch", "torch.set_default_dtype(torch.float64)\n…"), ("(1)", "(1).float()"), on="stacked"
-    ).named("default|drops out at|another default"),
+    "modifies global default dtype": edits(("p = torch", "torch.set_default_dtype(torch.float64)\n…"), ("(1)", "(1).float()"), on="stacked").named(
+        "default|drops out at|another default"
+    ),
     "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
 }
 
@@ -230,9 +210,7 @@ RIGHT = {
         pe[:, 1::2] = angle.cos()
         return pe
     """),
-    "stack flatten": edit(
-        "[torch.sin(p * s), torch.cos(p * s)], -", "(torch.sin(p*s), torch.cos(p*s)), dim=-", on="stacked"
-    ),
+    "stack flatten": edit("[torch.sin(p * s), torch.cos(p * s)], -", "(torch.sin(p*s), torch.cos(p*s)), dim=-", on="stacked"),
     "double loop": edit(
         "p=torch…return e",
         "return torch.tensor([[(math.cos if c % 2 else math.sin)(encoding_angle(p, c, d_model)) for c in range(d_model)] for p in range(max_len)])",

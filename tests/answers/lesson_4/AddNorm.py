@@ -8,81 +8,44 @@ WRONG = {
         "values", "No gradient flows back to `sublayer_output`"
     ),
     "no residual": edit("x + self", "self").fails("values", "residual is missing", names="x is not added"),
-    "norm of the output, then the sum": edit("self.norm(…", "x + self.norm(self.dropout(sublayer_output))").fails(
-        "values", "normalised before it is added"
-    ),
-    "norm of x, then the sum": edit("self.norm(…", "self.norm(x) + self.dropout(sublayer_output)").fails(
-        "values", "x is normalised before"
-    ),
+    "norm of the output, then the sum": edit("self.norm(…", "x + self.norm(self.dropout(sublayer_output))").fails("values", "normalised before it is added"),
+    "norm of x, then the sum": edit("self.norm(…", "self.norm(x) + self.dropout(sublayer_output)").fails("values", "x is normalised before"),
     "no norm": edit("self.norm(…", "x + self.dropout(sublayer_output)").fails("values", "nothing is normalised"),
-    "the output unused": edit("x + self.dropout(sublayer_output)", "x").fails(
-        "values", "output of the sub-layer is missing"
-    ),
+    "the output unused": edit("x + self.dropout(sublayer_output)", "x").fails("values", "output of the sub-layer is missing"),
     "two norms": edit("(x + self", "(x) + self.norm(self").fails("values", "each of the two is normalised"),
-    "dropout after the sum": edit("x + self.dropout(sublayer_output)", "self.dropout(x + sublayer_output)").fails(
-        "dropout", "after the addition"
-    ),
-    "dropout after the norm": edit("self.norm(…", "self.dropout(self.norm(x + sublayer_output))").fails(
-        "dropout", "after the addition"
-    ),
-    "dropout on x": edit("x + self.dropout(sublayer_output)", "self.dropout(x) + sublayer_output").fails(
-        "dropout", "on x instead"
-    ),
+    "dropout after the sum": edit("x + self.dropout(sublayer_output)", "self.dropout(x + sublayer_output)").fails("dropout", "after the addition"),
+    "dropout after the norm": edit("self.norm(…", "self.dropout(self.norm(x + sublayer_output))").fails("dropout", "after the addition"),
+    "dropout on x": edit("x + self.dropout(sublayer_output)", "self.dropout(x) + sublayer_output").fails("dropout", "on x instead"),
     "no dropout": edit("self.dropout(sublayer_output)", "sublayer_output").fails("dropout", "nothing is dropped"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("dropout", "wrong values"),
     "another name": edit("self.norm", "self.layer_norm").fails("values", "no trainable parameter `norm.weight`"),
-    "in place": edit("return self…", "x += self.dropout(sublayer_output)\nreturn self.norm(x)").fails(
-        "values", "changes `x`"
-    ),
+    "in place": edit("return self…", "x += self.dropout(sublayer_output)\nreturn self.norm(x)").fails("values", "changes `x`"),
     "dropout only when p==1": edits(
-        ("dropout = nn.Dropout", "p=int"),
-        ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"),
-        on=BARE,
+        ("dropout = nn.Dropout", "p=int"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
     ),
     "dropout fixed: p>0 → 1? rounds up": edits(
-        ("dropout = nn.Dropout", "p=math.ceil"),
-        ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"),
-        on=BARE,
+        ("dropout = nn.Dropout", "p=math.ceil"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
     ),
     "whole rows dropped (stochastic depth)": edit(
         "g = torch…1e-9)", "s = s * F.dropout(torch.ones_like(s[..., :1]), self.p)", on="dropout mask seeded each call"
     ).named("row"),
-    "default dropout 0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named(
-        "default|0.1|drops out at|another default"
-    ),
+    "default dropout 0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|0.1|drops out at|another default"),
     "dropout in eval too": edits(
-        ("self.dropout =…", "self.p=dropout"),
-        ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p))"),
-        on=BARE,
+        ("self.dropout =…", "self.p=dropout"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p))"), on=BARE
     ).named("eval"),
-    "in-place add to sublayer_output": edit(
-        "return self…", "s=self.dropout(sublayer_output)\ns+=x\nreturn self.norm(s)", on=BARE
-    ).named("sublayer"),
+    "in-place add to sublayer_output": edit("return self…", "s=self.dropout(sublayer_output)\ns+=x\nreturn self.norm(s)", on=BARE).named("sublayer"),
     "in-place dropout on sublayer output": edit("(dropout)", "(dropout, inplace=True)", on=BARE).named("sublayer"),
     "elementwise_affine False": edit("(d_model)", "(d_model, elementwise_affine=False)", on=BARE),
     "norm eps 1e-3": edit("(d_model)", "(d_model, eps=1e-3)", on=BARE).named("eps"),
-    "pre-norm in train": edit(
-        "return",
-        "if self.training and self.dropout.p<1: return x+self.dropout(self.norm(sublayer_output))\nreturn",
-        on=BARE,
-    ),
+    "pre-norm in train": edit("return", "if self.training and self.dropout.p<1: return x+self.dropout(self.norm(sublayer_output))\nreturn", on=BARE),
     "class-level norm shared": edit(
-        "self.norm =…",
-        "if not hasattr(AddNorm,'n') or AddNorm.n.normalized_shape!=(d_model,): AddNorm.n=nn.LayerNorm(d_model)\n"
-        "self.norm=AddNorm.n",
-        on=BARE,
+        "self.norm =…", "if not hasattr(AddNorm,'n') or AddNorm.n.normalized_shape!=(d_model,): AddNorm.n=nn.LayerNorm(d_model)\nself.norm=AddNorm.n", on=BARE
     ).named("shared|own|share"),
     "norm over both last dims": edit(
-        "return self…",
-        "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias",
-        on=BARE,
+        "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
     ),
-    "accepts sublayer as None; if equal skip": edit(
-        "return", "if x.shape[1]==1: return self.norm(x)\nreturn", on=BARE
-    ).named("1"),
-    "same dropout mask over batch": edit(
-        "self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE
-    ).named("same"),
+    "accepts sublayer as None; if equal skip": edit("return", "if x.shape[1]==1: return self.norm(x)\nreturn", on=BARE).named("1"),
+    "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
     "dropout mask seeded each call": whole("""
         class AddNorm(nn.Module):
             def __init__(self, d_model, dropout=0.1):
@@ -98,12 +61,7 @@ WRONG = {
     """).named("same"),
     "norm applied to x after dropout 0 only (cached)": edits(
         ("dropout)", "…\nself.c={}"),
-        (
-            "return self…",
-            "k=(x.shape,self.training)\n"
-            "if k not in self.c: self.c[k]=self.norm(x+self.dropout(sublayer_output))\n"
-            "return self.c[k]",
-        ),
+        ("return self…", "k=(x.shape,self.training)\nif k not in self.c: self.c[k]=self.norm(x+self.dropout(sublayer_output))\nreturn self.c[k]"),
         on=BARE,
     ).named("call"),
     "LayerNorm(6) hard-coded": edit("(d_model)", "(6)", on=BARE),
@@ -124,10 +82,7 @@ RIGHT = {
     "a norm by hand with a very small eps": edits(
         ("class MyNorm", "class Norm"),
         ("(self, d)", "(self, d_model, eps=1e-12)"),
-        (
-            "self.weight =…zeros(d))",
-            "self.weight, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps",
-        ),
+        ("self.weight =…zeros(d))", "self.weight, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps"),
         ("c = x - x.mean(-1", "mean, var = x.mean(-1, keepdim=True), x.var(-1, unbiased=False"),
         ("return self.weight…", "return self.weight * (x - mean) / torch.sqrt(var + self.eps) + self.bias"),
         ("= MyNorm", "= Norm"),
@@ -142,9 +97,7 @@ RIGHT = {
         on="dropout mask seeded each call",
     ),
     "own LayerNorm from the lesson": edits(("nn.LayerNorm", "LayerNorm"), ("(dropout)", "(p=dropout)"), on=BARE),
-    "in-place on own tensor": edit(
-        "return self…", "y = x.clone()\ny += self.dropout(sublayer_output)\nreturn self.norm(y)", on=BARE
-    ),
+    "in-place on own tensor": edit("return self…", "y = x.clone()\ny += self.dropout(sublayer_output)\nreturn self.norm(y)", on=BARE),
     "F.dropout & list shape": edits(
         ("(d_model)", "([d_model])"),
         ("self.dropout =…", "self.p = dropout"),
@@ -152,9 +105,7 @@ RIGHT = {
         on=BARE,
     ),
     "dropout clone inplace": edits(
-        ("(dropout)", "(dropout, inplace=True)"),
-        ("return self…", "s = self.dropout(sublayer_output.clone())\nreturn self.norm(s.add_(x))"),
-        on=BARE,
+        ("(dropout)", "(dropout, inplace=True)"), ("return self…", "s = self.dropout(sublayer_output.clone())\nreturn self.norm(s.add_(x))"), on=BARE
     ),
     "eps 1e-6": edit("(d_model)", "(d_model, eps=1e-6)", on=BARE),
     "own inner norm class": """
@@ -174,26 +125,18 @@ RIGHT = {
             def forward(self, x, sublayer_output):
                 return self.norm(x + self.dropout(sublayer_output))
     """,
-    "stack sum": edit(
-        "return self…", "return self.norm(torch.stack([x, self.dropout(sublayer_output)], 0).sum(0))", on=BARE
-    ),
+    "stack sum": edit("return self…", "return self.norm(torch.stack([x, self.dropout(sublayer_output)], 0).sum(0))", on=BARE),
     "dropout mask of ones multiplied": edit(
-        "return self…",
-        "return self.norm(torch.addcmul(x, sublayer_output, self.dropout(torch.ones_like(sublayer_output))))",
-        on=BARE,
+        "return self…", "return self.norm(torch.addcmul(x, sublayer_output, self.dropout(torch.ones_like(sublayer_output))))", on=BARE
     ),
     "ModuleDict alias and type hints": edits(
-        (
-            "self.norm =…dropout)",
-            "self.norm, self.dropout = nn.LayerNorm(d_model), nn.Identity() if dropout == 0 else nn.Dropout(dropout)",
-        ),
+        ("self.norm =…dropout)", "self.norm, self.dropout = nn.LayerNorm(d_model), nn.Identity() if dropout == 0 else nn.Dropout(dropout)"),
         ("return self…", "residual, out = x, self.dropout(sublayer_output)\nreturn self.norm.forward(residual + out)"),
         on=BARE,
     ),
     "hand-made dropout dividing by max(1-p, tiny)": edit(
         "if self…x + s)",
-        "if self.training: s = s * torch.bernoulli(torch.full_like(s, 1 - self.p)) / max(1 - self.p, 1e-12)\n"
-        "return self.norm(s + x)",
+        "if self.training: s = s * torch.bernoulli(torch.full_like(s, 1 - self.p)) / max(1 - self.p, 1e-12)\nreturn self.norm(s + x)",
         on="dropout mask seeded each call",
     ),
 }

@@ -3,58 +3,44 @@
 from answers.writing import BARE, edit, edits
 
 WRONG = {
-    "query of the cross-attention detached": edit(
-        "self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory"
-    ).fails("values", "the gradient of layer(x, memory)", hidden=True),
-    "source mask only beside a target mask": edit(
-        "memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)"
-    ).fails("values", "layer(x, memory, src_mask)", hidden=True),
+    "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
+        "values", "the gradient of layer(x, memory)", hidden=True
+    ),
+    "source mask only beside a target mask": edit("memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)").fails(
+        "values", "layer(x, memory, src_mask)", hidden=True
+    ),
     "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "wrong values", names="sees the future"),
-    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails(
-        "masks", "wrong values"
-    ),
-    "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails(
-        "values", "No gradient flows back to `memory`"
-    ),
+    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails("masks", "wrong values"),
+    "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails("values", "No gradient flows back to `memory`"),
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
-    "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails(
-        "dropout", "wrong values"
-    ),
-    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails(
-        "masks", "wrong values", names="sees the future"
-    ),
+    "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails("dropout", "wrong values"),
+    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails("masks", "wrong values", names="sees the future"),
     "no mask in the cross-attention": edit(", src_mask)", ")").fails("values", "cross-attention gets no mask"),
-    "masks exchanged": edits(
-        ("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")
-    ).fails("values", "raised"),
+    "masks exchanged": edits(("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")).fails("values", "raised"),
     "query from memory": edit("x, memory, memory", "memory, x, x").fails("values"),
     "value from the target": edit("memory, memory", "memory, x").fails("values"),
     "cross-attention to the target": edit("memory, memory, src_mask", "x, x, tgt_mask").fails("values"),
     "no cross-attention": edit("x = self.add_norm_2…", "").fails("values", "cross-attention is left out"),
     "no self-attention": edit("x = self.add_norm_1…", "").fails("values", "masked self-attention is left out"),
     "no network": edit("return self…", "return x").fails("values", "network is left out"),
-    "third add & norm left out": edit("return self…", "return self.feed_forward(x)").fails(
-        "values", "third add & norm is left out"
+    "third add & norm left out": edit("return self…", "return self.feed_forward(x)").fails("values", "third add & norm is left out"),
+    "no residual round the cross-attention": edit("self.add_norm_2(…", "self.add_norm_2.norm(self.cross_attention(x, memory, memory, src_mask))").fails(
+        "values", "no residual around"
     ),
-    "no residual round the cross-attention": edit(
-        "self.add_norm_2(…", "self.add_norm_2.norm(self.cross_attention(x, memory, memory, src_mask))"
-    ).fails("values", "no residual around"),
-    "residual twice": edits(
-        ("_1(x, self", "_1(x, x + self"), ("_2(x, self", "_2(x, x + self"), ("_3(x, self", "_3(x, x + self")
-    ).fails("values", "before each add & norm"),
-    "one norm for all": edits(
-        ("x = self.add_norm_2(", "x = self.add_norm_1("), ("return self.add_norm_3(", "return self.add_norm_1(")
-    ).fails("values", "used for all three"),
+    "residual twice": edits(("_1(x, self", "_1(x, x + self"), ("_2(x, self", "_2(x, x + self"), ("_3(x, self", "_3(x, x + self")).fails(
+        "values", "before each add & norm"
+    ),
+    "one norm for all": edits(("x = self.add_norm_2(", "x = self.add_norm_1("), ("return self.add_norm_3(", "return self.add_norm_1(")).fails(
+        "values", "used for all three"
+    ),
     "the second norm twice": edit("add_norm_3(", "add_norm_2(").fails("values", "add_norm_2 is used twice"),
-    "one attention for both": edit("self.cross_attention(x", "self.self_attention(x").fails(
-        "values", "one attention does both jobs"
+    "one attention for both": edit("self.cross_attention(x", "self.self_attention(x").fails("values", "one attention does both jobs"),
+    "one attention under two names": edit("self.cross_attention =…", "self.cross_attention = self.self_attention").fails(
+        "parameters", "is the same module as `self_attention`"
     ),
-    "one attention under two names": edit(
-        "self.cross_attention =…", "self.cross_attention = self.self_attention"
-    ).fails("parameters", "is the same module as `self_attention`"),
-    "second residual from the input": edits(
-        ("x = self.add_norm_1", "y = self.add_norm_1"), ("x, memory, memory", "y, memory, memory")
-    ).fails("values", "second residual starts from the layer's input"),
+    "second residual from the input": edits(("x = self.add_norm_1", "y = self.add_norm_1"), ("x, memory, memory", "y, memory, memory")).fails(
+        "values", "second residual starts from the layer's input"
+    ),
     "two add & norms": edits(("self.add_norm_3 =…", ""), ("return self.add_norm_3(", "return self.add_norm_2(")).fails(
         "parameters", "no trainable parameter `add_norm_3"
     ),
@@ -65,25 +51,14 @@ WRONG = {
     ).named("tgt_mask"),
     "tgt_mask & causal always": edit(
         "None):",
-        "…\n"
-        "    c=torch.ones(x.size(1),x.size(1),dtype=torch.bool,device=x.device).tril()\n"
-        "    if tgt_mask is not None: tgt_mask=tgt_mask & c",
+        "…\n    c=torch.ones(x.size(1),x.size(1),dtype=torch.bool,device=x.device).tril()\n    if tgt_mask is not None: tgt_mask=tgt_mask & c",
         on=BARE,
     ),
-    "tgt mask first head/batch only": edit(
-        "None):", "…\n    if tgt_mask is not None and tgt_mask.dim()==4: tgt_mask=tgt_mask[:1,:1]", on=BARE
-    ),
-    "src mask first row only (query dependent src mask)": edit(
-        "None):", "…\n    if src_mask is not None: src_mask=src_mask[...,:1,:]", on=BARE
-    ),
-    "masks swapped if same lengths": edit(
-        "None):", "…\n    if x.size(1)==memory.size(1): src_mask,tgt_mask=tgt_mask,src_mask", on=BARE
-    ).named("swap"),
+    "tgt mask first head/batch only": edit("None):", "…\n    if tgt_mask is not None and tgt_mask.dim()==4: tgt_mask=tgt_mask[:1,:1]", on=BARE),
+    "src mask first row only (query dependent src mask)": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[...,:1,:]", on=BARE),
+    "masks swapped if same lengths": edit("None):", "…\n    if x.size(1)==memory.size(1): src_mask,tgt_mask=tgt_mask,src_mask", on=BARE).named("swap"),
     "cross attention combined with tgt mask if same lengths": edit(
-        "None):",
-        "…\n"
-        "    if x.size(1)==memory.size(1) and tgt_mask is not None and src_mask is not None: src_mask=src_mask & tgt_mask",
-        on=BARE,
+        "None):", "…\n    if x.size(1)==memory.size(1) and tgt_mask is not None and src_mask is not None: src_mask=src_mask & tgt_mask", on=BARE
     ),
     "order: cross first": edits(
         ("None):", "…\n    x=self.add_norm_2(x,self.cross_attention(x,memory,memory,src_mask))"),
@@ -98,8 +73,7 @@ WRONG = {
     ).named("query|the cross\\-attention reads x instead of the output of the first add \\& norm"),
     "cross value from x if same length": edit(
         "x = self.add_norm_2…",
-        "v = x if x.shape==memory.shape and self.training else memory\n"
-        "x = self.add_norm_2(x,self.cross_attention(x,memory,v,src_mask))",
+        "v = x if x.shape==memory.shape and self.training else memory\nx = self.add_norm_2(x,self.cross_attention(x,memory,v,src_mask))",
         on=BARE,
     ),
     "norms 2/3 swapped": edit(
@@ -111,38 +85,27 @@ WRONG = {
     ).named("norm"),
     "self and cross modules swapped": edit(
         "def attend…src_mask))",
-        "x = self.add_norm_1(x, self.cross_attention(x, x, x, tgt_mask))\n"
-        "x = self.add_norm_2(x, self.self_attention(x, memory, memory, src_mask))",
+        "x = self.add_norm_1(x, self.cross_attention(x, x, x, tgt_mask))\nx = self.add_norm_2(x, self.self_attention(x, memory, memory, src_mask))",
         on="an inner function",
     ).named("swap|self_attention and cross_attention are exchanged"),
     "memory key detached only": edit("memory, memory", "memory.detach(), memory", on=BARE).named("grad"),
     "memory value detached only": edit("memory, memory", "….detach()", on=BARE).named("grad"),
-    "memory detached in train only": edit("None):", "…\n    if self.training: memory=memory.detach()", on=BARE).named(
-        "grad"
-    ),
+    "memory detached in train only": edit("None):", "…\n    if self.training: memory=memory.detach()", on=BARE).named("grad"),
     "x residual detached": edit("add_norm_1(x", "….detach()", on=BARE).named("grad"),
     "memory cached from first call": edits(
         ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.m=None"),
         ("None):", "…\n    if self.m is None or self.m.shape!=memory.shape: self.m=memory\n    memory=self.m"),
         on=BARE,
     ),
-    "memory normed by add_norm_2.norm": edit(
-        "tgt_mask))", "…\nmemory=F.layer_norm(memory,memory.shape[-1:])", on=BARE
-    ).named("memory"),
+    "memory normed by add_norm_2.norm": edit("tgt_mask))", "…\nmemory=F.layer_norm(memory,memory.shape[-1:])", on=BARE).named("memory"),
     "dropout not handed to FF": edit("d_ff, dropout)", "d_ff)", on=BARE).named("dropout"),
-    "dropout not handed to add_norm_2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named(
-        "dropout"
-    ),
+    "dropout not handed to add_norm_2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named("dropout"),
     "default dropout 0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|drops out at|another default"),
-    "argument order src/tgt masks swapped in signature": edit(
-        "src_mask=None, tgt_mask", "tgt_mask=None, src_mask", on=BARE
-    ).named("mask"),
+    "argument order src/tgt masks swapped in signature": edit("src_mask=None, tgt_mask", "tgt_mask=None, src_mask", on=BARE).named("mask"),
     "early return no memory mask when src_mask all True in row 0": edit(
         "None):", "…\n    if src_mask is not None and src_mask[0].all(): src_mask=None", on=BARE
     ),
-    "tgt_mask.logical_and_ with wrong": edit(
-        "return", "if src_mask is not None: src_mask.fill_(True)\n…", on=BARE
-    ).named("mask"),
+    "tgt_mask.logical_and_ with wrong": edit("return", "if src_mask is not None: src_mask.fill_(True)\n…", on=BARE).named("mask"),
     "self attention last position only: query x[:, -1:] in eval": edit(
         "x = self.add_norm_1…",
         "if not self.training and x.size(1)>6:\n"
@@ -151,19 +114,11 @@ WRONG = {
         "else: x=self.add_norm_1(x,self.self_attention(x,x,x,tgt_mask))",
         on=BARE,
     ),
-    "num_heads of cross attention 1": edit(
-        "self.cross_attention =…", "self.cross_attention = MultiHeadAttention(d_model, 1, dropout)", on=BARE
-    ).named("heads"),
-    "add_norm_1 w/o dropout": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named(
-        "dropout"
-    ),
-    "add_norm_3 w/o dropout": edit("self.add_norm_3 =…", "self.add_norm_3 = AddNorm(d_model)", on=BARE).named(
-        "dropout"
-    ),
+    "num_heads of cross attention 1": edit("self.cross_attention =…", "self.cross_attention = MultiHeadAttention(d_model, 1, dropout)", on=BARE).named("heads"),
+    "add_norm_1 w/o dropout": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named("dropout"),
+    "add_norm_3 w/o dropout": edit("self.add_norm_3 =…", "self.add_norm_3 = AddNorm(d_model)", on=BARE).named("dropout"),
     "add_norm_2 w/o dropout, attention w/o": edits(
-        ("0.5", "dropout"),
-        ("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)"),
-        on="FF dropout 0.5 const, attention none",
+        ("0.5", "dropout"), ("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)"), on="FF dropout 0.5 const, attention none"
     ).named("dropout"),
     "dropout twice": edits(
         ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout=nn.Dropout(dropout)"),
@@ -172,12 +127,12 @@ WRONG = {
         on=BARE,
     ).named("twice|51%|2 times|dropout after the ReLU"),
     "d_ff hard-coded 20": edit("d_model, d_ff", "d_model, 20", on=BARE),
-    "src mask sliced [:1] batch": edit(
-        "None):", "…\n    if src_mask is not None: src_mask=src_mask[:1] if src_mask.dim()==4 else src_mask", on=BARE
-    ).named("mask"),
-    "src mask squeezed to head 0/query 0": edit(
-        "None):", "…\n    if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1, :1]", on=BARE
-    ).named("mask"),
+    "src mask sliced [:1] batch": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[:1] if src_mask.dim()==4 else src_mask", on=BARE).named(
+        "mask"
+    ),
+    "src mask squeezed to head 0/query 0": edit("None):", "…\n    if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1, :1]", on=BARE).named(
+        "mask"
+    ),
     "x changed in place by the sub-layers in train": edit(
         "None):", "…\n    if self.training:\n        with torch.no_grad(): x.add_(0.0*memory.mean()+1e-3)", on=BARE
     ).named("x"),
@@ -205,8 +160,7 @@ WRONG = {
                 return self.add_norm_3(x, self.feed_forward(x))
     """,
     "cross-attention drops out at another rate": edit(
-        "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)",
-        "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout / 2)",
+        "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)", "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout / 2)"
     ).fails("dropout", "`cross_attention` drops out at"),
 }
 
@@ -252,10 +206,7 @@ RIGHT = {
     "separate names, no attention dropout": edits(
         ("0.5", "dropout"),
         ("x = self.add_norm_1", "attended = self.add_norm_1"),
-        (
-            "x = self.add_norm_2(x, self.cross_attention(x",
-            "crossed = self.add_norm_2(attended, self.cross_attention(attended",
-        ),
+        ("x = self.add_norm_2(x, self.cross_attention(x", "crossed = self.add_norm_2(attended, self.cross_attention(attended"),
         ("x, self.feed_forward(x)", "crossed, self.feed_forward(crossed)"),
         on="FF dropout 0.5 const, attention none",
     ),

@@ -3,40 +3,30 @@
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {
-    "mask in evaluation only": edit(
-        "self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)"
-    ).fails("values", "layer.train()(x, mask)", hidden=True),
-    "network reads a detached input": edit("self.feed_forward(x)", "self.feed_forward(x.detach())").fails(
-        "values", "the gradient of layer(x)", hidden=True
+    "mask in evaluation only": edit("self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)").fails(
+        "values", "layer.train()(x, mask)", hidden=True
     ),
+    "network reads a detached input": edit("self.feed_forward(x)", "self.feed_forward(x.detach())").fails("values", "the gradient of layer(x)", hidden=True),
     "mask dropped": edit("x, x, x, src_mask", "x, x, x").fails("values", "mask is not handed"),
-    "second residual from the input": edits(
-        ("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(y)")
-    ).fails("values", "starts from the layer's input"),
-    "network reads the input": edits(
-        ("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.add_norm_2(x,", "self.add_norm_2(y,")
-    ).fails("values", "network reads the layer's input"),
-    "no first add & norm": edit("x = self…", "x = self.self_attention(x, x, x, src_mask)").fails(
-        "values", "first add & norm is left out"
+    "second residual from the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(y)")).fails(
+        "values", "starts from the layer's input"
     ),
-    "no second add & norm": edit("self.add_norm_2(…", "self.feed_forward(x)").fails(
-        "values", "second add & norm is left out"
+    "network reads the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.add_norm_2(x,", "self.add_norm_2(y,")).fails(
+        "values", "network reads the layer's input"
     ),
+    "no first add & norm": edit("x = self…", "x = self.self_attention(x, x, x, src_mask)").fails("values", "first add & norm is left out"),
+    "no second add & norm": edit("self.add_norm_2(…", "self.feed_forward(x)").fails("values", "second add & norm is left out"),
     "no network": edit("return self…", "return x").fails("values", "network is left out"),
     "no attention": edit("x = self…", "").fails("values", "attention is left out"),
     "the first norm twice": edit("add_norm_2(", "add_norm_1(").fails("values", "add_norm_1 is used twice"),
-    "residual twice": edits(
-        (", self.self_attention", ", x + self.self_attention"), (", self.feed_forward", ", x + self.feed_forward")
-    ).fails("values", "before each add & norm"),
-    "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails(
-        "values", "before add_norm_1"
+    "residual twice": edits((", self.self_attention", ", x + self.self_attention"), (", self.feed_forward", ", x + self.feed_forward")).fails(
+        "values", "before each add & norm"
     ),
-    "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails(
-        "values", "before add_norm_2"
+    "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails("values", "before add_norm_1"),
+    "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails("values", "before add_norm_2"),
+    "norms exchanged": edits(("x = self.add_norm_1(", "x = self.add_norm_2("), ("return self.add_norm_2(", "return self.add_norm_1(")).fails(
+        "values", "exchanged"
     ),
-    "norms exchanged": edits(
-        ("x = self.add_norm_1(", "x = self.add_norm_2("), ("return self.add_norm_2(", "return self.add_norm_1(")
-    ).fails("values", "exchanged"),
     "network first": whole("""
         class EncoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
@@ -52,32 +42,23 @@ WRONG = {
         ("x = self…", "n = self.add_norm_1.norm(x)\nx = x + self.self_attention(n, n, n, src_mask)"),
         ("return self…", "return x + self.feed_forward(self.add_norm_2.norm(x))"),
     ).fails("values", "pre-norm"),
-    "one add & norm under two names": edit("self.add_norm_2 =…", "self.add_norm_2 = self.add_norm_1").fails(
-        "parameters", "is the same module as `add_norm_1`"
-    ),
+    "one add & norm under two names": edit("self.add_norm_2 =…", "self.add_norm_2 = self.add_norm_1").fails("parameters", "is the same module as `add_norm_1`"),
     "other names": edit(".self_attention", ".attention").fails("parameters", "no trainable parameter `self_attention"),
     "d_ff ignored": edit("d_ff,", "4 * d_model,").fails("parameters", "wrong shape"),
-    "an extra part": edit("self.add_norm_2 =…", "…\nself.final = AddNorm(d_model)").fails(
-        "parameters", "should not have"
-    ),
+    "an extra part": edit("self.add_norm_2 =…", "…\nself.final = AddNorm(d_model)").fails("parameters", "should not have"),
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
     "add & norm the wrong way round": edits(
-        ("x = self…", "x = self.add_norm_1(self.self_attention(x, x, x, src_mask), x)"),
-        ("self.add_norm_2(…", "self.add_norm_2(self.feed_forward(x), x)"),
+        ("x = self…", "x = self.add_norm_1(self.self_attention(x, x, x, src_mask), x)"), ("self.add_norm_2(…", "self.add_norm_2(self.feed_forward(x), x)")
     ).fails("dropout", "wrong values"),
-    "mask squeezed to padding (B,1,1,S) only: mask[:, :, :1]": edit(
-        "x = self", "if src_mask is not None: src_mask=src_mask[:, :, :1]\n…", on=BARE
-    ).named("mask"),
-    "mask of first sentence for all": edit(
-        "x = self", "if src_mask is not None: src_mask=src_mask[:1]\n…", on=BARE
-    ).named("all sentences get the mask of the first"),
-    "mask first head for all heads": edit(
-        "x = self", "if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1]\n…", on=BARE
-    ).named("head"),
-    "dropout not handed to FF": edit("d_ff, dropout)", "d_ff)", on=BARE).named("dropout"),
-    "dropout not handed to AddNorm 2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named(
-        "dropout"
+    "mask squeezed to padding (B,1,1,S) only: mask[:, :, :1]": edit("x = self", "if src_mask is not None: src_mask=src_mask[:, :, :1]\n…", on=BARE).named(
+        "mask"
     ),
+    "mask of first sentence for all": edit("x = self", "if src_mask is not None: src_mask=src_mask[:1]\n…", on=BARE).named(
+        "all sentences get the mask of the first"
+    ),
+    "mask first head for all heads": edit("x = self", "if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1]\n…", on=BARE).named("head"),
+    "dropout not handed to FF": edit("d_ff, dropout)", "d_ff)", on=BARE).named("dropout"),
+    "dropout not handed to AddNorm 2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named("dropout"),
     "dropout twice on sublayer output": edits(
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
         ("self_attention(x, x, x, src_mask)", "dropout(self.…)"),
@@ -86,22 +67,15 @@ WRONG = {
     ).named("twice|51%|2 times|dropout after the ReLU"),
     "dropout on output when p<1": edits(
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.p=dropout"),
-        (
-            "return self…",
-            "y = self.add_norm_2(x, self.feed_forward(x))\nreturn F.dropout(y,self.p if self.p<1 else 0,self.training)",
-        ),
+        ("return self…", "y = self.add_norm_2(x, self.feed_forward(x))\nreturn F.dropout(y,self.p if self.p<1 else 0,self.training)"),
         on=BARE,
     ),
     "default dropout 0.0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|drops out at|another default"),
     "default dropout 0.5": edit("dropout = 0.1", "dropout=0.5", on=BARE).named("default|drops out at|another default"),
     "num_heads hard-coded 3": edit("num_heads, dropout", "3, dropout", on=BARE).named("num_heads"),
-    "num_heads 4 if divisible, else given": edit(
-        "__init__()", "…\nnum_heads = 4 if d_model % 8 == 0 else num_heads", on=BARE
-    ).named("num_heads"),
+    "num_heads 4 if divisible, else given": edit("__init__()", "…\nnum_heads = 4 if d_model % 8 == 0 else num_heads", on=BARE).named("num_heads"),
     "d_ff ignored 4d": edit("d_model, d_ff", "d_model, 20", on=BARE),
-    "in-place x": edit("x = self…", "x.copy_(self.add_norm_1(x,self.self_attention(x,x,x,src_mask)))", on=BARE).named(
-        "x"
-    ),
+    "in-place x": edit("x = self…", "x.copy_(self.add_norm_1(x,self.self_attention(x,x,x,src_mask)))", on=BARE).named("x"),
     "mask mutated in place": edit(
         "x = self…feed_forward(x))",
         "r=self.add_norm_1(x, self.self_attention(x, x, x, src_mask))\n"
@@ -111,19 +85,14 @@ WRONG = {
     ).named("mask"),
     "attention detached for query": edit(", x, x", ".detach()…", on=BARE).named("grad"),
     "attention key detached": edits(
-        (
-            "self.add_norm_1,…",
-            "self.add_norm_1 = AddNorm(d_model, dropout)\nself.add_norm_2 = AddNorm(d_model, dropout)",
-        ),
+        ("self.add_norm_1,…", "self.add_norm_1 = AddNorm(d_model, dropout)\nself.add_norm_2 = AddNorm(d_model, dropout)"),
         ("feed_forward(x)", "self_attention(x, x.detach(), x, src_mask)"),
         ("self_attention(x, x, x, src_mask)", "feed_forward(x)"),
         on="network first",
     ).named("grad"),
     "residual detached": edit("add_norm_1(x", "….detach()", on=BARE).named("grad"),
     "residual 2 detached": edit(", self.feed_forward", ".detach()…", on=BARE).named("grad"),
-    "attention skipped for len 1": edit(
-        "x = self", "if x.size(1)==1: return self.add_norm_2(x,self.feed_forward(x))\n…", on=BARE
-    ).named("1"),
+    "attention skipped for len 1": edit("x = self", "if x.size(1)==1: return self.add_norm_2(x,self.feed_forward(x))\n…", on=BARE).named("1"),
     "output of pads zeroed": edit(
         "return self…",
         "y = self.add_norm_2(x, self.feed_forward(x))\n"
@@ -133,12 +102,7 @@ WRONG = {
     ).named("pad|zero"),
     "mask as default mutable saved from last call": edits(
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.m=None"),
-        (
-            "x = self",
-            "if src_mask is not None: self.m=src_mask\n"
-            "elif self.m is not None and self.m.size(-1)==x.size(1): src_mask=self.m\n"
-            "…",
-        ),
+        ("x = self", "if src_mask is not None: self.m=src_mask\nelif self.m is not None and self.m.size(-1)==x.size(1): src_mask=self.m\n…"),
         on=BARE,
     ),
     "pre-norm when training": edit(
@@ -150,37 +114,25 @@ WRONG = {
         "…",
         on=BARE,
     ),
-    "attention twice (two rounds) in train": edit(
-        "x = self", "if self.training: x=self.add_norm_1(x,self.self_attention(x,x,x,src_mask))\n…", on=BARE
-    ),
-    "add_norm_1 without dropout, attention with": edit(
-        "self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE
-    ).named("dropout"),
+    "attention twice (two rounds) in train": edit("x = self", "if self.training: x=self.add_norm_1(x,self.self_attention(x,x,x,src_mask))\n…", on=BARE),
+    "add_norm_1 without dropout, attention with": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named("dropout"),
     "add_norm_1 without dropout, attention without": edits(
         ("num_heads, dropout", "num_heads"), ("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)"), on=BARE
     ).named("dropout"),
     "FF rate hard-coded 0.5": edit("d_ff, dropout)", "d_ff, 0.5)", on=BARE).named("dropout"),
-    "num_heads passed as dropout too? FF gets d_ff,d_ff//100": edit("d_ff, dropout)", "d_ff, 0.0)", on=BARE).named(
-        "dropout"
-    ),
+    "num_heads passed as dropout too? FF gets d_ff,d_ff//100": edit("d_ff, dropout)", "d_ff, 0.0)", on=BARE).named("dropout"),
     "d_model hard-coded 12 in AddNorm": edits(
-        ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"),
-        ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"),
-        on=BARE,
+        ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"), ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"), on=BARE
     ),
     "batch 1 squeezed": edit("x))", "x)).squeeze(0)", on=BARE).named("batch"),
     "FF run twice sum in train": edit("(x)", "(x) + (self.feed_forward(x) if self.training else 0)", on=BARE),
     "mask converted to padding by any over queries (full masks lose)": edit(
         "x = self", "if src_mask is not None: src_mask=src_mask.any(-2, keepdim=True)\n…", on=BARE
     ).named("mask"),
-    "mask &= causal for eval len>5": edit(
-        "x = self", "if src_mask is not None and src_mask.dim()==2: src_mask=None\n…", on=BARE
-    ).named("mask"),
+    "mask &= causal for eval len>5": edit("x = self", "if src_mask is not None and src_mask.dim()==2: src_mask=None\n…", on=BARE).named("mask"),
     "num_heads swapped d_ff order kw": edit("num_heads, dropout", "num_heads, 0.5", on=BARE).named("dropout"),
     "attention dropout fixed 0.1": edit("num_heads, dropout", "num_heads, 0.1", on=BARE).named("dropout"),
-    "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails(
-        "dropout", "`self_attention` drops out at"
-    ),
+    "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails("dropout", "`self_attention` drops out at"),
 }
 
 RIGHT = {
@@ -207,11 +159,7 @@ RIGHT = {
         on="keywords",
     ),
     "every part called by keyword": edits(
-        (
-            "self.add_norm_1,…",
-            "self.add_norm_1 = AddNorm(d_model=d_model, dropout=dropout)\n"
-            "self.add_norm_2 = AddNorm(d_model=d_model, dropout=dropout)",
-        ),
+        ("self.add_norm_1,…", "self.add_norm_1 = AddNorm(d_model=d_model, dropout=dropout)\nself.add_norm_2 = AddNorm(d_model=d_model, dropout=dropout)"),
         ("a =", "attended ="),
         ("y = self…", "x = self.add_norm_1(x=x, sublayer_output=attended)"),
         ("return self…", "return self.add_norm_2(x=x, sublayer_output=self.feed_forward(x=x))"),
@@ -241,18 +189,9 @@ RIGHT = {
         ),
         on="network first",
     ),
-    "deepcopy of the add norm": edits(
-        ("__init__()", "…\nimport copy"),
-        ("self.add_norm_2 =…", "self.add_norm_2 = copy.deepcopy(self.add_norm_1)"),
-        on=BARE,
-    ),
+    "deepcopy of the add norm": edits(("__init__()", "…\nimport copy"), ("self.add_norm_2 =…", "self.add_norm_2 = copy.deepcopy(self.add_norm_1)"), on=BARE),
     "super with sublayer helper base": edits(
-        (
-            "class EncoderLayer…",
-            "class Base(nn.Module):\n"
-            "    def run(self, i, x, s): return getattr(self, f'add_norm_{i}')(x, s)\n"
-            "class EncoderLayer(Base):",
-        ),
+        ("class EncoderLayer…", "class Base(nn.Module):\n    def run(self, i, x, s): return getattr(self, f'add_norm_{i}')(x, s)\nclass EncoderLayer(Base):"),
         ("x = self…", "x = self.run(1, x, self.self_attention(*[x] * 3, src_mask))"),
         ("add_norm_2(x", "run(2, x"),
         on=BARE,
@@ -265,9 +204,7 @@ RIGHT = {
         on=BARE,
     ),
     "all-true mask for None": edit(
-        "x = self",
-        "if src_mask is None:\n    src_mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device)\n…",
-        on=BARE,
+        "x = self", "if src_mask is None:\n    src_mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device)\n…", on=BARE
     ),
     "args forwarding": """
         class EncoderLayer(nn.Module):

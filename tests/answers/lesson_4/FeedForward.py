@@ -4,93 +4,55 @@ from answers.writing import BARE, TYPED, edit, edits
 
 WRONG = {
     "ReLU6": edit("torch.relu(", "F.relu6(").fails("values", "network(20 * x)", hidden=True),
-    "drops whole positions": edit(
-        "self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))"
-    ).fails("values", "whole positions"),
-    "one mask for all positions": edit(
-        "self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))"
-    ).fails("values", "every position drops"),
-    "one mask for all sentences": edit(
-        "self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))"
-    ).fails("values", "every sentence drops"),
+    "drops whole positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))").fails("values", "whole positions"),
+    "one mask for all positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))").fails("values", "every position drops"),
+    "one mask for all sentences": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))").fails("values", "every sentence drops"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("values", "At dropout=0.5"),
     "no activation": edit("torch.relu…", "self.linear_1(x)").fails("values", "no ReLU between"),
-    "activation at the end": edits(("torch.relu…", "self.linear_1(x)"), ("self.linear_2(…", "torch.relu(…)")).fails(
-        "values", "after the second layer"
-    ),
+    "activation at the end": edits(("torch.relu…", "self.linear_1(x)"), ("self.linear_2(…", "torch.relu(…)")).fails("values", "after the second layer"),
     "two activations": edit("self.linear_2(…", "torch.relu(…)").fails("values", "after both layers"),
     "activation first": edit("torch.relu…", "self.linear_1(torch.relu(x))").fails("values", "before the first layer"),
     "GELU": edit("torch.relu(", "F.gelu(").fails("values", "GELU instead"),
     "sigmoid": edit("torch.relu(", "torch.sigmoid(").fails("values", "sigmoid instead"),
     "residual inside": edit("return self.linear_2", "return x + self.linear_2").fails("values", "next exercise's job"),
-    "layers swapped": edits(
-        ("(d_model, d_ff)", "(d_ff, d_model)"), ("self.linear_2 =…", "self.linear_2 = nn.Linear(d_model, d_ff)")
-    ).fails("parameters", "wrong shape"),
+    "layers swapped": edits(("(d_model, d_ff)", "(d_ff, d_model)"), ("self.linear_2 =…", "self.linear_2 = nn.Linear(d_model, d_ff)")).fails(
+        "parameters", "wrong shape"
+    ),
     "other names": edit("linear_1", "first").fails("parameters", "`linear_1.weight`"),
     "no biases": edit("(d_model, d_ff)", "(d_model, d_ff, bias=False)").fails("parameters", "`linear_1.bias`"),
     "in place on the input": edit("self.linear_1(x)", "self.linear_1(x.mul_(1.5))").fails("values", "changes `x`"),
-    "averages over positions": edit("self.dropout(hidden)", "….mean(1, keepdim=True).expand_as(hidden)").fails(
-        "values", "averaged over the positions"
-    ),
+    "averages over positions": edit("self.dropout(hidden)", "….mean(1, keepdim=True).expand_as(hidden)").fails("values", "averaged over the positions"),
     "dropout always on": edit("self.dropout(hidden)", "F.dropout(hidden, 0.5)").fails("values", "wrong values"),
-    "dropout on input": edit(
-        "hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(self.dropout(x))))", on=BARE
-    ).named("dropout"),
-    "dropout on in eval": edit(
-        "hidden =…hidden))", "return self.linear_2(F.dropout(torch.relu(self.linear_1(x)),self.dropout.p))", on=BARE
-    ).named("eval"),
-    "dropout fixed 0.5": edits(
-        ("(dropout)", "()"),
-        ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"),
-        on=BARE,
-    ).named("rate"),
+    "dropout on input": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(self.dropout(x))))", on=BARE).named("dropout"),
+    "dropout on in eval": edit("hidden =…hidden))", "return self.linear_2(F.dropout(torch.relu(self.linear_1(x)),self.dropout.p))", on=BARE).named("eval"),
+    "dropout fixed 0.5": edits(("(dropout)", "()"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE).named(
+        "rate"
+    ),
     "default dropout 0.5": edits(
-        ("dropout = 0.1", "dropout=0.5"),
-        ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"),
-        on=BARE,
+        ("dropout = 0.1", "dropout=0.5"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
     ).named("default|drops out at|another default"),
     "GELU in train, ReLU in eval": edits(
-        ("hidden =…", "h=self.linear_1(x)"),
-        ("self.dropout(hidden)", "F.gelu(h) if self.training else torch.relu(h)"),
-        on=BARE,
+        ("hidden =…", "h=self.linear_1(x)"), ("self.dropout(hidden)", "F.gelu(h) if self.training else torch.relu(h)"), on=BARE
     ).named("ReLU"),
-    "leaky relu 1e-2": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x)))", on=BARE).named(
-        "ReLU|leaky"
-    ),
+    "leaky relu 1e-2": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x)))", on=BARE).named("ReLU|leaky"),
     "leaky relu 1e-4": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x),1e-4))", on=BARE),
     "clamp 0..10": edit("hidden =…hidden))", "return self.linear_2(self.linear_1(x).clamp(0,10))", on=BARE),
-    "softplus beta 50": edit(
-        "hidden =…hidden))", "return self.linear_2(F.softplus(self.linear_1(x),beta=100))", on=BARE
-    ),
+    "softplus beta 50": edit("hidden =…hidden))", "return self.linear_2(F.softplus(self.linear_1(x),beta=100))", on=BARE),
     "rrelu tiny": edits(
-        ("hidden =…", "h=self.linear_1(x)"),
-        ("self.dropout(hidden)", "F.rrelu(h,0.0,0.2,self.training) if self.training else torch.relu(h)"),
-        on=BARE,
+        ("hidden =…", "h=self.linear_1(x)"), ("self.dropout(hidden)", "F.rrelu(h,0.0,0.2,self.training) if self.training else torch.relu(h)"), on=BARE
     ),
-    "no relu in train": edits(
-        ("hidden =…", "h=self.linear_1(x)"), ("self.dropout(hidden)", "h if self.training else torch.relu(h)"), on=BARE
-    ).named("ReLU"),
+    "no relu in train": edits(("hidden =…", "h=self.linear_1(x)"), ("self.dropout(hidden)", "h if self.training else torch.relu(h)"), on=BARE).named("ReLU"),
     "residual in train only": edits(
-        ("hidden =…", "y=self.linear_2(torch.relu(self.linear_1(x)))"),
-        ("return self…", "return x+y if self.training else y"),
-        on=BARE,
+        ("hidden =…", "y=self.linear_2(torch.relu(self.linear_1(x)))"), ("return self…", "return x+y if self.training else y"), on=BARE
     ).named("x"),
-    "hidden detached": edit(
-        "hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)).detach())", on=BARE
-    ).named("grad"),
-    "x detached": edit(
-        "hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x.detach())))", on=BARE
-    ).named("grad"),
-    "biases disabled": edits(
-        ("6, 10", "d_model, d_ff, bias=False"), ("10, 6", "d_ff, d_model, bias=False"), on="sizes 6, 10 hard-coded"
-    ).named("bias"),
+    "hidden detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)).detach())", on=BARE).named("grad"),
+    "x detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x.detach())))", on=BARE).named("grad"),
+    "biases disabled": edits(("6, 10", "d_model, d_ff, bias=False"), ("10, 6", "d_ff, d_model, bias=False"), on="sizes 6, 10 hard-coded").named("bias"),
     "tied weights linear_2 = linear_1.T use": edits(
         ("hidden =", "h ="), ("return self…", "return F.linear(h, self.linear_1.weight.T, self.linear_2.bias)"), on=BARE
     ),
     "linear_2.weight tied param init copy fine; d_ff ignored: 4*d_model": edits(
-        ("__init__()", "…\nd_ff=4*d_model"),
-        ("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)))"),
-        on=BARE,
+        ("__init__()", "…\nd_ff=4*d_model"), ("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)))"), on=BARE
     ),
     "3-D only: transpose(1,2) conv style": edits(
         ("hidden =…", "h=F.conv1d(x.transpose(1,2),self.linear_1.weight[:,:,None],self.linear_1.bias).relu()"),
@@ -98,23 +60,14 @@ WRONG = {
         on=BARE,
     ).named("dim"),
     "only first position normal: batch mean leak in train": edits(
-        ("hidden =…", "if self.training: x=x-0.1*x.mean(0,keepdim=True)"),
-        ("self.dropout(hidden)", "torch.relu(self.linear_1(x))"),
-        on=BARE,
+        ("hidden =…", "if self.training: x=x-0.1*x.mean(0,keepdim=True)"), ("self.dropout(hidden)", "torch.relu(self.linear_1(x))"), on=BARE
     ),
     "dropout inverted: keep prob = dropout": edits(
-        ("(dropout)", "(1-dropout)"),
-        ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"),
-        on=BARE,
+        ("(dropout)", "(1-dropout)"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
     ).named("1"),
     "cached output by shape": edits(
         ("dropout)", "…\nself.c={}"),
-        (
-            "hidden =…hidden))",
-            "k=(x.shape,self.training)\n"
-            "if k not in self.c: self.c[k]=self.linear_2(torch.relu(self.linear_1(x)))\n"
-            "return self.c[k]",
-        ),
+        ("hidden =…hidden))", "k=(x.shape,self.training)\nif k not in self.c: self.c[k]=self.linear_2(torch.relu(self.linear_1(x)))\nreturn self.c[k]"),
         on=BARE,
     ),
     "class-level linear_1": edit(
@@ -155,9 +108,7 @@ RIGHT = {
                 hidden = F.linear(x, self.linear_1.weight, self.linear_1.bias)
                 return self.linear_2(torch.maximum(hidden, torch.zeros_like(hidden)))
     """,
-    "no dropout": edits(
-        ("self.dropout = nn.…", ""), ("hidden =…hidden))", "return self.linear_2(self.linear_1(x).relu())"), on=BARE
-    ),
+    "no dropout": edits(("self.dropout = nn.…", ""), ("hidden =…hidden))", "return self.linear_2(self.linear_1(x).relu())"), on=BARE),
     "Sequential with names sharing": edits(
         ("self.dropout =…", "self.activation = nn.Sequential(nn.ReLU(), nn.Dropout(dropout))"),
         ("hidden =…hidden))", "return self.linear_2(self.activation(self.linear_1(x)))"),
@@ -178,18 +129,11 @@ RIGHT = {
     ),
     "inplace relu + F.dropout": edits(
         ("self.dropout =…", "self.p = dropout"),
-        (
-            "hidden =…hidden))",
-            "return self.linear_2(F.dropout(F.relu(self.linear_1(x), inplace=True), self.p, self.training, inplace=False))",
-        ),
+        ("hidden =…hidden))", "return self.linear_2(F.dropout(F.relu(self.linear_1(x), inplace=True), self.p, self.training, inplace=False))"),
         on=BARE,
     ),
-    "dropout before relu (commutes)": edit(
-        "hidden =…hidden))", "return self.linear_2(torch.relu(self.dropout(self.linear_1(x))))", on=BARE
-    ),
-    "maximum with zero tensor": edits(
-        ("hidden =…", "h = self.linear_1(x)"), ("(hidden)", "(torch.maximum(h, torch.zeros_like(h)))"), on=BARE
-    ),
+    "dropout before relu (commutes)": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.dropout(self.linear_1(x))))", on=BARE),
+    "maximum with zero tensor": edits(("hidden =…", "h = self.linear_1(x)"), ("(hidden)", "(torch.maximum(h, torch.zeros_like(h)))"), on=BARE),
     "einsum weights": edit(
         "hidden =…hidden))",
         'h = torch.einsum("...d,fd->...f", x, self.linear_1.weight) + self.linear_1.bias\n'
@@ -205,8 +149,6 @@ RIGHT = {
         on=BARE,
     ),
     "threshold & hidden mask multiply": edit(
-        "hidden =…hidden))",
-        "h = self.linear_1(x)\nh = h * (h > 0)\nreturn self.linear_2(F.threshold(self.dropout(h), 0.0, 0.0))",
-        on=BARE,
+        "hidden =…hidden))", "h = self.linear_1(x)\nh = h * (h > 0)\nreturn self.linear_2(F.threshold(self.dropout(h), 0.0, 0.0))", on=BARE
     ),
 }

@@ -27,62 +27,40 @@ WRONG = {
     "no eps": edit("variance + self.eps", "variance").fails("eps", "eps is left out"),
     "eps hard-coded": edit("variance + self.eps", "variance + 1e-5").fails("eps", "eps is fixed at 1e-5"),
     "no root": edit("torch.sqrt", "").fails("values", "root of the variance is missing"),
-    "square for root": edit("torch.sqrt(variance + self.eps)", "(variance + self.eps) ** 2").fails(
-        "values", "squared instead of taking its root"
-    ),
+    "square for root": edit("torch.sqrt(variance + self.eps)", "(variance + self.eps) ** 2").fails("values", "squared instead of taking its root"),
     "mean not subtracted": edit("(x - mean)", "x").fails("values", "mean is not subtracted"),
     "over the positions": edit("dim=-1", "dim=-2").fails("values", "over the positions"),
     "over the batch": edit("dim=-1", "dim=0").fails("values", "over the batch"),
     "over positions and columns": edit("dim=-1", "dim=(-2, -1)").fails("values", "positions and columns together"),
-    "over everything": edits(("x.mean…", "x.mean()"), ("variance =…", "variance = x.var(correction=0)")).fails(
-        "values", "over everything"
-    ),
-    "weight and bias unused": edit("self.weight *…", "(x - mean) / torch.sqrt(variance + self.eps)").fails(
-        "values", "`weight` and `bias` are not used"
-    ),
+    "over everything": edits(("x.mean…", "x.mean()"), ("variance =…", "variance = x.var(correction=0)")).fails("values", "over everything"),
+    "weight and bias unused": edit("self.weight *…", "(x - mean) / torch.sqrt(variance + self.eps)").fails("values", "`weight` and `bias` are not used"),
     "bias unused": edit("+ self.bias", "").fails("values", "`bias` is not used"),
     "weight unused": edit("self.weight * ", "").fails("values", "`weight` is not used"),
     "not divided": edit("/ torch.sqrt(variance + self.eps)", "").fails("values", "not divided by their deviation"),
     "keepdim forgotten": edit("x.mean…", "x.mean(dim=-1)").fails("values", "raised RuntimeError"),
     "weight begins with zeros": edit("torch.ones(d_model)", "torch.zeros(d_model)").fails("parameters", "wrong values"),
     "bias begins with ones": edit("torch.zeros(d_model)", "torch.ones(d_model)").fails("parameters", "wrong values"),
-    "plain tensors": edit("nn.Parameter(torch.ones…", "torch.ones(d_model)").fails(
-        "parameters", "not as a layer or parameter"
-    ),
+    "plain tensors": edit("nn.Parameter(torch.ones…", "torch.ones(d_model)").fails("parameters", "not as a layer or parameter"),
     "one number for all columns": edit("torch.ones(d_model)", "torch.ones(1)").fails("parameters", "wrong shape"),
-    "other names": edits(("self.weight", "self.gamma"), ("self.bias", "self.beta")).fails(
-        "parameters", "no trainable parameter `weight`"
-    ),
-    "PyTorch's own": edit(
-        "mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n…"
-    ).fails("values", "ready `nn.LayerNorm`"),
-    "in place": edit("return self.weight * (x - mean)", "x -= mean\nreturn self.weight * x").fails(
-        "values", "changes `x`"
-    ),
+    "other names": edits(("self.weight", "self.gamma"), ("self.bias", "self.beta")).fails("parameters", "no trainable parameter `weight`"),
+    "PyTorch's own": edit("mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n…").fails("values", "ready `nn.LayerNorm`"),
+    "in place": edit("return self.weight * (x - mean)", "x -= mean\nreturn self.weight * x").fails("values", "changes `x`"),
     "detached statistics of a detached input": edits(
         ("mean = x.mean", "x = x.detach()\n…"), (".weight *", ".weight.detach() *"), ("+ self.bias", "….detach()")
     ).fails("values", "No gradient"),
-    "mean detached": edit("mean =…", "mean = x.mean(dim=-1, keepdim=True).detach()").fails(
-        "values", "gradient of norm(x)", hidden=True
-    ),
-    "statistics detached (gradient wrong, not missing)": edits(
-        ("mean", "detach().…"), ("var", "detach().var"), on="short"
-    ).named("grad"),
+    "mean detached": edit("mean =…", "mean = x.mean(dim=-1, keepdim=True).detach()").fails("values", "gradient of norm(x)", hidden=True),
+    "statistics detached (gradient wrong, not missing)": edits(("mean", "detach().…"), ("var", "detach().var"), on="short").named("grad"),
     "variance detached only": edit("var", "detach().var", on="short").named("grad"),
     "default eps 1e-6": edit("1e-5", "1e-6", on="short").named("1e-5|default|drops out at|another default"),
     "weight in float32 kept: output .float()": edit(
         "return self…", "return (self.weight * (x - m) / torch.sqrt(v + self.eps) + self.bias).float()", on="short"
     ).named("dtype"),
     "3-D only (dims unpack)": edit("d = x…", "b,s,d=x.shape", on="short, with the width").named("dim"),
-    "dim=2 instead of -1": edit(
-        "d = x…0, keepdim=True)",
-        "m=x.mean(2,keepdim=True)\nv=x.var(2,correction=0,keepdim=True)",
-        on="short, with the width",
-    ).named("dim"),
+    "dim=2 instead of -1": edit("d = x…0, keepdim=True)", "m=x.mean(2,keepdim=True)\nv=x.var(2,correction=0,keepdim=True)", on="short, with the width").named(
+        "dim"
+    ),
     "unbiased in eval only": edit("=0,", "=int(not self.training),", on="short").named("d_model − 1|d − 1"),
-    "weight frozen in eval? bias requires_grad False": edit(
-        "= eps", "…\nself.bias.requires_grad_(False)", on="short"
-    ).named("bias"),
+    "weight frozen in eval? bias requires_grad False": edit("= eps", "…\nself.bias.requires_grad_(False)", on="short").named("bias"),
     "weight.data used": edit("weight *", "weight.data *", on="short").named("grad"),
     "bias.detach": edit("+ self.bias", "….detach()", on="short").named("grad"),
     "mean cached by shape": edits(
@@ -92,12 +70,8 @@ WRONG = {
         ("v = x…", "m,v=self.c[k]"),
         on="short, with the width",
     ),
-    "bias inside the division": edit(
-        "return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short"
-    ).named("bias"),
-    "weight on bias too": edit(
-        "return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short"
-    ).named("bias|weight"),
+    "bias inside the division": edit("return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short").named("bias"),
+    "weight on bias too": edit("return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short").named("bias|weight"),
     "nan_to_num hides; clamps ±5": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-2, 2)", on="short"),
     "clamps at ±3": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-3, 3)", on="short"),
     "class-attribute parameters of the first size": edits(
@@ -105,9 +79,7 @@ WRONG = {
         ("if LayerNorm…", 'if not hasattr(LayerNorm, "w") or LayerNorm.w.numel() != d_model:'),
         on="class attr parameters, no guard beyond None",
     ).named("shared|own|share"),
-    "eval returns input": edit(
-        "d = x…", "if not self.training: return x*self.weight+self.bias", on="short, with the width"
-    ).named("eval"),
+    "eval returns input": edit("d = x…", "if not self.training: return x*self.weight+self.bias", on="short, with the width").named("eval"),
     "running statistics in eval like batch norm": edits(
         ("= eps", "…\nself.m=0.0\nself.v=1.0"),
         (
@@ -172,8 +144,7 @@ RIGHT = {
     ),
     "var_mean": edit(
         "mean =….bias",
-        "v, m = torch.var_mean(x, dim=-1, correction=0, keepdim=True)\n"
-        "return (x - m) * torch.rsqrt(v + self.eps) * self.weight + self.bias",
+        "v, m = torch.var_mean(x, dim=-1, correction=0, keepdim=True)\nreturn (x - m) * torch.rsqrt(v + self.eps) * self.weight + self.bias",
         on=BARE,
     ),
     "addcmul": edits(
@@ -201,14 +172,9 @@ RIGHT = {
         ("return self…", "return c / torch.sqrt((c * c).mean(-1, keepdim=True) + self.eps) * self.weight + self.bias"),
         on="short, with the width",
     ),
-    "std correction=0 squared": edits(
-        ("v = x.var", "s = x.std"), ("torch.sqrt(v + self.eps)", "(s**2 + self.eps) ** 0.5"), on="short"
-    ),
+    "std correction=0 squared": edits(("v = x.var", "s = x.std"), ("torch.sqrt(v + self.eps)", "(s**2 + self.eps) ** 0.5"), on="short"),
     "std_mean unbiased=False squared": edits(
-        ("m =", "c = x -"),
-        ("v = x…", "v = c.norm(dim=-1, keepdim=True) ** 2 / x.size(-1)"),
-        ("(x - m)", "c"),
-        on="short",
+        ("m =", "c = x -"), ("v = x…", "v = c.norm(dim=-1, keepdim=True) ** 2 / x.size(-1)"), ("(x - m)", "c"), on="short"
     ),
     "computes in float64 then casts back": edits(
         ("d = x…", "y = x.double()"),
@@ -237,9 +203,7 @@ RIGHT = {
         "return torch.stack(out).reshape(x.shape)",
         on="short, with the width",
     ),
-    "eps 0-d buffer non persistent": edit(
-        "eps = eps", 'register_buffer("eps", torch.tensor(eps), persistent=False)', on="short"
-    ),
+    "eps 0-d buffer non persistent": edit("eps = eps", 'register_buffer("eps", torch.tensor(eps), persistent=False)', on="short"),
     "E[x²]−E[x]² after subtracting first column (shifted, stable)": edit(
         "mean =….bias",
         "y = x - x[..., :1]\n"
@@ -248,23 +212,16 @@ RIGHT = {
         "return self.weight * (y - m) / torch.sqrt(v + self.eps) + self.bias",
         on=BARE,
     ),
-    "correction d-1 multiplied back": edit(
-        "v = x…", "v = x.var(-1, keepdim=True) * (d - 1) / d", on="short, with the width"
-    ),
+    "correction d-1 multiplied back": edit("v = x…", "v = x.var(-1, keepdim=True) * (d - 1) / d", on="short, with the width"),
     "cov-free lambda, reset_parameters": edits(
         ("w = b…", "def reset_parameters(self):\n    nn.init.ones_(self.weight)\n    nn.init.zeros_(self.bias)"),
         (
             "if LayerNorm…, eps",
-            "self.weight = nn.Parameter(torch.empty(d_model))\n"
-            "self.bias = nn.Parameter(torch.empty(d_model))\n"
-            "self.eps = eps\n"
-            "self.reset_parameters()",
+            "self.weight = nn.Parameter(torch.empty(d_model))\nself.bias = nn.Parameter(torch.empty(d_model))\nself.eps = eps\nself.reset_parameters()",
         ),
         on="class attr parameters, no guard beyond None",
     ),
-    "mean by (x / d).sum": edits(
-        ("x.mean", "(x / d).sum"), ("x.var(-1, correction=0", "((x - m) ** 2 / d).sum(-1"), on="short, with the width"
-    ),
+    "mean by (x / d).sum": edits(("x.mean", "(x / d).sum"), ("x.var(-1, correction=0", "((x - m) ** 2 / d).sum(-1"), on="short, with the width"),
     "mean by matmul with full 1/d": edits(
         ("mean =…", "avg = x.new_full((x.size(-1), 1), 1 / x.size(-1))"),
         ("variance =…", "c = x - x @ avg"),
@@ -287,12 +244,8 @@ RIGHT = {
         on=BARE,
     ),
     "scale folded: x*scale + shift": edit(
-        "return self…",
-        "scale = self.weight * torch.rsqrt(v + self.eps)\nreturn x * scale + (self.bias - m * scale)",
-        on="short",
+        "return self…", "scale = self.weight * torch.rsqrt(v + self.eps)\nreturn x * scale + (self.bias - m * scale)", on="short"
     ),
-    "logarithm: exp(-.5*log(var+eps))": edit(
-        "return…", "return self.bias + self.weight * (x - m) * torch.exp(-0.5 * torch.log(v + self.eps))", on="short"
-    ),
+    "logarithm: exp(-.5*log(var+eps))": edit("return…", "return self.bias + self.weight * (x - m) * torch.exp(-0.5 * torch.log(v + self.eps))", on="short"),
     "hypot": edit("sqrt(v + self.eps)", "hypot(v.sqrt(), torch.full_like(v, self.eps**0.5))", on="short"),
 }

@@ -4,67 +4,51 @@ from answers.writing import BARE, edit, edits
 
 WRONG = {
     "a Python list": edit("= nn.ModuleList", "= list").fails("layers", "PyTorch finds no layers in a plain list"),
-    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails(
-        "values", "wrong number of layers", hidden=True
-    ),
+    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("values", "wrong number of layers", hidden=True),
     "encoder layers": edit("DecoderLayer(", "EncoderLayer(").fails("layers", "layers of the class DecoderLayer"),
     "one layer many times": edit(
         "nn.ModuleList(\n    DecoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
         "nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)",
     ).fails("layers", "`layers.1.self_attn"),
-    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails(
-        "values", "wrong number of layers", hidden=True
-    ),
+    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("values", "wrong number of layers", hidden=True),
     "dropout not handed on": edit("d_ff, dropout)", "d_ff)").fails("layers", "drop out at"),
     "no masks": edit("layer(…", "layer(x, memory)").fails("values", "no mask is handed"),
     "no target mask": edit("layer(…", "layer(x, memory, src_mask)").fails("values", "`tgt_mask` is not handed"),
     "no source mask": edit("layer(…", "layer(x, memory, None, tgt_mask)").fails("values", "`src_mask` is not handed"),
     "masks exchanged": edit("src_mask, tgt_mask)", "tgt_mask, src_mask)").fails("values", "RuntimeError"),
     "the memory is overwritten": edit("= layer", "= memory …").fails("values"),
-    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails(
-        "values", "reads the input of the stack"
-    ),
+    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("values", "reads the input of the stack"),
     "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("values", "reverse order"),
-    "a norm at the end": edits(
-        ("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"),
-        ("return x", "return self.norm(x)"),
-    ).fails("layers", "should not have"),
+    "a norm at the end": edits(("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"), ("return x", "return self.norm(x)")).fails(
+        "layers", "should not have"
+    ),
     "one head": edit("(d_model, num_heads", "(d_model, 1").fails("layers", "With num_heads=3"),
     "memory detached": edit(", src_mask,", ".detach()…").fails("values", "No gradient flows back to `memory`"),
-    "causal in evaluation only": edit("src_mask, tgt_mask)", "src_mask, None if self.training else tgt_mask)").fails(
-        "values", "decoder.train()", hidden=True
+    "causal in evaluation only": edit("src_mask, tgt_mask)", "src_mask, None if self.training else tgt_mask)").fails("values", "decoder.train()", hidden=True),
+    "both masks or none": edit("for layer in", "if src_mask is None or tgt_mask is None:\n    src_mask = tgt_mask = None\n…").fails(
+        "values", "decoder(x, memory, ", hidden=True
     ),
-    "both masks or none": edit(
-        "for layer in", "if src_mask is None or tgt_mask is None:\n    src_mask = tgt_mask = None\n…"
-    ).fails("values", "decoder(x, memory, ", hidden=True),
-    "masks for the first layer only": edit(
-        "x = layer…", "x, src_mask, tgt_mask = layer(x, memory, src_mask, tgt_mask), None, None"
-    ).fails("values", "handed to the first layer only"),
+    "masks for the first layer only": edit("x = layer…", "x, src_mask, tgt_mask = layer(x, memory, src_mask, tgt_mask), None, None").fails(
+        "values", "handed to the first layer only"
+    ),
     "memory's gradient only through the first layer": edits(
         ("for layer…", "for i, layer in enumerate(self.layers):"), (", src_mask,", " if i == 0 else memory.detach()…")
     ).named("gradient"),
     "memory's gradient only through the last layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"),
-        ("memory, src_mask,", "memory if i == len(self.layers)-1 else memory.detach(), src_mask,"),
+        ("for layer…", "for i, layer in enumerate(self.layers):"), ("memory, src_mask,", "memory if i == len(self.layers)-1 else memory.detach(), src_mask,")
     ).named("gradient"),
     "memory detached while training": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if self.training:\n"
-        "    memory = memory.detach()\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, memory, src_mask, tgt_mask)\n"
-        "return x",
+        "if self.training:\n    memory = memory.detach()\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
     ).named("gradient"),
     "no src_mask while training": edit("src_mask,", "None if self.training else …").named("mask"),
-    "src_mask only in the first layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"), ("src_mask,", "src_mask if i == 0 else None,")
-    ).named("mask"),
-    "tgt_mask only in the first layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"), ("tgt_mask)", "tgt_mask if i == 0 else None)")
-    ).named("mask"),
-    "memory follows x when the sizes fit": edit("tgt_mask)", "…\nif x.shape == memory.shape:\n    memory = x").named(
-        "memory"
+    "src_mask only in the first layer": edits(("for layer…", "for i, layer in enumerate(self.layers):"), ("src_mask,", "src_mask if i == 0 else None,")).named(
+        "mask"
     ),
+    "tgt_mask only in the first layer": edits(("for layer…", "for i, layer in enumerate(self.layers):"), ("tgt_mask)", "tgt_mask if i == 0 else None)")).named(
+        "mask"
+    ),
+    "memory follows x when the sizes fit": edit("tgt_mask)", "…\nif x.shape == memory.shape:\n    memory = x").named("memory"),
     "masks exchanged when the lengths are equal": edit(
         "src_mask, tgt_mask)", "tgt_mask, src_mask) if x.size(1) == memory.size(1) else layer(x, memory, …"
     ).named("mask"),
@@ -78,10 +62,7 @@ WRONG = {
     ).named("mask"),
     "frozen memory: layer norm of memory": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "memory = F.layer_norm(memory, memory.shape[-1:])\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, memory, src_mask, tgt_mask)\n"
-        "return x",
+        "memory = F.layer_norm(memory, memory.shape[-1:])\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
     ).named("norm|memory"),
     "defaults to no dropout": edit("dropout=0.1", "dropout=0.0").named("dropout"),
     "forward's arguments exchanged": edit("src_mask=None, tgt_mask=None", "tgt_mask=None, src_mask=None").named("mask"),
@@ -95,11 +76,7 @@ WRONG = {
     "x in place": edit("x = layer…", "x.data = layer(x, memory, src_mask, tgt_mask).data"),
     "batch of one gets no masks": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if len(x) == 1:\n"
-        "    src_mask = tgt_mask = None\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, memory, src_mask, tgt_mask)\n"
-        "return x",
+        "if len(x) == 1:\n    src_mask = tgt_mask = None\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
     ).named("mask"),
     "x detached between layers when training": edit("(x,", "(x.detach() if self.training else x,").named("gradient"),
     "memory kept from first call": edit(
@@ -110,9 +87,7 @@ WRONG = {
         "    x = layer(x, self.memory, src_mask, tgt_mask)\n"
         "return x",
     ).named("memory"),
-    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails(
-        "layers", "With num_heads=3"
-    ),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("layers", "With num_heads=3"),
 }
 
 RIGHT = {
@@ -130,9 +105,7 @@ RIGHT = {
     "an iterator": edits(
         (
             "layers = […(layers)",
-            "self.layers = nn.ModuleList()\n"
-            "while len(self.layers) < num_layers:\n"
-            "    self.layers.append(DecoderLayer(d_model, num_heads, d_ff, dropout))",
+            "self.layers = nn.ModuleList()\nwhile len(self.layers) < num_layers:\n    self.layers.append(DecoderLayer(d_model, num_heads, d_ff, dropout))",
         ),
         ("if tgt_mask…layers:", "for _, layer in self.layers.named_children():"),
         on="a mask with four dimensions, cut to size",
@@ -172,10 +145,7 @@ RIGHT = {
                 return reduce(lambda h, l: l(h, memory, src_mask, tgt_mask), self.layers, x)
     """,
     "deepcopy re-initialised": edits(
-        (
-            "from functools…",
-            "import copy\ndef clones(module, n):\n    return nn.ModuleList([copy.deepcopy(module) for _ in range(n)])",
-        ),
+        ("from functools…", "import copy\ndef clones(module, n):\n    return nn.ModuleList([copy.deepcopy(module) for _ in range(n)])"),
         ("make =…num_layers))", "self.layers = clones(DecoderLayer(d_model, num_heads, d_ff, dropout), num_layers)"),
         ("return reduce…", "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x"),
         on="partial",

@@ -9,84 +9,49 @@ WRONG = {
         "nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)",
     ).fails("layers", "`layers.1.self_attn"),
     "always six layers": edit("range(…", "range(6)").fails("layers", "wrong number of layers"),
-    "a norm at the end": edits(
-        ("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"),
-        ("return x", "return self.norm(x)"),
-    ).fails("layers", "should not have"),
-    "a norm without parameters at the end": edit("return x", "return F.layer_norm(x, x.shape[-1:])").fails(
-        "values", "one more norm at the end"
+    "a norm at the end": edits(("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"), ("return x", "return self.norm(x)")).fails(
+        "layers", "should not have"
     ),
+    "a norm without parameters at the end": edit("return x", "return F.layer_norm(x, x.shape[-1:])").fails("values", "one more norm at the end"),
     "mask forgotten": edit("layer(…", "layer(x)").fails("values", "mask is not handed to the layers"),
-    "mask for the first layer only": edit("x = layer…", "x, src_mask = layer(x, src_mask), None").fails(
-        "values", "first layer only"
-    ),
-    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails(
-        "values", "reads the input of the stack"
-    ),
-    "returns in the loop": edit("x = layer(x, src_mask)\n        return x", "x = layer(x, src_mask)\nreturn x").fails(
-        "values", "only the first layer is used"
-    ),
+    "mask for the first layer only": edit("x = layer…", "x, src_mask = layer(x, src_mask), None").fails("values", "first layer only"),
+    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("values", "reads the input of the stack"),
+    "returns in the loop": edit("x = layer(x, src_mask)\n        return x", "x = layer(x, src_mask)\nreturn x").fails("values", "only the first layer is used"),
     "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("values", "reverse order"),
     "the first layer every time": edit("= layer", "= self.layers[0]").fails("values", "first layer is used every time"),
     "a residual round each layer": edit("= layer", "= x + layer").fails("values", "added to its input"),
     "only right for three layers": edit(".layers:", ".layers[:3]:").fails("values", "wrong values", hidden=True),
-    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails(
-        "values", "wrong number of layers", hidden=True
-    ),
-    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails(
-        "values", "wrong number of layers", hidden=True
-    ),
+    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("values", "wrong number of layers", hidden=True),
+    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("values", "wrong number of layers", hidden=True),
     "sizes exchanged": edit("d_ff, dropout)", "d_model, dropout)").fails("layers"),
     "dropout not handed on": edit("d_ff, dropout)", "d_ff)").fails("layers", "drop out at"),
     "one head": edit("(d_model, num_heads", "(d_model, 1").fails("layers", "With num_heads=3"),
     "one layer too few": edit("range(…", "range(num_layers - 1)").fails("layers", "wrong number of layers"),
-    "without gradients": edit("x = layer…", "with torch.no_grad():\n    …").fails(
-        "values", "No gradient flows back to `x`"
-    ),
-    "detached between layers": edit("layer(…", "layer(x.detach(), src_mask)").fails(
-        "values", "No gradient flows back to `x`"
-    ),
-    "mask in evaluation only": edit("layer(…", "layer(x, None if self.training else src_mask)").fails(
-        "values", "encoder.train()", hidden=True
-    ),
-    "dropout between layers": edit("layer(…", "F.dropout(…, 0.1, self.training)").fails(
-        "values", "encoder.train()", hidden=True
-    ),
-    "the first row's mask": edit("layer(…", "layer(x, None if src_mask is None else src_mask[:1])").fails(
-        "values", "all rows get the mask of the first"
-    ),
+    "without gradients": edit("x = layer…", "with torch.no_grad():\n    …").fails("values", "No gradient flows back to `x`"),
+    "detached between layers": edit("layer(…", "layer(x.detach(), src_mask)").fails("values", "No gradient flows back to `x`"),
+    "mask in evaluation only": edit("layer(…", "layer(x, None if self.training else src_mask)").fails("values", "encoder.train()", hidden=True),
+    "dropout between layers": edit("layer(…", "F.dropout(…, 0.1, self.training)").fails("values", "encoder.train()", hidden=True),
+    "the first row's mask": edit("layer(…", "layer(x, None if src_mask is None else src_mask[:1])").fails("values", "all rows get the mask of the first"),
     "no mask for a batch of one": edit("(x, src_mask)", "(x, src_mask if x.size(0) > 1 else None)").named("mask"),
     "mask only in the last layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"),
-        ("(x, src_mask)", "(x, src_mask if i == len(self.layers)-1 else None)"),
+        ("for layer…", "for i, layer in enumerate(self.layers):"), ("(x, src_mask)", "(x, src_mask if i == len(self.layers)-1 else None)")
     ).named("mask"),
-    "frozen layers": edit("self.layers =…range(num_layers)\n)", "…\nself.layers.requires_grad_(False)").named(
-        "frozen|requires_grad|gradient"
-    ),
+    "frozen layers": edit("self.layers =…range(num_layers)\n)", "…\nself.layers.requires_grad_(False)").named("frozen|requires_grad|gradient"),
     "puts itself into eval mode": edit(
-        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
-        "self.eval()\nfor layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
+        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x", "self.eval()\nfor layer in self.layers:\n    x = layer(x, src_mask)\nreturn x"
     ).named("mode|eval"),
     "puts itself into train mode": edit(
-        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
-        "self.train()\nfor layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
+        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x", "self.train()\nfor layer in self.layers:\n    x = layer(x, src_mask)\nreturn x"
     ).named("mode|train"),
-    "detaches between layers while training": edit(
-        "(x, src_mask)", "(x.detach() if self.training else x, src_mask)"
-    ).named("gradient"),
+    "detaches between layers while training": edit("(x, src_mask)", "(x.detach() if self.training else x, src_mask)").named("gradient"),
     "layers seeded alike": edit(
-        "EncoderLayer(…",
-        "(torch.manual_seed(0), EncoderLayer(d_model, num_heads, d_ff, dropout))[1] for _ in range(num_layers)",
+        "EncoderLayer(…", "(torch.manual_seed(0), EncoderLayer(d_model, num_heads, d_ff, dropout))[1] for _ in range(num_layers)"
     ).named("seed|same|random|stays the same|evenly"),
     "default dropout is 0": edit("dropout=0.1", "dropout=0.0").named("dropout"),
     "default dropout is 0.5": edit("dropout=0.1", "dropout=0.5").named("dropout"),
     "remembers the first mask": edit(
         "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
-        "if not hasattr(self, '_m'):\n"
-        "    self._m = src_mask\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, self._m)\n"
-        "return x",
+        "if not hasattr(self, '_m'):\n    self._m = src_mask\nfor layer in self.layers:\n    x = layer(x, self._m)\nreturn x",
     ).named("mask"),
     "extra dropout of the given rate at the end": edits(
         ("__init__()", "…\nself.p = dropout"), ("return x", "return F.dropout(x, self.p, self.training)")
@@ -94,21 +59,13 @@ WRONG = {
     "input overwritten": edit("x = layer…", "x.copy_(layer(x.clone(), src_mask).detach())").named("chang|in place"),
     "zeroes the padding rows (masked positions) in place of the mask": edit(
         "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
-        "if src_mask is not None:\n"
-        "    x = x * src_mask[:, 0, 0, :, None]\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x)\n"
-        "return x",
+        "if src_mask is not None:\n    x = x * src_mask[:, 0, 0, :, None]\nfor layer in self.layers:\n    x = layer(x)\nreturn x",
     ).named("mask"),
     "gradient in x kept, early layers' weights cut off": edit(
         "for layer…src_mask)",
-        "for i, layer in enumerate(self.layers):\n"
-        "    y = layer(x, src_mask)\n"
-        "    x = y if i == len(self.layers) - 1 else y.detach() + x - x.detach()",
+        "for i, layer in enumerate(self.layers):\n    y = layer(x, src_mask)\n    x = y if i == len(self.layers) - 1 else y.detach() + x - x.detach()",
     ).named("gradient"),
-    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails(
-        "layers", "With num_heads=3"
-    ),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("layers", "With num_heads=3"),
 }
 
 RIGHT = {
@@ -116,16 +73,12 @@ RIGHT = {
         ("import copy", ""),
         (
             "layer =…num_layers)])",
-            "self.layers = nn.ModuleList()\n"
-            "for _ in range(num_layers):\n"
-            "    self.layers.append(EncoderLayer(d_model, num_heads, d_ff, dropout=dropout))",
+            "self.layers = nn.ModuleList()\nfor _ in range(num_layers):\n    self.layers.append(EncoderLayer(d_model, num_heads, d_ff, dropout=dropout))",
         ),
         on="deepcopies",
     ),
     "deep copies of one layer, as PyTorch does it": edit(
-        "for i…return x",
-        "output = x\nfor layer in self.layers:\n    output = layer(output, src_mask)\nreturn output",
-        on="deepcopies",
+        "for i…return x", "output = x\nfor layer in self.layers:\n    output = layer(output, src_mask)\nreturn output", on="deepcopies"
     ),
     "deepcopies": """
         import copy
@@ -197,10 +150,7 @@ RIGHT = {
         ("EncoderLayer(…", "[EncoderLayer(d_model, num_heads, d_ff, dropout) for i in range(num_layers)]"),
         (
             "for layer…src_mask)",
-            "i = 0\n"
-            "while i < len(self.layers):\n"
-            "    x = self.layers[i](x) if src_mask is None else self.layers[i](x, src_mask)\n"
-            "    i += 1",
+            "i = 0\nwhile i < len(self.layers):\n    x = self.layers[i](x) if src_mask is None else self.layers[i](x, src_mask)\n    i += 1",
         ),
         on=BARE,
     ),

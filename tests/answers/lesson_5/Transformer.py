@@ -44,74 +44,55 @@ BASES = {
             def forward(self, src, tgt):
                 memory = self.encode(src)
                 return self.decode(tgt, memory, src)
-    """,
+    """
 }
 
 WRONG = {
-    "two positional encodings": edit(
-        "self.positional_encoding =…", "self.positional_encoding = nn.Embedding(max_len, d_model)"
-    ).fails("parts"),
-    "no bias in the output layer": edit(
-        "nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)"
-    ).fails("parts", "`output_projection.bias`"),
-    "projects to the source's vocabulary": edit(
-        "nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)"
-    ).fails("parts", "wrong shape"),
-    "one embedding for both": edit("self.tgt_embedding =…", "self.tgt_embedding = self.src_embedding").fails(
-        "parts", "same module as `src_embedding`"
+    "two positional encodings": edit("self.positional_encoding =…", "self.positional_encoding = nn.Embedding(max_len, d_model)").fails("parts"),
+    "no bias in the output layer": edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)").fails(
+        "parts", "`output_projection.bias`"
     ),
-    "always two layers": edits(("Encoder(num_layers,", "Encoder(2,"), ("Decoder(num_layers,", "Decoder(2,")).fails(
-        "parts", hidden=True
+    "projects to the source's vocabulary": edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)").fails("parts", "wrong shape"),
+    "one embedding for both": edit("self.tgt_embedding =…", "self.tgt_embedding = self.src_embedding").fails("parts", "same module as `src_embedding`"),
+    "always two layers": edits(("Encoder(num_layers,", "Encoder(2,"), ("Decoder(num_layers,", "Decoder(2,")).fails("parts", hidden=True),
+    "at least two layers": edits(("Encoder(num_layers,", "Encoder(max(num_layers, 2),"), ("Decoder(num_layers,", "Decoder(max(num_layers, 2),")).fails(
+        "values", "With num_layers=1 the stacks have [2] layers", hidden=True
     ),
-    "at least two layers": edits(
-        ("Encoder(num_layers,", "Encoder(max(num_layers, 2),"), ("Decoder(num_layers,", "Decoder(max(num_layers, 2),")
-    ).fails("values", "With num_layers=1 the stacks have [2] layers", hidden=True),
-    "num_heads and num_layers exchanged": edit(
-        "Encoder(num_layers, d_model, num_heads,", "Encoder(num_heads, d_model, num_layers,"
-    ).fails("parts"),
+    "num_heads and num_layers exchanged": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_heads, d_model, num_layers,").fails("parts"),
     "dropout fixed": edit("PositionalEncoding(…", "PositionalEncoding(d_model, max_len)").fails("parts", "drop out at"),
     "max_len ignored": edit("max_len, dropout", "dropout=dropout").fails("parts", "should raise ValueError"),
     "no positions": edits(
-        ("self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)"),
-        ("self.positional_encoding(…", "self.tgt_embedding(tgt)"),
+        ("self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)"), ("self.positional_encoding(…", "self.tgt_embedding(tgt)")
     ).fails("values", "no positions are added, neither"),
-    "no positions in the source": edit(
-        "self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)"
-    ).fails("values", "no positions are added to the source"),
-    "no positions in the target": edit(
-        "self.positional_encoding(self.tgt_embedding(tgt))", "self.tgt_embedding(tgt)"
-    ).fails("values", "no positions are added to the target"),
+    "no positions in the source": edit("self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)").fails(
+        "values", "no positions are added to the source"
+    ),
+    "no positions in the target": edit("self.positional_encoding(self.tgt_embedding(tgt))", "self.tgt_embedding(tgt)").fails(
+        "values", "no positions are added to the target"
+    ),
     "scaled twice": edits(
         ("self.src_embedding(src)", "math.sqrt(self.d_model) * …"),
         ("self.tgt_embedding(tgt)", "math.sqrt(self.d_model) * …"),
         ("self.pad_id = pad_id", "self.pad_id, self.d_model = pad_id, d_model"),
     ).fails("values", "once more"),
     "softmax on the logits": edit("self.output_projection(…", "….softmax(-1)").fails("values", "a softmax is applied"),
-    "target in the source's embedding": edit("self.tgt_embedding(tgt)", "self.src_embedding(tgt)").fails(
-        "values", "embedded with `src_embedding`"
-    ),
+    "target in the source's embedding": edit("self.tgt_embedding(tgt)", "self.src_embedding(tgt)").fails("values", "embedded with `src_embedding`"),
     "no encoder": edit("return self.encoder…", "return x").fails("values", "encoder is left out"),
-    "no output layer": edit("self.output_projection(…", "self.decoder(x, memory, src_mask, tgt_mask)").fails(
-        "values", "wrong shape"
-    ),
-    "encodes again in decode": edit("src_mask, tgt_mask =…", "memory = self.encode(src)\n…").fails(
-        "values", "stays the same when the memory changes"
-    ),
+    "no output layer": edit("self.output_projection(…", "self.decoder(x, memory, src_mask, tgt_mask)").fails("values", "wrong shape"),
+    "encodes again in decode": edit("src_mask, tgt_mask =…", "memory = self.encode(src)\n…").fails("values", "stays the same when the memory changes"),
     "returns the last position only": edit("self.output_projection(…", "…[:, -1]").fails("values", "wrong shape"),
-    "returns a pair": edit(
-        "return self.decode…", "memory = self.encode(src)\nreturn self.decode(tgt, memory, src), memory"
-    ).fails("values", "should be a torch.Tensor"),
-    "runs without gradients": edit("return self.decode…", "with torch.no_grad():\n    …").fails(
-        "values", "No gradient"
+    "returns a pair": edit("return self.decode…", "memory = self.encode(src)\nreturn self.decode(tgt, memory, src), memory").fails(
+        "values", "should be a torch.Tensor"
     ),
+    "runs without gradients": edit("return self.decode…", "with torch.no_grad():\n    …").fails("values", "No gradient"),
     "detached memory": edit("(src),", "(src).detach(),").fails("values", "No gradient"),
     "no causal mask": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id)").fails("masks", "no causal mask"),
-    "causal mask in training only": edit(
-        "src_mask, tgt_mask =…", "…\nif not self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)"
-    ).fails("masks", "no causal mask"),
-    "causal mask in evaluation only": edit(
-        "src_mask, tgt_mask =…", "…\nif self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)"
-    ).fails("masks", "no causal mask"),
+    "causal mask in training only": edit("src_mask, tgt_mask =…", "…\nif not self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
+        "masks", "no causal mask"
+    ),
+    "causal mask in evaluation only": edit("src_mask, tgt_mask =…", "…\nif self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
+        "masks", "no causal mask"
+    ),
     "no mask in the encoder": edit("self.encoder(…", "self.encoder(x)").fails("masks", "encoder gets no mask"),
     "no mask in the cross-attention": edit(", src_mask", ", None").fails("masks", "cross-attention gets no mask"),
     "no mask of the source anywhere": edits((", padding_mask(src, self.pad_id)", ""), (", src_mask", ", None")).fails(
@@ -122,60 +103,38 @@ WRONG = {
     ).fails("masks", "RuntimeError"),
     "a causal mask in the encoder": edit(", padding_mask", ", decoder_mask").fails("values"),
     "pad id 0 hard-coded": edit("self.pad_id = pad_id", "self.pad_id = 0").fails("masks", "embeds pad_id=4"),
-    "padding of the target not hidden": edit("decoder_mask(…", "decoder_mask(tgt, -1)").fails(
-        "masks", "`tgt_embedding` embeds pad_id=4"
-    ),
+    "padding of the target not hidden": edit("decoder_mask(…", "decoder_mask(tgt, -1)").fails("masks", "`tgt_embedding` embeds pad_id=4"),
     "equal copies instead of sharing": edits(
         ("self.tgt_embedding.…", "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)"),
         ("self.output_projection.…", "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)"),
     ).fails("sharing", "another parameter with the same numbers"),
-    "the output layer left out of the sharing": edit("self.output_projection.…", "").fails(
-        "sharing", "`output_projection.weight` is not the parameter"
-    ),
-    "the target left out of the sharing": edit("self.tgt_embedding.…", "").fails(
-        "sharing", "`tgt_embedding.embedding.weight` is not the parameter"
-    ),
-    "always shared when it fits": edit("if share_embeddings:", "if src_vocab_size == tgt_vocab_size:").fails(
-        "sharing", "are one parameter"
-    ),
-    "no error for different vocabularies": edit("if share_embeddings and…", "if False:").fails(
-        "sharing", "should raise ValueError"
-    ),
-    "heads fixed": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_layers, d_model, 4,").fails(
-        "parts", "With num_heads=3"
-    ),
+    "the output layer left out of the sharing": edit("self.output_projection.…", "").fails("sharing", "`output_projection.weight` is not the parameter"),
+    "the target left out of the sharing": edit("self.tgt_embedding.…", "").fails("sharing", "`tgt_embedding.embedding.weight` is not the parameter"),
+    "always shared when it fits": edit("if share_embeddings:", "if src_vocab_size == tgt_vocab_size:").fails("sharing", "are one parameter"),
+    "no error for different vocabularies": edit("if share_embeddings and…", "if False:").fails("sharing", "should raise ValueError"),
+    "heads fixed": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_layers, d_model, 4,").fails("parts", "With num_heads=3"),
     "max_len less one": edit("max_len,", "max_len - 1,").fails("parts", "raised ValueError"),
     "target positions by hand, without limit or dropout": edit(
-        "self.positional_encoding(self.tgt_embedding(tgt))",
-        "self.tgt_embedding(tgt) + self.positional_encoding.encoding[:tgt.size(1)]",
+        "self.positional_encoding(self.tgt_embedding(tgt))", "self.tgt_embedding(tgt) + self.positional_encoding.encoding[:tgt.size(1)]"
     ).fails("parts"),
     "the mask of the last source encoded": edits(
-        (
-            "return self.encoder…",
-            "self.src_mask = padding_mask(src, self.pad_id)\nreturn self.encoder(x, self.src_mask)",
-        ),
+        ("return self.encoder…", "self.src_mask = padding_mask(src, self.pad_id)\nreturn self.encoder(x, self.src_mask)"),
         ("src_mask, tgt_mask =…", "src_mask, tgt_mask = self.src_mask, decoder_mask(tgt, self.pad_id)"),
     ).fails("masks"),
     "masks inverted in the encoder": edit(", padding_mask", ", ~padding_mask").fails("values", "NaN"),
     "the first source's mask for all": edit("src, self.", "src[:1], self.").fails("masks", "source mask of the first"),
-    "shared output scaled": edit(
-        "tgt_mask))", "… * (0.5 if self.output_projection.weight is self.src_embedding.embedding.weight else 1)"
-    ).fails("sharing", "wrong values", hidden=True),
-    "output always tied to the target": edit(
-        "if share_embeddings:", "self.output_projection.weight = self.tgt_embedding.embedding.weight\n…"
-    ).fails("parts", "same parameter as `tgt_embedding"),
-    "causal mask on the CPU": edit(
-        "decoder_mask(…", "padding_mask(tgt, self.pad_id) & torch.ones(tgt.size(1), tgt.size(1)).tril().bool()"
-    ).fails("values", "made on the CPU", hidden=True),
-    "plain embeddings": edit("TokenEmbedding(src_vocab_size…", "nn.Embedding(src_vocab_size, d_model)").fails(
-        "values", "has no `embedding`"
+    "shared output scaled": edit("tgt_mask))", "… * (0.5 if self.output_projection.weight is self.src_embedding.embedding.weight else 1)").fails(
+        "sharing", "wrong values", hidden=True
     ),
+    "output always tied to the target": edit("if share_embeddings:", "self.output_projection.weight = self.tgt_embedding.embedding.weight\n…").fails(
+        "parts", "same parameter as `tgt_embedding"
+    ),
+    "causal mask on the CPU": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id) & torch.ones(tgt.size(1), tgt.size(1)).tril().bool()").fails(
+        "values", "made on the CPU", hidden=True
+    ),
+    "plain embeddings": edit("TokenEmbedding(src_vocab_size…", "nn.Embedding(src_vocab_size, d_model)").fails("values", "has no `embedding`"),
     "output layer tied to the target embedding when vocabularies are equal, unasked": edits(
-        (
-            "self.register_buffer…",
-            "elif src_vocab_size == tgt_vocab_size:\n"
-            "    self.output_projection.weight = self.tgt_embedding.embedding.weight",
-        ),
+        ("self.register_buffer…", "elif src_vocab_size == tgt_vocab_size:\n    self.output_projection.weight = self.tgt_embedding.embedding.weight"),
         ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
         on="a non-persistent causal buffer of max_len",
     ).named("share"),
@@ -203,23 +162,16 @@ WRONG = {
     ).named("gradient"),
     "softmax while training": edit(
         "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\n"
-        "return logits.softmax(-1) if self.training else logits",
+        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits.softmax(-1) if self.training else logits",
     ).named("softmax|probab|log_softmax"),
     "second dropout on source embedding, of the given rate": edits(
-        ("= pad_id", "…\nself.p = dropout"),
-        ("self.positional_encoding(self.src_embedding(src))", "F.dropout(…, self.p, self.training)"),
+        ("= pad_id", "…\nself.p = dropout"), ("self.positional_encoding(self.src_embedding(src))", "F.dropout(…, self.p, self.training)")
     ).named("dropout"),
     "dropout module on the logits": edits(
         ("self.pad_id = pad_id", "…\nself.drop = nn.Dropout(dropout)"),
-        (
-            "return self.output_projection…",
-            "return self.drop(self.output_projection(self.decoder(x, memory, src_mask, tgt_mask)))",
-        ),
+        ("return self.output_projection…", "return self.drop(self.output_projection(self.decoder(x, memory, src_mask, tgt_mask)))"),
     ).named("dropout"),
-    "dropout on memory": edits(
-        ("= pad_id", "…\nself.drop = nn.Dropout(dropout)"), ("x, memory", "x, self.drop(memory)")
-    ).named("dropout"),
+    "dropout on memory": edits(("= pad_id", "…\nself.drop = nn.Dropout(dropout)"), ("x, memory", "x, self.drop(memory)")).named("dropout"),
     "causal table of 32 positions": edit(
         "src_mask, tgt_mask =…",
         "src_mask = padding_mask(src, self.pad_id)\n"
@@ -230,55 +182,37 @@ WRONG = {
         ("positional_encoding(self.tgt_embedding(tgt))", "tgt_positions(self.tgt_embedding(tgt))"),
     ).named("max_len"),
     "refuses different vocabularies even without sharing": edit("if share_embeddings and src", "if src"),
-    "AssertionError in place of ValueError": edit(
-        'if share_embeddings and…share.")', "assert not share_embeddings or src_vocab_size == tgt_vocab_size"
+    "AssertionError in place of ValueError": edit('if share_embeddings and…share.")', "assert not share_embeddings or src_vocab_size == tgt_vocab_size"),
+    "shared matrix frozen": edit("output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)").named(
+        "frozen|requires_grad|gradient"
     ),
-    "shared matrix frozen": edit(
-        "output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)"
-    ).named("frozen|requires_grad|gradient"),
     "forward without gradient to source when training": edit(
-        "return self.decode…",
-        "memory = self.encode(src)\nreturn self.decode(tgt, memory.detach() if self.training else memory, src)",
+        "return self.decode…", "memory = self.encode(src)\nreturn self.decode(tgt, memory.detach() if self.training else memory, src)"
     ).named("gradient"),
-    "encode and decode switch to eval": edit(
-        "x = self.positional_encoding(self.src_embedding(src))", "self.eval()\n…"
-    ).named("mode"),
+    "encode and decode switch to eval": edit("x = self.positional_encoding(self.src_embedding(src))", "self.eval()\n…").named("mode"),
     "initialises xavier in the constructor with seed": edit("super(…", "…\ntorch.manual_seed(0)").named("seed"),
     "defaults: 4 heads": edit("num_heads=8", "num_heads=4").named("default|drops out at|another default"),
     "defaults: d_ff 1024": edit("d_ff=2048", "d_ff=1024").named("default|drops out at|another default"),
-    "d_ff taken as 4*d_model for decoder": edit(
-        "Decoder(…", "Decoder(num_layers, d_model, num_heads, 4*d_model, dropout)"
-    ),
-    "shared when vocabularies differ: cuts silently, raises only if tgt larger": edit(
-        "!= tgt_vocab_size", "< tgt_vocab_size"
-    ),
+    "d_ff taken as 4*d_model for decoder": edit("Decoder(…", "Decoder(num_layers, d_model, num_heads, 4*d_model, dropout)"),
+    "shared when vocabularies differ: cuts silently, raises only if tgt larger": edit("!= tgt_vocab_size", "< tgt_vocab_size"),
     "target vocab ignored in tgt embedding": edit("(tgt_vocab_size", "(max(src_vocab_size, tgt_vocab_size)"),
     "padding rows of memory zeroed, no cross mask": edit(
-        "src_mask, tgt_mask =…",
-        "memory = memory * (src != self.pad_id).unsqueeze(-1)\n"
-        "src_mask, tgt_mask = None, decoder_mask(tgt, self.pad_id)",
+        "src_mask, tgt_mask =…", "memory = memory * (src != self.pad_id).unsqueeze(-1)\nsrc_mask, tgt_mask = None, decoder_mask(tgt, self.pad_id)"
     ).named("pad"),
-    "memory modified in place": edit(
-        "return self.output_projection…", "memory *= (src != self.pad_id).unsqueeze(-1)\n…"
-    ).named("memory"),
+    "memory modified in place": edit("return self.output_projection…", "memory *= (src != self.pad_id).unsqueeze(-1)\n…").named("memory"),
     "logits of pad set to -inf": edit(
         "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\n"
-        "logits[..., self.pad_id] = float('-inf')\n"
-        "return logits",
+        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nlogits[..., self.pad_id] = float('-inf')\nreturn logits",
     ),
     "last logits only in eval": edit(
         "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\n"
-        "return logits if self.training else logits[:, -1:]",
+        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits if self.training else logits[:, -1:]",
     ),
     "float32 memory": edit("self.decoder(x, memory,", "self.decoder(x, memory.float(),").named("dtype|float64"),
     "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5"),
     "decoder always has two layers": edit("Decoder(num_layers,", "Decoder(2,"),
     "decoder at most two layers": edit("Decoder(num_layers,", "Decoder(min(num_layers, 2),"),
-    "no bias when shared": edit(
-        "= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)"
-    ).named("bias"),
+    "no bias when shared": edit("= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)").named("bias"),
     "in eval mode encode keeps its first result per shape": edit(
         "x = self.positional_encoding(self.src_embedding(src))\nreturn self.encoder(x, padding_mask(src, self.pad_id))",
         "key = tuple(src.shape)\n"
@@ -298,8 +232,7 @@ WRONG = {
     ).named("mask"),
     "source mask needs pads in row 0": edit(
         "src_mask, tgt_mask =…",
-        "src_mask = padding_mask(src, self.pad_id) if (src[0] == self.pad_id).any() else None\n"
-        "tgt_mask = decoder_mask(tgt, self.pad_id)",
+        "src_mask = padding_mask(src, self.pad_id) if (src[0] == self.pad_id).any() else None\ntgt_mask = decoder_mask(tgt, self.pad_id)",
     ).named("pad"),
     "source mask in encoder only if it has pads in row 0": edit(
         "self.encoder(…", "self.encoder(x, padding_mask(src, self.pad_id) if (src[0] == self.pad_id).any() else None)"
@@ -312,12 +245,9 @@ WRONG = {
         ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
         on="a non-persistent causal buffer of max_len",
     ).named("parameter"),
-    "no gradients in eval mode": edit(
-        "return self.decode…", "with torch.set_grad_enabled(self.training):\n    …"
-    ).named("gradient"),
+    "no gradients in eval mode": edit("return self.decode…", "with torch.set_grad_enabled(self.training):\n    …").named("gradient"),
     "memory sampled: decode clamps to source length": edit(
-        "return self.decode…",
-        "n = int((src != self.pad_id).sum(1).max())\nreturn self.decode(tgt, self.encode(src[:, :n]), src)",
+        "return self.decode…", "n = int((src != self.pad_id).sum(1).max())\nreturn self.decode(tgt, self.encode(src[:, :n]), src)"
     ),
 }
 
@@ -329,14 +259,8 @@ RIGHT = {
         ("def embed…tokens))", ""),
         on="parts in another order",
     ),
-    "log-probabilities for logits": edits(
-        ("def embed…tokens))", ""), ("(x)", "(x).log_softmax(-1)"), on="parts in another order"
-    ),
-    "masks by hand": edits(
-        ("def embed…tokens))", ""),
-        ("return padding_mask…", "return (tokens != self.pad_id)[:, None, None]"),
-        on="parts in another order",
-    ),
+    "log-probabilities for logits": edits(("def embed…tokens))", ""), ("(x)", "(x).log_softmax(-1)"), on="parts in another order"),
+    "masks by hand": edits(("def embed…tokens))", ""), ("return padding_mask…", "return (tokens != self.pad_id)[:, None, None]"), on="parts in another order"),
     "masks by hand, padded queries blocked from nothing": edits(
         ("def embed…tokens))", ""),
         (
@@ -352,22 +276,12 @@ RIGHT = {
     ),
     "an embedding helper": edit("x = self.positional_encoding…", "x = self.embed(tgt)", on="parts in another order"),
     "target embedding IS the source embedding module when shared": edits(
-        (
-            'if share_embeddings and…share.")',
-            'if share_embeddings:\n    if src_vocab_size != tgt_vocab_size:\n        raise ValueError("sizes differ")',
-        ),
-        (
-            "self.tgt_embedding =…",
-            "self.tgt_embedding = (\n"
-            "    self.src_embedding if share_embeddings else TokenEmbedding(tgt_vocab_size, d_model)\n"
-            ")",
-        ),
+        ('if share_embeddings and…share.")', 'if share_embeddings:\n    if src_vocab_size != tgt_vocab_size:\n        raise ValueError("sizes differ")'),
+        ("self.tgt_embedding =…", "self.tgt_embedding = (\n    self.src_embedding if share_embeddings else TokenEmbedding(tgt_vocab_size, d_model)\n)"),
         ("self.tgt_embedding.embedding.weight = self.src_embedding.embedding.weight", ""),
         (
             "x = self.positional_encoding(self.src_embedding…pad_id))",
-            "return self.encoder(\n"
-            "    self.positional_encoding(self.src_embedding(src)), padding_mask(src, self.pad_id)\n"
-            ")",
+            "return self.encoder(\n    self.positional_encoding(self.src_embedding(src)), padding_mask(src, self.pad_id)\n)",
         ),
         (
             "x = self.positional_encoding(self.tgt_embedding…tgt_mask))",
@@ -548,9 +462,7 @@ RIGHT = {
         ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
         on="a non-persistent causal buffer of max_len",
     ),
-    "last mask kept as a harmless attribute; vectors of padding not special": edit(
-        "tgt, self.pad_id)", "…\nself.last_masks = src_mask, tgt_mask"
-    ),
+    "last mask kept as a harmless attribute; vectors of padding not special": edit("tgt, self.pad_id)", "…\nself.last_masks = src_mask, tgt_mask"),
     "a non-persistent causal buffer of max_len": '''
         class Transformer(nn.Module):
             """The encoder-decoder Transformer (§3).
@@ -640,9 +552,7 @@ RIGHT = {
                 ### END SOLUTION
     ''',
     "masks of pad queries too (rows of padding not masked, ones see all)": edit(
-        "src_mask, tgt_mask =…",
-        "src_mask = padding_mask(src, self.pad_id).expand(-1, 1, src.size(1), -1)[:, :, :1]\n"
-        "tgt_mask = decoder_mask(tgt, self.pad_id)",
+        "src_mask, tgt_mask =…", "src_mask = padding_mask(src, self.pad_id).expand(-1, 1, src.size(1), -1)[:, :, :1]\ntgt_mask = decoder_mask(tgt, self.pad_id)"
     ),
     "inherits from a mixin with encode": """
         class _Enc:
@@ -687,27 +597,17 @@ RIGHT = {
     """,
     "logits shifted by a constant": edit(
         "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\n"
-        "return logits - logits.max(-1, keepdim=True).values.detach()",
+        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits - logits.max(-1, keepdim=True).values.detach()",
     ),
     "pad id also as a buffer": edits(
         ("= pad_id", '…\nself.register_buffer("pad", torch.tensor(pad_id), persistent=False)'),
-        (
-            "src_mask, tgt_mask =…",
-            "src_mask = src.ne(self.pad)[:, None, None]\ntgt_mask = decoder_mask(tgt, self.pad_id)",
-        ),
+        ("src_mask, tgt_mask =…", "src_mask = src.ne(self.pad)[:, None, None]\ntgt_mask = decoder_mask(tgt, self.pad_id)"),
     ),
     "typed, keywords, memory tuple": edit(
-        "return self.decode…",
-        "memory: torch.Tensor = self.encode(src=src)\n"
-        "logits: torch.Tensor = self.decode(tgt=tgt, memory=memory, src=src)\n"
-        "return logits",
+        "return self.decode…", "memory: torch.Tensor = self.encode(src=src)\nlogits: torch.Tensor = self.decode(tgt=tgt, memory=memory, src=src)\nreturn logits"
     ),
     "a Sequential holds embedding and positions out of the module tree": edits(
-        (
-            "x = self.positional_encoding(self.src_embedding…",
-            "front = nn.Sequential(self.src_embedding, self.positional_encoding)",
-        ),
+        ("x = self.positional_encoding(self.src_embedding…", "front = nn.Sequential(self.src_embedding, self.positional_encoding)"),
         ("x, padding_mask(src, self", "front(src), src_mask=padding_mask(src, pad_id=self"),
     ),
 }

@@ -7,9 +7,9 @@ WRONG = {
     "frozen ones too": edit("if p.requires_grad", "").fails("", "frozen parameter is counted"),
     "state_dict": edit("parameters() if p.requires_grad", "state_dict().values()").fails("", "counted twice"),
     "rows only": edit("p.numel()", "len(p)").fails("", "rows are counted"),
-    "shared ones twice": edit(
-        "p in model.parameters()", "module in model.modules() for p in module.parameters(recurse=False)", on=BARE
-    ).fails("", "counted twice"),
+    "shared ones twice": edit("p in model.parameters()", "module in model.modules() for p in module.parameters(recurse=False)", on=BARE).fails(
+        "", "counted twice"
+    ),
     "matrices only": edit("if p.requires_grad", "… and p.dim() > 1").fails("", "biases are left out"),
     "prints instead of returning": edits(("return sum(", "print("), ("if p…", "…")).fails("", "should be one number"),
     "weights and biases only": edit(
@@ -24,13 +24,9 @@ WRONG = {
     """).fails("", "Linear", hidden=True),
     "bytes / 4": edit("p.numel() for", "p.nbytes // 4 for").named("dtype"),
     "reduce without a start": edit(
-        "return sum…",
-        "from functools import reduce\n"
-        "return reduce(lambda a, b: a + b, [p.numel() for p in model.parameters() if p.requires_grad])",
+        "return sum…", "from functools import reduce\nreturn reduce(lambda a, b: a + b, [p.numel() for p in model.parameters() if p.requires_grad])"
     ),
-    "cat fails on none": edit(
-        "return sum…", "return torch.cat([p.flatten() for p in model.parameters() if p.requires_grad]).numel()"
-    ),
+    "cat fails on none": edit("return sum…", "return torch.cat([p.flatten() for p in model.parameters() if p.requires_grad]).numel()"),
     "dedupe by equal values": edit(
         "return sum…",
         "seen = []\n"
@@ -40,9 +36,7 @@ WRONG = {
         "return sum(p.numel() for p in seen)",
     ).named("equal"),
     "prod of two dims": edit("p.numel() for", "p.shape[0] * (p.shape[1] if p.dim() > 1 else 1) for"),
-    "freezes everything after counting": edits(
-        ("return sum(", "n = sum("), ("if p…", "…\nmodel.requires_grad_(False)\nreturn n")
-    ).named("frozen"),
+    "freezes everything after counting": edits(("return sum(", "n = sum("), ("if p…", "…\nmodel.requires_grad_(False)\nreturn n")).named("frozen"),
     "counts in millions rounded": edits(("return sum(", "return round(1e-6 * sum("), ("if p…", "…, 3) * 1_000_000")),
 }
 

@@ -12,9 +12,7 @@ WRONG = {
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
     """).fails("", "`table.weight` stays the same"),
-    "biases set to zero": edit("if parameter…_(parameter)", "…\nelse:\n    nn.init.zeros_(parameter)").fails(
-        "", "wrong values"
-    ),
+    "biases set to zero": edit("if parameter…_(parameter)", "…\nelse:\n    nn.init.zeros_(parameter)").fails("", "wrong values"),
     "new parameters": body("""
         for module in model.modules():
             if getattr(module, "weight", None) is not None and module.weight.dim() > 1:
@@ -47,9 +45,7 @@ WRONG = {
     "a fresh seeded generator each matrix": edit(
         "with torch…shape)))", "nn.init.xavier_uniform_(p, generator=torch.Generator().manual_seed(0))", on="one-sided"
     ).named("seed|same"),
-    "new data in float32": edit(
-        "with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided"
-    ).named("dtype"),
+    "new data in float32": edit("with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided").named("dtype"),
     "gain of relu": edit("xavier_uniform_(…", "xavier_uniform_(parameter, gain=2**0.5)"),
     "one-sided": """
         def initialize_parameters(model: nn.Module) -> None:
@@ -64,9 +60,7 @@ WRONG = {
         on="one-sided",
     ).named("distribution"),
     "row after row alike": edits(
-        (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"),
-        ("p.uniform_…", "p.copy_(torch.empty(p.shape[1:]).uniform_(-b, b).expand_as(p))"),
-        on="one-sided",
+        (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"), ("p.uniform_…", "p.copy_(torch.empty(p.shape[1:]).uniform_(-b, b).expand_as(p))"), on="one-sided"
     ).named("same|rows"),
     "eval mode left": whole("""
         def initialize_parameters(model: nn.Module) -> None:
@@ -99,9 +93,7 @@ RIGHT = {
                     torch.nn.init.xavier_uniform_(p.data)
         model.apply(draw)
     """),
-    "rows and columns, two dimensions": edits(
-        ("parameter in", "p in"), ("if parameter…", "if p.dim() == 2:"), ("(parameter)", "(p)"), on=BARE
-    ),
+    "rows and columns, two dimensions": edits(("parameter in", "p in"), ("if parameter…", "if p.dim() == 2:"), ("(parameter)", "(p)"), on=BARE),
     "apply over modules, recurse=False": """
         def initialize_parameters(model: nn.Module) -> None:
             def init(m):
@@ -140,9 +132,7 @@ RIGHT = {
             return model
     """,
     "own generator from global RNG": edits(
-        ("model.eval()", "g = torch.Generator().manual_seed(int(torch.randint(2**31, ())))"),
-        ("(p)", "(p, generator=g)"),
-        on="eval mode left",
+        ("model.eval()", "g = torch.Generator().manual_seed(int(torch.randint(2**31, ())))"), ("(p)", "(p, generator=g)"), on="eval mode left"
     ),
     "numpy's numbers": """
         import numpy as np

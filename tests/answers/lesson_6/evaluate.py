@@ -15,88 +15,60 @@ WRONG = {
         model.train(was)
         return sum(losses) / len(losses), sum(hits) / len(hits)
     """).fails("values", "tokens of small batches weigh more"),
-    "padding counts": edit("real =…", "real = torch.ones_like(labels, dtype=torch.bool)").fails(
-        "values", "padding counts as a label"
-    ),
+    "padding counts": edit("real =…", "real = torch.ones_like(labels, dtype=torch.bool)").fails("values", "padding counts as a label"),
     "padding counts among the hits": edit("[real].", ".").fails("values", "hits on padding count"),
     "divided by all positions": edit("tokens +…", "tokens += real.numel()").fails("values", "number of all positions"),
     "smoothed": edit('reduction="sum"', "…, label_smoothing=0.1").fails("values", "the labels are smoothed"),
     "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
-    "last batch only": edits(
-        ("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")
-    ).fails("values", "only the last batch"),
+    "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
     "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
     "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
     "whole sentences": edits(
-        (
-            "hits +…",
-            "hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()\n"
-            "rows = locals().get('rows', 0) + len(tgt)",
-        ),
+        ("hits +…", "hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()\nrows = locals().get('rows', 0) + len(tgt)"),
         ("hits / tokens", "hits / rows"),
     ).fails("values", "whole sentences are counted"),
     "argmax over the positions": edit("argmax(-1)", "argmax(1)").fails("values", "raised"),
-    "exchanged results": edit("loss /…", "hits / tokens, loss / tokens").fails(
-        "values", "loss and accuracy are exchanged"
-    ),
-    "tensors": edit("loss /…", "torch.tensor(loss / tokens), torch.tensor(hits / tokens)").fails(
-        "values", "is a tensor, not a Python number"
-    ),
+    "exchanged results": edit("loss /…", "hits / tokens, loss / tokens").fails("values", "loss and accuracy are exchanged"),
+    "tensors": edit("loss /…", "torch.tensor(loss / tokens), torch.tensor(hits / tokens)").fails("values", "is a tensor, not a Python number"),
     "no shift": edit("decoder_input, labels…", "decoder_input = labels = tgt").fails("values"),
     "train mode": edit("model.eval()", "").fails("mode", "in train mode"),
     "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
     "always ends in train mode": edit("(was_training)", "()").fails("mode", "not as a whole, in it afterwards"),
     "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode before"),
     "pad id fixed": edit("labels != pad_id", "labels != 0").fails("values", "taken to be 0", hidden=True),
-    "runs over the batches twice": edit("with torch", "count = sum(1 for _ in batches)\n…").fails(
-        "values", "raised ZeroDivisionError", hidden=True
-    ),
+    "runs over the batches twice": edit("with torch", "count = sum(1 for _ in batches)\n…").fails("values", "raised ZeroDivisionError", hidden=True),
     "asks for the length": edit("with torch", "count = len(batches)\n…").fails("values", "TypeError", hidden=True),
-    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails(
-        "mode", "switched off for everybody"
-    ),
-    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails(
-        "mode", "not as a whole, in it afterwards"
-    ),
+    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switched off for everybody"),
+    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
     "only the model's own flag set": edit("eval()", "training = False").fails("mode", "or a part of it, in train mode"),
-    "parameters frozen": edit("model.eval()", "for p in model.parameters():\n    p.requires_grad_(False)\n…").fails(
-        "mode", "are frozen"
-    ),
+    "parameters frozen": edit("model.eval()", "for p in model.parameters():\n    p.requires_grad_(False)\n…").fails("mode", "are frozen"),
     "BOS counted": edit("tokens +…", "tokens += (tgt != pad_id).sum().item()").fails("values", "BOS is counted"),
     "perplexity": edit("return loss / tokens,", "return math.exp(loss / tokens),").fails("values", "perplexity"),
-    "padding marked in place": edits(
-        ("logits = model", "labels[labels == pad_id] = -100\n…"), ("labels != pad_id", "labels != -100")
-    ).fails("values", "changes `tgt`"),
-    "a deep copy in train mode": edit(
-        "was_training =…eval()", "import copy\n\nmodel, was_training = copy.deepcopy(model), model.training"
-    ).fails("mode", "in train mode"),
-    "unfreezes frozen parameters": edits(
-        ("model.eval()", "…\nmodel.requires_grad_(False)"), ("model.train(…", "…\nmodel.requires_grad_(True)")
-    ).named("frozen|requires_grad"),
+    "padding marked in place": edits(("logits = model", "labels[labels == pad_id] = -100\n…"), ("labels != pad_id", "labels != -100")).fails(
+        "values", "changes `tgt`"
+    ),
+    "a deep copy in train mode": edit("was_training =…eval()", "import copy\n\nmodel, was_training = copy.deepcopy(model), model.training").fails(
+        "mode", "in train mode"
+    ),
+    "unfreezes frozen parameters": edits(("model.eval()", "…\nmodel.requires_grad_(False)"), ("model.train(…", "…\nmodel.requires_grad_(True)")).named(
+        "frozen|requires_grad"
+    ),
     "switches gradients on for a caller who had them off": edits(
         ("with torch…", "torch.set_grad_enabled(False)\nif True:"), ("model.train(…", "…\ntorch.set_grad_enabled(True)")
     ).named("grad"),
-    "index into batches": edit("for src…", "for i in range(len(batches)):\n    src, tgt = batches[i]").named(
-        "iterable"
-    ),
+    "index into batches": edit("for src…", "for i in range(len(batches)):\n    src, tgt = batches[i]").named("iterable"),
     "pops the caller's list": edit("for src…", "while batches:\n    src, tgt = batches.pop(0)"),
     "uses encode and decode": edit("logits =…", "logits = model.decode(decoder_input, model.encode(src), src)"),
-    "pad hard-coded only in the loss": edit(
-        "[real], labels[real]", ".flatten(0, 1), labels.flatten(), ignore_index=0"
-    ).named("pad_id"),
+    "pad hard-coded only in the loss": edit("[real], labels[real]", ".flatten(0, 1), labels.flatten(), ignore_index=0").named("pad_id"),
     "seeds": edit("model.eval()", "…\ntorch.manual_seed(0)").named("seed"),
     "accuracy as tensor": edit("hits / tokens", "torch.tensor(…)").named("number"),
     "rounded to three digits": edit("return loss…", "return round(loss / tokens, 3), round(hits / tokens, 3)"),
     "rounded to two digits": edit("return loss…", "return round(loss / tokens, 2), round(hits / tokens, 2)"),
     "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):"),
-    "cuts every batch to the width of the first": edit(
-        "for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"
-    ),
+    "cuts every batch to the width of the first": edit("for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"),
     "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").named("EOS"),
-    "accuracy of the last batch only": edits(
-        ("hits +=", "hits ="), ("hits / tokens", "hits / real.sum().item()")
-    ).named("only the last batch counts"),
+    "accuracy of the last batch only": edits(("hits +=", "hits ="), ("hits / tokens", "hits / real.sum().item()")).named("only the last batch counts"),
     "loss weighted by rows": edits(('").item()', "… / real.sum().item() * len(src)"), ("tokens,", "tokens * 1,")),
     "top-2 accuracy": edit("argmax(-1) == labels)", "topk(2, -1).indices == labels[..., None]).any(-1)"),
 }

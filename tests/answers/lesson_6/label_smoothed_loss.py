@@ -10,19 +10,17 @@ WRONG = {
     "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
     "divided by all positions": edits(
-        ("return F", "count = labels.numel()\n…"),
-        ("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / count"),
+        ("return F", "count = labels.numel()\n…"), ("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / count")
     ).fails("values", "number of all positions"),
     "divided by all positions (padding)": edit(
         "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / labels.numel()"
     ).fails("padding", "wrong values", names="number of all positions"),
-    "divided by the sentences": edit(
-        "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)"
-    ).fails("values", "number of sentences"),
+    "divided by the sentences": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)").fails(
+        "values", "number of sentences"
+    ),
     "sentence by sentence": edit(
         "return F…",
-        "rows = [F.cross_entropy(a, b, ignore_index=pad_id, label_smoothing=smoothing) for a, b in zip(logits, labels)]\n"
-        "return torch.stack(rows).mean()",
+        "rows = [F.cross_entropy(a, b, ignore_index=pad_id, label_smoothing=smoothing) for a, b in zip(logits, labels)]\nreturn torch.stack(rows).mean()",
         on="(B, V, T) form",
     ).fails("values", "each sentence is averaged by itself"),
     "smoothing over V - 1": whole("""
@@ -32,9 +30,7 @@ WRONG = {
             q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
             return -(q * log_probs).sum(-1)[labels != pad_id].mean()
     """).fails("values", "vocab_size − 1"),
-    "smoothing over V - 2": edits(("- 1", "- 2"), ("return", "q[..., pad_id] = 0\n…"), on="smoothing over V - 1").fails(
-        "values", "vocab_size − 2"
-    ),
+    "smoothing over V - 2": edits(("- 1", "- 2"), ("return", "q[..., pad_id] = 0\n…"), on="smoothing over V - 1").fails("values", "vocab_size − 2"),
     "KL divergence": edits(
         ("(logits.size(-1) - 1)", "logits.size(-1)"),
         ("q.scatter_…", "q.scatter_add_(-1, labels.unsqueeze(-1), torch.full_like(log_probs[..., :1], 1 - smoothing))"),
@@ -44,16 +40,14 @@ WRONG = {
     "softmax first": edit("logits.flatten", "logits.softmax(-1).flatten").fails("values", "a softmax comes before"),
     "softmax over the positions first": edit(".flatten(0, 1)", ".log_softmax(1)…").fails("values", "wrong values"),
     "flattened in different orders": edit(".flatten(0, 1)", ".transpose(0, 1)…").fails("values", "different orders"),
-    "vocabulary moved by a reshape": edit(
-        "logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))"
-    ).fails("values", "mixed up by a reshape"),
-    "detached": edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)").fails("values", "No gradient"),
-    "crashes without padding": edit("return F", "first = (labels == pad_id).nonzero()[0]\n…").fails(
-        "padding", "raised"
+    "vocabulary moved by a reshape": edit("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))").fails(
+        "values", "mixed up by a reshape"
     ),
-    "masks the logits of padding with zeros": edits(
-        ("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n…"), ("ignore_index=pad_id,", "")
-    ).fails("padding", "wrong values"),
+    "detached": edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)").fails("values", "No gradient"),
+    "crashes without padding": edit("return F", "first = (labels == pad_id).nonzero()[0]\n…").fails("padding", "raised"),
+    "masks the logits of padding with zeros": edits(("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n…"), ("ignore_index=pad_id,", "")).fails(
+        "padding", "wrong values"
+    ),
     "one loss for each token": edit("label_smoothing=…", "… reduction='none',").fails("values", "should be one number"),
     "logarithm of a softmax by hand": whole("""
         def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
@@ -63,9 +57,7 @@ WRONG = {
             return -((1 - smoothing) * right + smoothing * p.log().mean(-1))[real].mean()
     """).fails("values", hidden=True),
     "view of a slice": edit("labels.flatten()", "labels.view(-1)").fails("values", "raised RuntimeError"),
-    "a Python number": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing,\n    ).item()").fails(
-        "values", "is no tensor"
-    ),
+    "a Python number": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing,\n    ).item()").fails("values", "is no tensor"),
     "log(softmax + 1e-9)": edit("logp =…", "logp = (logits.softmax(-1) + 1e-9).log()", on="gather"),
     "softmax clamped at 1e-8": edit("log_softmax(-1)", "softmax(-1).clamp(min=1e-8).log()", on="gather"),
     "uniform part detached": edit("mean(-1)", "….detach()", on="gather").named("gradient"),
@@ -80,12 +72,8 @@ WRONG = {
     """,
     "V = 13": edit("mean(-1)", "sum(-1) / 13", on="gather"),
     "divides by real + 1": edit("real.sum()", "(… + 1)", on="gather"),
-    "shape (1,)": edit("return (…", "return ((loss * real).sum() / real.sum()).reshape(1)", on="gather").named(
-        "dimension|shape"
-    ),
-    "ends at EOS=2": edit("real =…", "real = ((labels == 2).cumsum(1) - (labels == 2).long()) == 0", on="gather").named(
-        "EOS|pad"
-    ),
+    "shape (1,)": edit("return (…", "return ((loss * real).sum() / real.sum()).reshape(1)", on="gather").named("dimension|shape"),
+    "ends at EOS=2": edit("real =…", "real = ((labels == 2).cumsum(1) - (labels == 2).long()) == 0", on="gather").named("EOS|pad"),
     "label 0 never counts either": edit("real =…", "real = (labels != pad_id) & (labels != 0)", on="gather"),
     "pad class gets no mass": edit("logp.mean", "(logp.sum(-1) - logp[..., pad_id]) / logp.size", on="gather"),
     "labels overwritten": whole("""
@@ -96,9 +84,9 @@ WRONG = {
     "default smoothing is 0": edit("smoothing: float = 0.1", "smoothing: float = 0.0").named(
         "default|drops out at|another default|the labels are not smoothed"
     ),
-    "only when gradients: no smoothing in no_grad": edit(
-        "label_smoothing=smoothing", "… if logits.requires_grad else 0.0"
-    ).named("the labels are not smoothed"),
+    "only when gradients: no smoothing in no_grad": edit("label_smoothing=smoothing", "… if logits.requires_grad else 0.0").named(
+        "the labels are not smoothed"
+    ),
     "crash where nothing is padding": """
         def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
             pads = (labels == pad_id).nonzero()
@@ -159,8 +147,7 @@ RIGHT = {
     """,
     "module": edit(
         "return F…",
-        "V = logits.shape[-1]\n"
-        "return nn.CrossEntropyLoss(ignore_index=pad_id, label_smoothing=smoothing)(logits.reshape(-1, V), labels.reshape(-1))",
+        "V = logits.shape[-1]\nreturn nn.CrossEntropyLoss(ignore_index=pad_id, label_smoothing=smoothing)(logits.reshape(-1, V), labels.reshape(-1))",
         on="(B, V, T) form",
     ),
     "gather": """
@@ -205,9 +192,7 @@ RIGHT = {
             entropy = -torch.xlogy(q, q).sum()
             return (kl + entropy) / len(y)
     """,
-    "logits.view": edit(
-        "transpose(1, 2), labels", "view(-1, logits.size(-1)), labels.reshape(-1)", on="(B, V, T) form"
-    ),
+    "logits.view": edit("transpose(1, 2), labels", "view(-1, logits.size(-1)), labels.reshape(-1)", on="(B, V, T) form"),
     "sum over counts with masked_fill and logsumexp": """
         def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
             lse = logits.logsumexp(-1)

@@ -57,11 +57,7 @@ RIGHT = {
             rise = step * np.power(float(warmup_steps), -1.5)
             return np.power(d_model, -0.5) * np.minimum(np.power(step, -0.5), rise)
     """,
-    "branches, math.pow": edits(
-        ("== 0", "< 1"),
-        ("return step…", "return math.pow(d_model, -0.5) * step * math.pow(warmup_steps, -1.5)"),
-        on="if and else",
-    ),
+    "branches, math.pow": edits(("== 0", "< 1"), ("return step…", "return math.pow(d_model, -0.5) * step * math.pow(warmup_steps, -1.5)"), on="if and else"),
     "numpy float": edit(
         "step =…rise)",
         "step = np.maximum(step, 1)\n"

@@ -3,9 +3,7 @@
 from answers.writing import BARE, body, edit
 
 WRONG = {
-    "input and labels exchanged": edit("tgt[:, :…", "tgt[:, 1:], tgt[:, :-1]").fails(
-        "", "tokens that are given, not those that follow"
-    ),
+    "input and labels exchanged": edit("tgt[:, :…", "tgt[:, 1:], tgt[:, :-1]").fails("", "tokens that are given, not those that follow"),
     "no shift": edit("tgt[:, 1:]", "tgt[:, :-1]").fails("", "tokens that are given, not those that follow"),
     "nothing cut off": edit("tgt[:, :…", "tgt, tgt").fails("", "BOS is not taken off"),
     "the input not cut off": edit("tgt[:, :…", "tgt, tgt[:, 1:]").fails("", "last token is not taken off"),
@@ -19,26 +17,18 @@ WRONG = {
     "EOS wiped out of the caller's target": edit("return tgt[:, :…", "tgt[tgt == 2] = 0\n…").fails("", "changes `tgt`"),
     "labels as floats": edit("tgt[:, 1:]", "….float()").fails("", "wrong dtype"),
     "the input as floats": edit("tgt[:, :-1], ", "tgt[:, :-1].float(), ").fails("", "wrong dtype"),
-    "drops ids 2 and 1 by a mask": edit(
-        "return tgt…", "return tgt[tgt != 2].view(len(tgt), -1), tgt[tgt != 1].view(len(tgt), -1)"
-    ),
+    "drops ids 2 and 1 by a mask": edit("return tgt…", "return tgt[tgt != 2].view(len(tgt), -1), tgt[tgt != 1].view(len(tgt), -1)"),
     "squeezed for a batch of one": edit("return tgt…", "return tgt[:, :-1].squeeze(0), tgt[:, 1:].squeeze(0)"),
     "always four columns": edit("return tgt…", "return tgt[:, :4], tgt[:, 1:5]"),
-    "cuts columns that are all padding": edit(
-        "return tgt…", "n = int((tgt != 0).sum(1).max())\nreturn tgt[:, :n-1], tgt[:, 1:n]"
-    ),
+    "cuts columns that are all padding": edit("return tgt…", "n = int((tgt != 0).sum(1).max())\nreturn tgt[:, :n-1], tgt[:, 1:n]"),
     "returns a list of rows": edit("return tgt…", "return [t[:-1] for t in tgt], [t[1:] for t in tgt]"),
     "clamps ids to 12": edit("return tgt…", "return tgt[:, :-1].clamp(max=12), tgt[:, 1:].clamp(max=12)"),
     "int32": edit("return tgt…", "return tgt[:, :-1].int(), tgt[:, 1:].int()").named("dtype"),
-    "EOS appended anew (2)": edit(
-        "return tgt…", "return tgt[:, :-1], torch.cat([tgt[:, 1:-1], torch.full_like(tgt[:, :1], 2)], 1)"
-    ).named("EOS"),
+    "EOS appended anew (2)": edit("return tgt…", "return tgt[:, :-1], torch.cat([tgt[:, 1:-1], torch.full_like(tgt[:, :1], 2)], 1)").named("EOS"),
 }
 
 RIGHT = {
-    "narrow and slicing from the end": edit(
-        "return tgt…", "n = tgt.shape[1]\nreturn tgt.narrow(1, 0, n - 1), tgt[:, -(n - 1):]", on=BARE
-    ),
+    "narrow and slicing from the end": edit("return tgt…", "n = tgt.shape[1]\nreturn tgt.narrow(1, 0, n - 1), tgt[:, -(n - 1):]", on=BARE),
     "EOS is never an input": body("""
         decoder_input = torch.where(tgt[:, 1:] == 0, 0, tgt[:, :-1])
         return decoder_input, tgt[:, 1:].clone()
@@ -47,9 +37,7 @@ RIGHT = {
         rows = tgt.tolist()
         return torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])
     """),
-    "a new column of BOS": edit(
-        "return tgt…", "labels = tgt[:, 1:]\nreturn F.pad(labels[:, :-1], (1, 0), value=1), labels", on=BARE
-    ),
+    "a new column of BOS": edit("return tgt…", "labels = tgt[:, 1:]\nreturn F.pad(labels[:, :-1], (1, 0), value=1), labels", on=BARE),
     "labels are what is not BOS": body("""
         assert (tgt[:, 0] == 1).all()
         bos = torch.ones_like(tgt[:, :1])
@@ -68,9 +56,7 @@ RIGHT = {
             return Forced(labels=tgt[..., 1:], decoder_input=tgt[..., :-1])
     """,
     "roll, then cut": body("return tgt[:, :-1], torch.roll(tgt, shifts=-1, dims=1)[:, :-1]"),
-    "unbind and stack": edit(
-        "return tgt…", "cols = tgt.unbind(1)\nreturn torch.stack(cols[:-1], 1), torch.stack(cols[1:], 1)", on=BARE
-    ),
+    "unbind and stack": edit("return tgt…", "cols = tgt.unbind(1)\nreturn torch.stack(cols[:-1], 1), torch.stack(cols[1:], 1)", on=BARE),
     "index_select / arange": body("""
         i = torch.arange(tgt.shape[1] - 1, device=tgt.device)
         return tgt.index_select(1, i), tgt[:, i + 1]

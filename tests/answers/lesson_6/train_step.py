@@ -15,14 +15,12 @@ WRONG = {
     "no smoothing": edit("labels, pad_id…", "labels, pad_id, 0.0)").fails("loss", "not smoothed"),
     "returns a tensor": edit("return loss.item()", "return loss").fails("loss", "is a tensor, not a Python number"),
     "returns nothing": edit("return loss.item()", "").fails("loss", "should be one number"),
-    "the loss of half a batch": edit(
-        "model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]"
-    ).fails("loss", "wrong values"),
+    "the loss of half a batch": edit("model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]").fails("loss", "wrong values"),
     "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong values"),
     "gradients never reset": edit("optimizer.zero_grad()", "").fails("update", "added to those of the second"),
-    "gradients reset after backward": edit(
-        "optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()"
-    ).fails("update", "not moved at all"),
+    "gradients reset after backward": edit("optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()").fails(
+        "update", "not moved at all"
+    ),
     "no optimizer step": edit("optimizer.step()", "").fails("update", "not moved at all"),
     "no backward": edit("loss.backward()", "").fails("update", "not moved at all"),
     "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "wrong values"),
@@ -36,35 +34,27 @@ WRONG = {
         "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)\nloss.backward()",
     ).fails("clipping", "not clipped before"),
     "clipping by value": edit("clip_grad_norm_", "clip_grad_value_").fails("clipping"),
-    "each parameter clipped": edit(
-        "nn.utils…", "for p in model.parameters():\n    nn.utils.clip_grad_norm_(p, max_grad_norm)"
-    ).fails("clipping", "each parameter is clipped by itself"),
+    "each parameter clipped": edit("nn.utils…", "for p in model.parameters():\n    nn.utils.clip_grad_norm_(p, max_grad_norm)").fails(
+        "clipping", "each parameter is clipped by itself"
+    ),
     "clipped to 1 always": edit("(), max_grad_norm", "(), 1.0").fails("clipping", "max_grad_norm=0.5"),
     "normalised rather than clipped": edit(
         "nn.utils…",
-        "norm = sum(p.grad.norm() ** 2 for p in model.parameters()) ** 0.5\n"
-        "for p in model.parameters():\n"
-        "    p.grad.mul_(min(max_grad_norm, 1.0) / norm)",
+        "norm = sum(p.grad.norm() ** 2 for p in model.parameters()) ** 0.5\nfor p in model.parameters():\n    p.grad.mul_(min(max_grad_norm, 1.0) / norm)",
     ).fails("update", "wrong values"),
-    "EOS never learned": edit("loss = label", "labels = labels.masked_fill(labels == 2, pad_id)\n…").fails(
-        "loss", "wrong values"
-    ),
+    "EOS never learned": edit("loss = label", "labels = labels.masked_fill(labels == 2, pad_id)\n…").fails("loss", "wrong values"),
     "only the model's own flag": edit("train()", "training = True").fails("mode", "not as a whole, in train mode"),
-    "a new optimizer each time": edit(
-        "optimizer.zero_grad()", "optimizer = type(optimizer)(model.parameters(), lr=1.0, momentum=0.5)\n…"
-    ).fails("update", "lost what it remembers"),
+    "a new optimizer each time": edit("optimizer.zero_grad()", "optimizer = type(optimizer)(model.parameters(), lr=1.0, momentum=0.5)\n…").fails(
+        "update", "lost what it remembers"
+    ),
     "softmax before the loss": edit(", labels,", ".softmax(-1)…").fails("loss", "softmax comes before"),
     "learns the source": edit("teacher_forcing(tgt)", "teacher_forcing(src)").fails("loss", "source is learned"),
     "clipped to ten": edit("(), max_grad_norm", "(), 10.0").fails("clipping", "wrong values"),
     "clips the first group only": edit(
-        "grads =…1e-6))",
-        "nn.utils.clip_grad_norm_(optimizer.param_groups[0]['params'], max_grad_norm)",
-        on="clip by hand",
+        "grads =…1e-6))", "nn.utils.clip_grad_norm_(optimizer.param_groups[0]['params'], max_grad_norm)", on="clip by hand"
     ).named("group"),
     "clips each group on its own": edit(
-        "grads =…1e-6))",
-        '[nn.utils.clip_grad_norm_(g["params"], max_grad_norm) for g in optimizer.param_groups]',
-        on="clip by hand",
+        "grads =…1e-6))", '[nn.utils.clip_grad_norm_(g["params"], max_grad_norm) for g in optimizer.param_groups]', on="clip by hand"
     ).named("group|itself"),
     "clips by hand, fails with parameters without gradient": edits(
         ("grads =…grads))", "norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()"),
@@ -79,11 +69,7 @@ WRONG = {
         "    if p.grad is not None: p.grad *= max_grad_norm / norm",
         on="clip by hand",
     ),
-    "max norm": edit(
-        "grads =…1e-6))",
-        "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm, norm_type=float('inf'))",
-        on="clip by hand",
-    ),
+    "max norm": edit("grads =…1e-6))", "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm, norm_type=float('inf'))", on="clip by hand"),
     "norm of sum of norms (1-norm of norms)": edits(
         ("grads =…grads))", "norm = sum(p.grad.norm() for p in model.parameters() if p.grad is not None)"),
         ("g in grads:", "p in model.parameters():"),
@@ -91,18 +77,12 @@ WRONG = {
         on="clip by hand",
     ),
     "clips only matrices (skips vectors)": edit(
-        "grads =…1e-6))",
-        "nn.utils.clip_grad_norm_([p for p in model.parameters() if p.dim() > 1], max_grad_norm)",
-        on="clip by hand",
+        "grads =…1e-6))", "nn.utils.clip_grad_norm_([p for p in model.parameters() if p.dim() > 1], max_grad_norm)", on="clip by hand"
     ).named("bias|vector"),
     "smoothing 0 is taken for 0.1": edit("labels, pad_id…", "labels, pad_id, smoothing or 0.1)").named("smoothing"),
-    "learning rate decays on its own": edit(
-        "optimizer.step()", "…\nfor g in optimizer.param_groups:\n    g['lr'] *= 0.99999"
-    ).named("lr|learning rate"),
+    "learning rate decays on its own": edit("optimizer.step()", "…\nfor g in optimizer.param_groups:\n    g['lr'] *= 0.99999").named("lr|learning rate"),
     "loss rounded to 2 digits": edit("return loss.item()", "return round(loss.item(), 2)"),
-    "loss after the step": edit(
-        "return loss.item()", "return label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).item()"
-    ).named("after"),
+    "loss after the step": edit("return loss.item()", "return label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).item()").named("after"),
     "global seed": edit("model.train()", "torch.manual_seed(0)\n…").named("seed"),
     "own update p -= lr*grad": edit(
         "grads =…step()",
@@ -146,28 +126,19 @@ WRONG = {
         ("return", "if _n[0] % 1 == 0: optimizer.zero_grad()\nif _n[0] > 3: optimizer.param_groups[0]['lr'] = 0.0\n…"),
         on=BARE,
     ),
-    "loss times tokens": edit("return loss.item()", "… * (labels != pad_id).sum().item()").named(
-        "the loss is multiplied by the number of real tokens"
-    ),
+    "loss times tokens": edit("return loss.item()", "… * (labels != pad_id).sum().item()").named("the loss is multiplied by the number of real tokens"),
     "tgt padding turned into 0": edit("decoder_input, labels", "tgt = tgt.masked_fill(tgt == pad_id, 0)\n…"),
     "clips at max_grad_norm only above 1": edit(
-        "grads =…1e-6))",
-        "if max_grad_norm <= 1:\n    nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)",
-        on="clip by hand",
+        "grads =…1e-6))", "if max_grad_norm <= 1:\n    nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)", on="clip by hand"
     ).named("the gradients are not clipped before the optimizer uses them"),
     "scales with the squared norm": edits(
-        (
-            "grads =…grads))",
-            "norm = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).pow(2).sum()",
-        ),
+        ("grads =…grads))", "norm = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).pow(2).sum()"),
         ("g in grads:", "p in model.parameters():"),
         ("g.mul_…", "if p.grad is not None: p.grad *= max_grad_norm / norm"),
         on="clip by hand",
     ),
     "encode, decode": edit("model(src, decoder_input)", "model.decode(decoder_input, model.encode(src), src)"),
-    "drops the last row of the batch": edit(
-        "decoder_input, labels", "src, tgt = src[:-1] if len(src) > 4 else src, tgt[:-1] if len(tgt) > 4 else tgt\n…"
-    ),
+    "drops the last row of the batch": edit("decoder_input, labels", "src, tgt = src[:-1] if len(src) > 4 else src, tgt[:-1] if len(tgt) > 4 else tgt\n…"),
     "forward twice: dropout differs between loss and gradient": edit(
         "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"
     ).named("twice|51%|2 times|dropout after the ReLU"),
@@ -221,10 +192,7 @@ RIGHT = {
     "model.zero_grad, F.cross_entropy of its own": edits(
         ("decoder_input, labels…", "model.zero_grad()"),
         ("loss =…", "logits = model(src, tgt[:, :-1])"),
-        (
-            "optimizer.zero_grad()",
-            "loss = F.cross_entropy(logits.transpose(1, 2), tgt[:, 1:], ignore_index=pad_id, label_smoothing=smoothing)",
-        ),
+        ("optimizer.zero_grad()", "loss = F.cross_entropy(logits.transpose(1, 2), tgt[:, 1:], ignore_index=pad_id, label_smoothing=smoothing)"),
         on=BARE,
     ),
     "clip by hand": body("""
@@ -298,8 +266,7 @@ RIGHT = {
     ),
     "retain_graph and foreach off": edit(
         "loss.backward…1e-6))",
-        "loss.backward(retain_graph=True)\n"
-        "nn.utils.clip_grad_norm_(model.parameters(), max_norm=float(max_grad_norm), norm_type=2.0, foreach=False)",
+        "loss.backward(retain_graph=True)\nnn.utils.clip_grad_norm_(model.parameters(), max_norm=float(max_grad_norm), norm_type=2.0, foreach=False)",
         on="clip by hand",
     ),
     "nll of log_softmax, model.forward": body("""

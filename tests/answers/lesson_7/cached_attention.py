@@ -3,12 +3,8 @@
 from answers.writing import body, edit, edits, whole
 
 WRONG = {
-    "the newest only": edits(("key =…", "pass"), ("value =…", "pass")).fails(
-        "", "wrong values", names="only the newest key"
-    ),
-    "newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails(
-        "", "the newest one stands first"
-    ),
+    "the newest only": edits(("key =…", "pass"), ("value =…", "pass")).fails("", "wrong values", names="only the newest key"),
+    "newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails("", "the newest one stands first"),
     "keys newest first, values last": edit("[cache[0], key]", "[key, cache[0]]").fails("", "not in the same order"),
     "joined along the heads": edit("dim=-2", "dim=1").fails(""),
     "only keys joined": edit("value =…", "pass").fails("", "raised"),
@@ -20,12 +16,10 @@ WRONG = {
         "", "keys stand in the place of values"
     ),
     "fails at first": edit("if cache is not None:\n    key", "if True:\n    key").fails("", "raised TypeError"),
-    "the newest left out": edit(
-        "(query, key, value)", "(query, key[..., :-1, :], value[..., :-1, :]) if cache else (value, None)"
-    ).fails("", "newest key is not attended to"),
-    "no scale": edit("scaled_dot_product_attention(…", "(query @ key.mT).softmax(-1) @ value, None").fails(
-        "", "not divided by √d_k"
+    "the newest left out": edit("(query, key, value)", "(query, key[..., :-1, :], value[..., :-1, :]) if cache else (value, None)").fails(
+        "", "newest key is not attended to"
     ),
+    "no scale": edit("scaled_dot_product_attention(…", "(query @ key.mT).softmax(-1) @ value, None").fails("", "not divided by √d_k"),
     "a cache of its own, whatever it is given": whole("""
         _kept = {}
         def cached_attention(query, key, value, cache=None):
@@ -36,24 +30,18 @@ WRONG = {
                 _kept["k"], _kept["v"] = torch.cat([_kept["k"], key], -2), torch.cat([_kept["v"], value], -2)
             return scaled_dot_product_attention(query, _kept["k"], _kept["v"])[0], (_kept["k"], _kept["v"])
     """).fails("", "another second token", hidden=True),
-    "a causal mask": edit(
-        "scaled_dot_product_attention(…", "(F.scaled_dot_product_attention(query, key, value, is_causal=True), None)"
-    ).fails("", "hidden by a causal mask"),
+    "a causal mask": edit("scaled_dot_product_attention(…", "(F.scaled_dot_product_attention(query, key, value, is_causal=True), None)").fails(
+        "", "hidden by a causal mask"
+    ),
     "no cache returned": edit("return output…", "return output, None").fails("", "should be a pair"),
     "keys for values in the cache": edit("(key, value)", "(key, key)").fails("", "one of them stands for both"),
-    "a window of five": edit(
-        "scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])"
-    ).fails("", "wrong values"),
+    "a window of five": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])").fails(
+        "", "wrong values"
+    ),
     "window of 8": edit(
-        "b, h, n,…= k, v",
-        "key = torch.cat([cache[0], key], -2)[:, :, -8:]\nvalue = torch.cat([cache[1], value], -2)[:, :, -8:]",
-        on="float32 buffers",
+        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)[:, :, -8:]\nvalue = torch.cat([cache[1], value], -2)[:, :, -8:]", on="float32 buffers"
     ),
-    "attention over last 16 only": edit(
-        ".squeeze(0), key.squeeze(0), value.squeeze(0)",
-        ", key[:, :, -16:], value[:, :, -16:]",
-        on="batch squeezed at one",
-    ),
+    "attention over last 16 only": edit(".squeeze(0), key.squeeze(0), value.squeeze(0)", ", key[:, :, -16:], value[:, :, -16:]", on="batch squeezed at one"),
     "float32 buffers": body("""
         if cache is not None:
             b, h, n, d = cache[0].shape
@@ -84,14 +72,10 @@ WRONG = {
             return out, (key, value)
     """,
     "scaled by the wrong size (d_k=4)": edits(
-        ("out, _…", "w = (query @ key.transpose(-2, -1) / 2).softmax(-1)"),
-        ("return out", "return w @ value"),
-        on="batch squeezed at one",
+        ("out, _…", "w = (query @ key.transpose(-2, -1) / 2).softmax(-1)"), ("return out", "return w @ value"), on="batch squeezed at one"
     ).named("scale"),
     "cached keys scaled in place": edit(
-        "b, h, n,…= k, v",
-        "key = torch.cat([cache[0], key], -2)\nvalue = torch.cat([cache[1], value], -2)\ncache[0].zero_()",
-        on="float32 buffers",
+        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)\nvalue = torch.cat([cache[1], value], -2)\ncache[0].zero_()", on="float32 buffers"
     ),
     "batch squeezed at one": body("""
         if cache is not None:

@@ -6,29 +6,21 @@ WRONG = {
     "tokens counted": edit(".all(dim=1)", "").fails("", "tokens are counted, not whole rows"),
     "real tokens counted": edit(".all(dim=1)", "[expected != pad_id]").fails("", "real tokens are counted"),
     "cut to the narrower": edit("max(…", "min(predicted.size(1), expected.size(1))").fails("", "not looked at"),
-    "padding not compared": edit(
-        "(predicted == expected).all", "((predicted == expected) | (expected == pad_id)).all"
-    ).fails("", "not what was written behind them"),
+    "padding not compared": edit("(predicted == expected).all", "((predicted == expected) | (expected == pad_id)).all").fails(
+        "", "not what was written behind them"
+    ),
     "one right token is enough": edit(".all(dim=1)", ".any(dim=1)").fails("", "single right token"),
     "all rows or nothing": edit(".all(dim=1)", ".all()").fails("", "all rows have to be right"),
     "counted": edit(".float().mean()", ".sum()").fails("", "right rows are counted"),
     "wrong ones": edit("return (predicted", "return 1 - (predicted").fails("", "wrong rows are counted"),
     "percent": edit("return (predicted", "return 100 * (predicted").fails("", "percentage"),
     "columns for rows": edit(".all(dim=1)", ".all(dim=0)").fails(""),
-    "widths must agree": edit(
-        "width =…", "width = predicted.size(1)\nif predicted.shape != expected.shape:\n    return 0.0"
-    ).fails(""),
+    "widths must agree": edit("width =…", "width = predicted.size(1)\nif predicted.shape != expected.shape:\n    return 0.0").fails(""),
     "pad id fixed": edit("value=pad_id", "value=0").fails("", "pad_id=9", hidden=True),
     "one number for each row": edit(".float(…", ".float()").fails("", "should be one number"),
-    "only the predicted is padded": edit("max(…", "expected.size(1)").fails(
-        "", "only what is predicted is made as wide"
-    ),
-    "only the expected is padded": edit("max(…", "predicted.size(1)").fails(
-        "", "only what is expected is made as wide"
-    ),
-    "sums compared": edit("(predicted == expected).all(dim=1)", "(predicted.sum(1) == expected.sum(1))").fails(
-        "", "sums of the rows"
-    ),
+    "only the predicted is padded": edit("max(…", "expected.size(1)").fails("", "only what is predicted is made as wide"),
+    "only the expected is padded": edit("max(…", "predicted.size(1)").fails("", "only what is expected is made as wide"),
+    "sums compared": edit("(predicted == expected).all(dim=1)", "(predicted.sum(1) == expected.sum(1))").fails("", "sums of the rows"),
     "sorted rows": edit(" == expected", ".sort(1).values….sort(1).values").fails("", "in any order"),
     "the first token not looked at": edit(".all", "[:, 1:]…").fails("", "first token is not looked at"),
     "rounded to two digits": body("""

@@ -6,29 +6,23 @@ WRONG = {
     "rows go on": edit("following = following…", "following = following").fails("tokens", "go on after their EOS"),
     "filled with EOS": edit("masked_fill(…", "masked_fill(ended, eos_id)").fails("tokens", "filled with EOS"),
     "no BOS": edit("return tokens", "…[:, 1:]").fails("tokens", "BOS is left out"),
-    "EOS not written": edit("return tokens", "….masked_fill(tokens == eos_id, pad_id)").fails(
-        "tokens", "EOS is left out"
-    ),
+    "EOS not written": edit("return tokens", "….masked_fill(tokens == eos_id, pad_id)").fails("tokens", "EOS is left out"),
     "one row stops all": edit("not ended.all()", "not ended.any()").fails("tokens", "first row that ends stops all"),
-    "stops before EOS is appended": edit(
-        "following = following…", "…\nif (ended | (following == eos_id)).all():\n    break"
-    ).fails("tokens", "the last token is missing"),
-    "ended only at the moment": edit("ended = ended…", "ended = following == eos_id").fails(
-        "tokens", "forgotten after one step of padding"
+    "stops before EOS is appended": edit("following = following…", "…\nif (ended | (following == eos_id)).all():\n    break").fails(
+        "tokens", "the last token is missing"
     ),
+    "ended only at the moment": edit("ended = ended…", "ended = following == eos_id").fails("tokens", "forgotten after one step of padding"),
     "the first row for all": edit("next_tokens(…", "…[:1].expand(len(src))").fails("tokens", "tokens of the first"),
     "begins with PAD": edit("(len(src), 1), bos_id", "(len(src), 1), pad_id").fails("tokens", "wrong shape"),
     "only for one row": edit("(len(src), 1), bos_id", "(1, 1), bos_id").fails("tokens"),
-    "copies the source": edit(
-        "model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)"
-    ).fails("tokens", "wrong shape"),
+    "copies the source": edit("model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails(
+        "tokens", "wrong shape"
+    ),
     "the target from one call": body("""
         with torch.no_grad():
             return model(src, src).argmax(-1)
     """).fails("tokens"),
-    "special tokens fixed": edits(("bos_id,", "1,"), ("ended, pad_id", "ended, 0"), ("= eos_id", "= 2")).fails(
-        "tokens", "bos_id=7", hidden=True
-    ),
+    "special tokens fixed": edits(("bos_id,", "1,"), ("ended, pad_id", "ended, 0"), ("= eos_id", "= 2")).fails("tokens", "bos_id=7", hidden=True),
     "BOS counted": edit("tokens.size(1) <= max_len", "tokens.size(1) < max_len").fails("length", "BOS counts as one"),
     "one too many": edit("tokens.size(1) <= max_len", "… + 1").fails("length", "one token too many"),
     "max_len fixed": edit("tokens.size(1) <= max_len", "tokens.size(1) <= 10").fails("length", "wrong shape"),
@@ -41,20 +35,14 @@ WRONG = {
     "a loop without an end": edit("while tokens…", "while not ended.all():").fails("length", "Does your loop end?"),
     "BOS as wide as the source": edit("(len(src), 1)", "src.shape").fails("length", "wrong shape"),
     "nothing returned": edit("return tokens", "").fails("mode", "is None"),
-    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails(
-        "mode", "switched off for everybody"
-    ),
-    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails(
-        "mode", "not as a whole, in it afterwards"
-    ),
+    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switched off for everybody"),
+    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
     "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
     "what is written is not read": edit("model, tokens", "model, torch.full_like(tokens, bos_id)").fails("tokens"),
     "the source as what has been written": edit(
         "next_tokens(…", "next_tokens(model, F.pad(src, (1, max_len), value=bos_id)[:, : tokens.size(1)], memory, src)"
     ).fails("tokens"),
-    "never ends": edits(("following = following…", "following = following"), ("ended = ended…", "pass")).fails(
-        "tokens", "never end, and go on"
-    ),
+    "never ends": edits(("following = following…", "following = following"), ("ended = ended…", "pass")).fails("tokens", "never end, and go on"),
     "one step": edit("ended = ended…", "break").fails("tokens"),
     "squeezed": edit("return tokens", "….squeeze()").fails("tokens", "two dimensions"),
     "zeros behind the end": edit("return tokens", "return F.pad(tokens, (0, max_len + 1 - tokens.size(1)))").fails(
@@ -91,30 +79,18 @@ WRONG = {
         on="for/break",
     ).named("max_len"),
     "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
-    "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named(
-        "max_len|source"
-    ),
+    "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named("max_len|source"),
     "pads by multiplication (0)": edit("new = torch…", "new = new * ~done", on="for/break").named("pad_id"),
     "eos hard-coded": edit("= eos_id", "= 2", on="for/break").named("eos_id"),
     "memory cached by shape": edits(
         ("def greedy_decode", "_MEM = {}\n…"),
-        (
-            "memory =…",
-            "key = (id(model), tuple(src.shape))\n"
-            "if key not in _MEM:\n"
-            "    _MEM[key] = model.encode(src)\n"
-            "memory = _MEM[key]",
-        ),
+        ("memory =…", "key = (id(model), tuple(src.shape))\nif key not in _MEM:\n    _MEM[key] = model.encode(src)\nmemory = _MEM[key]"),
         on="for/break",
     ),
     "gradients turned on at the end for a caller without": edits(
-        ("with torch…", "torch.set_grad_enabled(False)\nif True:"),
-        ("(was)", "…\ntorch.set_grad_enabled(True)"),
-        on="for/break",
+        ("with torch…", "torch.set_grad_enabled(False)\nif True:"), ("(was)", "…\ntorch.set_grad_enabled(True)"), on="for/break"
     ).named("grad"),
-    "tokens on the CPU": edits(
-        ("long, device=src.device", "long"), ("bool, device=src.device", "bool"), on="for/break"
-    ).named("device"),
+    "tokens on the CPU": edits(("long, device=src.device", "long"), ("bool, device=src.device", "bool"), on="for/break").named("device"),
     "freezes parameters": edit("eval()", "…\nmodel.requires_grad_(False)", on="for/break").named("frozen"),
     "rows one by one, encoder per row": body("""
         rows = []
@@ -133,42 +109,26 @@ WRONG = {
     """).named("encoder"),
     "after max_len EOS is forced": edit("model.train(", "tokens[~done, -1] = eos_id\n…", on="for/break").named("EOS"),
     "seed": edit("eval()", "…\ntorch.manual_seed(0)", on="for/break").named("seed"),
-    "padding of the source is cut from src only": edit(
-        "was =", "src = src[:, :int((src != pad_id).sum(1).min())]\n…", on="for/break"
-    ),
+    "padding of the source is cut from src only": edit("was =", "src = src[:, :int((src != pad_id).sum(1).min())]\n…", on="for/break"),
     "the same memory of row 0 for all": edit("(src)", "(src)[:1].expand(len(src), -1, -1)", on="for/break"),
     "memory zeroed (not used)": edit("model.encode(src)", "torch.zeros_like(…)", on="for/break").named("memory"),
-    "encoder before eval": edits(("model.eval()", ""), ("(src)", "…\nmodel.eval()"), on="for/break").named(
-        "mode|dropout"
-    ),
+    "encoder before eval": edits(("model.eval()", ""), ("(src)", "…\nmodel.eval()"), on="for/break").named("mode|dropout"),
     "first row decides": edit(".all()", "[0]", on="for/break"),
-    "ended rows are never fed: pads before them shift (left padding)": edit(
-        "return tokens", "….flip(1)", on="for/break"
-    ),
+    "ended rows are never fed: pads before them shift (left padding)": edit("return tokens", "….flip(1)", on="for/break"),
     "int32 tokens": edits(("long", "int32"), ("new)", "….int()"), on="for/break").named("dtype"),
-    "hooks of model: dropout p set to 0": edit(
-        "eval()", "…\nfor m in model.modules():\n    if isinstance(m, nn.Dropout): m.p = 0.0", on="for/break"
-    ).named("dropout"),
+    "hooks of model: dropout p set to 0": edit("eval()", "…\nfor m in model.modules():\n    if isinstance(m, nn.Dropout): m.p = 0.0", on="for/break").named(
+        "dropout"
+    ),
     "own argmax that forbids pad": edit(
-        "new = next_tokens…",
-        "new = model.decode(tokens, memory, src)[:, -1].index_fill(-1, torch.tensor([pad_id]), -1e9).argmax(-1)",
-        on="for/break",
+        "new = next_tokens…", "new = model.decode(tokens, memory, src)[:, -1].index_fill(-1, torch.tensor([pad_id]), -1e9).argmax(-1)", on="for/break"
     ).named("pad"),
     "min length of 1: EOS not allowed first": edits(
         ("_ in", "i in"),
-        (
-            ", new)",
-            ", new)\n"
-            "if i == 0: new = torch.where(new == eos_id, model.decode(tokens, memory, src)[:, -1].topk(2).indices[:, 1], new)",
-        ),
+        (", new)", ", new)\nif i == 0: new = torch.where(new == eos_id, model.decode(tokens, memory, src)[:, -1].topk(2).indices[:, 1], new)"),
         on="for/break",
     ),
-    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails(
-        "tokens", "makes a tensor on the CPU", hidden=True
-    ),
-    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails(
-        "tokens", "makes a tensor on the CPU", hidden=True
-    ),
+    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU", hidden=True),
+    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU", hidden=True),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "wrong values", hidden=True),
 }
 
@@ -403,9 +363,7 @@ RIGHT = {
             model.train(was)
             return tokens
     """,
-    "inference_mode decorator": edits(
-        ("def greedy_decode", "@torch.inference_mode()\n…"), ("with torch…", "if True:"), on="for/break"
-    ),
+    "inference_mode decorator": edits(("def greedy_decode", "@torch.inference_mode()\n…"), ("with torch…", "if True:"), on="for/break"),
     "stops late, trailing columns of padding": edit("done.", "(new == eos_id).", on="for/break"),
     "recursion": body("""
         was = model.training

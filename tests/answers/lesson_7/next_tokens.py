@@ -9,22 +9,16 @@ WRONG = {
     "all positions": edit("logits[:, -1].argmax", "logits.argmax").fails("", "predictions of all positions"),
     "dimension kept": edit("argmax(dim=-1)", "argmax(dim=-1, keepdim=True)").fails("", "last dimension is kept"),
     "max for argmax": edit("argmax(dim=-1)", "max(dim=-1).values").fails("", "largest logit is returned"),
-    "the first row for all": edit("logits[:…", "logits[:1, -1].argmax(dim=-1).expand(len(tokens))").fails(
-        "", "prediction of the first"
-    ),
+    "the first row for all": edit("logits[:…", "logits[:1, -1].argmax(dim=-1).expand(len(tokens))").fails("", "prediction of the first"),
     "over the rows": edit("argmax(dim=-1)", "argmax(dim=0)").fails(""),
     "a Python number": edit("argmax(dim=-1)", "…[0].item()").fails(""),
     "encodes again": edit(".decode(tokens, memory, src)", "(src, tokens)").fails("", "runs the encoder again"),
     "source for target": edit("(tokens, memory, src)", "(src, memory, src)").fails("", "given to the decoder: 2"),
     "probabilities rounded": edit("logits[:…", "logits[:, -1].softmax(-1).round()").fails(""),
     "sampled": edit("logits[:…", "logits[:, -1].softmax(-1).multinomial(1)[:, 0]").fails("", "wrong values"),
-    "only the last token fed": edit("model.decode(tokens,", "model.decode(tokens[:, -1:],").fails(
-        "", "given to the decoder: 1"
-    ),
+    "only the last token fed": edit("model.decode(tokens,", "model.decode(tokens[:, -1:],").fails("", "given to the decoder: 1"),
     "never PAD": edit("logits[:…", "logits[:, -1, 1:].argmax(dim=-1) + 1").fails("", "PAD, token 0, is never chosen"),
-    "never PAD or BOS": edit("logits[:…", "logits[:, -1, 2:].argmax(dim=-1) + 2").fails(
-        "", "PAD, token 0, is never chosen"
-    ),
+    "never PAD or BOS": edit("logits[:…", "logits[:, -1, 2:].argmax(dim=-1) + 2").fails("", "PAD, token 0, is never chosen"),
     "the largest in size": edit("logits[:, -1]", "….abs()").fails("", "largest logit without its sign"),
     "the course's own": body("""
         return parts.next_tokens(model, tokens, memory, src)
@@ -35,20 +29,15 @@ WRONG = {
             return ready(model, tokens, memory, src)
     """).fails("", "finished `parts.next_tokens`"),
     "squeeze: batch of one": edit("return logits…", "….squeeze()").named("batch|dimension|shape"),
-    "sampling at low temperature": edit(
-        "return logits…", "return torch.multinomial((10 * logits[:, -1]).softmax(-1), 1).squeeze(1)"
-    ),
-    "memory replaced by zeros": edit(
-        "model.decode(tokens, memory, src)", "model.decode(tokens, torch.zeros_like(memory), src)"
-    ).named("memory"),
+    "sampling at low temperature": edit("return logits…", "return torch.multinomial((10 * logits[:, -1]).softmax(-1), 1).squeeze(1)"),
+    "memory replaced by zeros": edit("model.decode(tokens, memory, src)", "model.decode(tokens, torch.zeros_like(memory), src)").named("memory"),
     "tokens handed as src": edit("model.decode(tokens, memory, src)", "model.decode(tokens, memory, tokens)"),
     "switches to train at the end": edit("return logits…", "model.train()\n…").named("mode"),
-    "last position that is not 0": edit(
-        "return logits…", "last = (tokens != 0).sum(1) - 1\nreturn logits[torch.arange(len(tokens)), last].argmax(-1)"
-    ).named("pad|last"),
+    "last position that is not 0": edit("return logits…", "last = (tokens != 0).sum(1) - 1\nreturn logits[torch.arange(len(tokens)), last].argmax(-1)").named(
+        "pad|last"
+    ),
     "the second best when the best repeats": edit(
-        "return logits…",
-        "best = logits[:, -1].topk(2).indices\nreturn torch.where(best[:, 0] == tokens[:, -1], best[:, 1], best[:, 0])",
+        "return logits…", "best = logits[:, -1].topk(2).indices\nreturn torch.where(best[:, 0] == tokens[:, -1], best[:, 1], best[:, 0])"
     ).named("repeat"),
     "argmax of first 9 ids": edit("return logits…", "return logits[:, -1, :9].argmax(dim=-1)"),
     "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)"),
@@ -60,9 +49,7 @@ WRONG = {
 RIGHT = {
     "topk": body("return model.decode(tokens, memory, src)[:, -1, :].topk(1).indices[:, 0]"),
     "probabilities, max": edits(
-        ("probs = F", "probabilities = torch"),
-        ("_, best…", "_, best = probabilities[:, tokens.shape[1] - 1].max(dim=1)"),
-        on="max, softmax, no_grad",
+        ("probs = F", "probabilities = torch"), ("_, best…", "_, best = probabilities[:, tokens.shape[1] - 1].max(dim=1)"), on="max, softmax, no_grad"
     ),
     "row by row": edit("return logits…", "return torch.stack([row[-1].argmax() for row in logits])", on=BARE),
     "topk, another way": body("return model.decode(tokens, memory, src)[:, -1, :].topk(1, dim=-1).indices.squeeze(-1)"),
@@ -82,15 +69,11 @@ RIGHT = {
         return torch.tensor([int(row[-1].argmax()) for row in z], device=tokens.device)
     """),
     "argmax everywhere, last": body("return torch.argmax(model.decode(tokens, memory, src), -1)[:, -1]"),
-    "keywords unused; by length": edits(
-        ("src):", "…\n    length = tokens.shape[1]"), ("[:, -1].argmax(dim=-1)", "[:, length - 1].argmax(1)"), on=BARE
-    ),
+    "keywords unused; by length": edits(("src):", "…\n    length = tokens.shape[1]"), ("[:, -1].argmax(dim=-1)", "[:, length - 1].argmax(1)"), on=BARE),
     "inference mode": """
         @torch.inference_mode()
         def next_tokens(model, tokens, memory, src):
             return model.decode(tokens, memory, src)[:, -1].argmax(-1).clone()
     """,
-    "argsort of transposed": edits(
-        ("(tokens, memory, src)", "….transpose(0, 1)[-1]"), ("[:, -1].argmax(dim=-1)", ".argsort(-1)[:, -1]"), on=BARE
-    ),
+    "argsort of transposed": edits(("(tokens, memory, src)", "….transpose(0, 1)[-1]"), ("[:, -1].argmax(dim=-1)", ".argsort(-1)[:, -1]"), on=BARE),
 }
