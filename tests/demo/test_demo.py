@@ -224,7 +224,13 @@ def test_no_demo_is_in_what_students_install(wheel: zipfile.ZipFile) -> None:
 def test_an_installation_without_the_demo_says_what_to_do(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     """`autograder demo` there is no error of Python's, but a sentence that says where the demo is."""
     wheel.extractall(tmp_path)
-    command = "import sys; from autograder import cli; print(cli.__file__); sys.exit(cli.main(['demo']))"
+    command = """if True:
+        import sys
+        sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder)]  # which finds the checkout
+        from autograder import cli
+        print(cli.__file__)
+        sys.exit(cli.main(["demo"]))
+    """
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8", "check": False}
     done = subprocess.run([sys.executable, "-c", command], **options)

@@ -12,12 +12,12 @@ import torch
 
 from autograder import check, parts
 from autograder.grading.rpc.channel import Channel
-from autograder.grading.worker import judge
+from autograder.grading.worker.judge_peer import JudgePeer, RemoteAnswers
 from autograder.grading.worker.student import Student
 
 
 @pytest.fixture
-def student() -> Iterator[judge._JudgePeer]:
+def student() -> Iterator[JudgePeer]:
     """A judge's way to a student's process whose cells are plain Python."""
     ours, theirs = socket.socketpair()
     child = os.fork()
@@ -25,13 +25,13 @@ def student() -> Iterator[judge._JudgePeer]:
         try:
             ours.close()
             scope = {"torch": torch}
-            plain = SimpleNamespace(user_ns=scope, page=None, InteractiveTB=SimpleNamespace())
-            plain.run_cell = lambda source, store_history: exec(source, scope)
-            Student(Channel(theirs), plain, 1000).serve()
+            shell = SimpleNamespace(user_ns=scope, page=None, forget_failure=lambda: None)
+            shell.run = lambda source, store_history: exec(source, scope)
+            Student(Channel(theirs), shell, 1000).serve()
         finally:
             os._exit(0)
     theirs.close()
-    peer = judge._JudgePeer(Channel(ours))
+    peer = JudgePeer(Channel(ours))
     yield peer
     peer.channel.close()
     os.waitpid(child, 0)
@@ -46,24 +46,24 @@ torch.manual_seed(3)
 """
 
 
-def test_an_exercise_leaves_the_cells_as_they_were(student: judge._JudgePeer) -> None:
+def test_an_exercise_leaves_the_cells_as_they_were(student: JudgePeer) -> None:
     """Its seed, its dtype and its neighbours are there as long as it lasts; what an answer changes of them is told."""
     student.request("cell", ANSWERS)
     (draw,), (seeds,), (widens,) = student.request("names", "draw", "seeds", "widens")
-    home = judge._There(student)
+    answers = RemoteAnswers(student)
     own = torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
     fresh = torch.rand(1, generator=torch.Generator().manual_seed(check.SEED)).item()
     for _ in range(2):
-        with home.exercise({"helper": parts.padding_mask, "torch": torch}):
-            assert home.shared_state() == (True, torch.float32, check.SEED)
-        with home.exercise({"helper": lambda: "the check's"}):
+        with answers.exercise({"helper": parts.padding_mask, "torch": torch}):
+            assert answers.shared_state() == (True, torch.float32, check.SEED)
+        with answers.exercise({"helper": lambda: "the check's"}):
             assert draw() == ("the check's", fresh)
-            assert home.shared_state() == (True, torch.float32, check.SEED)
-    with home.exercise({}):
+            assert answers.shared_state() == (True, torch.float32, check.SEED)
+    with answers.exercise({}):
         seeds(), widens()
-        assert home.shared_state() == (True, torch.float64, 7)
+        assert answers.shared_state() == (True, torch.float64, 7)
     assert draw() == ("the student's", own[0])
-    with home.exercise({}):
+    with answers.exercise({}):
         assert draw() == ("the student's", fresh)
     student.request("cell", "drawn = draw()[1], torch.get_default_dtype()")
     assert student.request("names", "drawn") == ([(own[1], torch.float32)],)
