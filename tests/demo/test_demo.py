@@ -226,7 +226,7 @@ def test_an_installation_without_the_demo_says_what_to_do(wheel: zipfile.ZipFile
     wheel.extractall(tmp_path)
     command = """if True:
         import sys
-        sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder)]  # which finds the checkout
+        sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
         from autograder import cli
         print(cli.__file__)
         sys.exit(cli.main(["demo"]))
