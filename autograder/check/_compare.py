@@ -5,7 +5,7 @@ The statements of `autograder.check` are made of these; a check cell never calls
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from textwrap import shorten
@@ -72,10 +72,17 @@ def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
 def require_same_shape(name: str, got: Tensor, expected: Tensor, mistake: str | None) -> None:
     """Both have one shape."""
     if got.shape != expected.shape:
-        lines = versus(tuple(expected.shape), tuple(got.shape))
-        picture = _panel.sizes(expected.shape, got.shape)
-        slip = shape_when(mistake)
-        raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
+        raise wrong_shape(name, got, expected.shape, (), mistake)
+
+
+def wrong_shape(
+    name: str, got: Tensor, expected: Sequence[int], names: Sequence[str], mistake: str | None
+) -> CheckFailed:
+    """The verdict on a shape, expected beside got, with the names of its dimensions where they are known."""
+    sizes = f"{tuple(expected)}  ({', '.join(names)})" if names else tuple(expected)
+    lines, picture = versus(sizes, tuple(got.shape)), _panel.sizes(expected, got.shape, names)
+    slip = shape_when(mistake)
+    return CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
 
 
 def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:

@@ -24,11 +24,11 @@ from autograder.check._compare import (
     require_same_device,
     require_same_shape,
     require_tensor,
-    shape_when,
     two_numbers,
     values_when,
     versus,
     within,
+    wrong_shape,
     wrong_values,
 )
 from autograder.check._errors import CheckFailed
@@ -85,12 +85,8 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | Non
     expected = tuple(dims.values())
     if tuple(got.shape) == expected:
         return
-    lines = versus(f"{expected}  ({', '.join(dims)})", tuple(got.shape))
     proved = [mistake for mistake, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
-    mistake = proved[0] if len(proved) == 1 else None
-    picture = _panel.sizes(expected, got.shape, tuple(dims))
-    slip = shape_when(mistake)
-    raise CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
+    raise wrong_shape(name, got, expected, tuple(dims), proved[0] if len(proved) == 1 else None)
 
 
 def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.export.csv_file import Row, Sheet
+from autograder.export.spreadsheet_file import Row, Sheet
 from autograder.grading.gradebook.reader import Student
 
 

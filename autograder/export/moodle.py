@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from html import escape
 
 from autograder.course.config import CourseError
-from autograder.export.csv_file import Row, Sheet, number, table
 from autograder.export.matching import match
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
+from autograder.export.spreadsheet_file import Row, Sheet, number, table
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.course.config import CourseError
-from autograder.export.csv_file import number
+from autograder.export.spreadsheet_file import number
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission
 

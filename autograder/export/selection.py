@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
-from autograder.export.csv_file import number
+from autograder.export.spreadsheet_file import number
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 

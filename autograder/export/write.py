@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.config import CourseError
-from autograder.export import canvas, moodle, spreadsheet
-from autograder.export.csv_file import Sheet, save
+from autograder.export import canvas, csv_columns, moodle
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.selection import Messages, Selection, select
+from autograder.export.spreadsheet_file import Sheet, save
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
 
@@ -76,7 +76,7 @@ def write_export(root: Path, options: ExportOptions) -> int:
 
 def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
     selection = select(book, options.lessons, options.students)
-    return (spreadsheet.checks_table if options.checks else spreadsheet.grades_table)(selection), selection
+    return (csv_columns.checks_table if options.checks else csv_columns.grades_table)(selection), selection
 
 
 def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:

@@ -28,9 +28,9 @@ from autograder.course.lesson import Lesson
 from autograder.course.paths import Course
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
-from autograder.export import canvas, moodle, spreadsheet
-from autograder.export.csv_file import Sheet, harmless, number, save, table
+from autograder.export import canvas, csv_columns, moodle
 from autograder.export.selection import Messages, select
+from autograder.export.spreadsheet_file import Sheet, harmless, number, save, table
 from autograder.grading import grade
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
@@ -114,7 +114,7 @@ def edited(tmp_path: Path, name: str, old: str, new: str) -> Sheet:
 
 def test_plain_begins_like_nbgraders() -> None:
     """The table has nbgrader's columns first, a row for everybody in every lesson, and zeros for who is absent."""
-    data = spreadsheet.grades_table(select(BOOK, [], "*"))
+    data = csv_columns.grades_table(select(BOOK, [], "*"))
     head, *rows = rows_of(data)
     assert head[:11] == NBGRADERS
     assert [(row[0], row[3]) for row in rows] == [(a, s) for a in RELEASED for s in sorted(BOOK.students)]
@@ -129,7 +129,7 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
     """A submission that is not gradable says so with its reason, and one that waits says that it waits."""
     broken = GradedSubmission("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
     waiting = GradedSubmission("ines", LESSON, {"check_double": 1.0}, needs_review=True)
-    rows = rows_of(spreadsheet.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
+    rows = rows_of(csv_columns.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
     by_student = {row[3]: row[12:] for row in rows}
     assert by_student["s-ada"] == ["not gradable", "'=It is, a zip."]
     assert by_student["ines"] == ["to be looked at", ""]
@@ -137,7 +137,7 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
 
 def test_names_survive_a_round_trip() -> None:
     """Commas, quotes, newlines and accents are read back as they were, whatever reads them."""
-    row = rows_of(spreadsheet.grades_table(select(BOOK, [SECOND], "zoe")))[1]
+    row = rows_of(csv_columns.grades_table(select(BOOK, [SECOND], "zoe")))[1]
     assert row[4:6] == [ABSENT.last_name, "Zoë"]
 
 
@@ -147,11 +147,11 @@ def test_formulas_are_neutralised() -> None:
         assert harmless(text) == f"'{text}"
     for text in ("", "Ada", "1=1", "'=1", " a"):
         assert harmless(text) == text
-    row = rows_of(spreadsheet.grades_table(select(BOOK, [LESSON], "bob")))[1]
+    row = rows_of(csv_columns.grades_table(select(BOOK, [LESSON], "bob")))[1]
     assert row[5] == "'=Bob"
-    assert rows_of(spreadsheet.grades_table(select(BOOK, [LESSON], "zoe")))[1][6] == "'-zoe@example.org"
+    assert rows_of(csv_columns.grades_table(select(BOOK, [LESSON], "zoe")))[1][6] == "'-zoe@example.org"
     minus = graded(ADA, {"check_double": -1.5})
-    assert rows_of(spreadsheet.grades_table(select(make_book(minus), [LESSON], "s-ada")))[1][7] == "-1.5"
+    assert rows_of(csv_columns.grades_table(select(make_book(minus), [LESSON], "s-ada")))[1][7] == "-1.5"
 
 
 def test_numbers_are_written_plainly() -> None:
@@ -163,7 +163,7 @@ def test_numbers_are_written_plainly() -> None:
 def test_checks_are_in_long_form() -> None:
     """Each check is a row, with its points, what it said, and whether somebody gave the points by hand."""
     by_hand = replace(HALF, by_hand=frozenset({"check_double_text"}))
-    head, *rows = rows_of(spreadsheet.checks_table(select(make_book(by_hand), [], "*")))
+    head, *rows = rows_of(csv_columns.checks_table(select(make_book(by_hand), [], "*")))
     assert [row[5:10] for row in rows] == [
         ["check_double", "3", "3", "passed", ""],
         ["check_double_text", "0.25", "1", "failed", "yes"],

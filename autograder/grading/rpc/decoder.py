@@ -60,7 +60,7 @@ from autograder.grading.rpc.proxies import (
     mirror_object,
     signature_of,
 )
-from autograder.grading.rpc.state import SessionState
+from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import Blob
 
 _MODULE: type = nn.Module
@@ -74,7 +74,7 @@ class Decoder:
         caller: the way to the other side, for the mirrors.
     """
 
-    def __init__(self, state: SessionState, message: Message, blob: bytearray, caller: Caller) -> None:
+    def __init__(self, state: Session, message: Message, blob: bytearray, caller: Caller) -> None:
         self._state, self._caller, self._items = state, caller, 0
         self._message, self._blob = message, Blob(blob, strides=not state.judge)
         self._kept: list[Tensor] = []  # until the value has been read

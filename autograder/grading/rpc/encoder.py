@@ -54,7 +54,7 @@ from autograder.grading.rpc.messages import (
 )
 from autograder.grading.rpc.modules import SIMPLE, attributes, contents, is_as_before, methods_of
 from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator
-from autograder.grading.rpc.state import SessionState
+from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 
 MOST_ITEMS = 20_000
@@ -73,7 +73,7 @@ class Encoder:
         blobs: the bytes of the message's tensors.
     """
 
-    def __init__(self, state: SessionState, frames: Callable[[BaseException], list[Frame]]) -> None:
+    def __init__(self, state: Session, frames: Callable[[BaseException], list[Frame]]) -> None:
         self._state, self._frames = state, frames
         self.blobs: list[Raw] = []
         self._items = 0

@@ -37,7 +37,7 @@ from autograder.grading.rpc.messages import (
     checked,
 )
 from autograder.grading.rpc.modules import methods_of, parameters
-from autograder.grading.rpc.state import DifferentiableCall, SessionState
+from autograder.grading.rpc.session import DifferentiableCall, Session
 
 MOST_COPIES = 200
 
@@ -56,7 +56,7 @@ class Peer:
     def __init__(self, channel: Channel, *, judge: bool) -> None:
         self.channel, self.judge = channel, judge
         self._numbers = itertools.count(1)
-        self.state = SessionState(self._numbers, judge=judge)
+        self.state = Session(self._numbers, judge=judge)
         self._gates: dict[int, Tensor] = {}  # by the parameter's id
         self._copies = 0
         self.operations: dict[str, Callable[..., object]] = {
@@ -70,7 +70,7 @@ class Peer:
     def forget(self) -> None:
         """Let go of all that has crossed."""
         self.state.tensors.clear()
-        self.state = SessionState(self._numbers, judge=self.judge)
+        self.state = Session(self._numbers, judge=self.judge)
         self._gates.clear()
         self._copies = 0
 

@@ -22,7 +22,7 @@ class DifferentiableCall:
     sources: list[Tensor]
 
 
-class SessionState:
+class Session:
     """What one side knows of all that has crossed, until it forgets it.
 
     Args:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from autograder.export.csv_file import harmless, number, table
 from autograder.export.selection import Selection
+from autograder.export.spreadsheet_file import harmless, number, table
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission, Student
 
