@@ -27,6 +27,7 @@ LONGEST = (
     "tests/grading/test_grading.py",
     "tests/attacks/",
     "tests/end_to_end/",
+    "tests/tools/",
     "tests/grading/",
     "solutions/06",
     "solutions/07",
