@@ -115,8 +115,9 @@ The load was {load:.2f} at the start, and others used {others:.2f} cores meanwhi
 
 def hand_ins(lesson: Lesson, released: NotebookNode, count: int) -> dict[str, NotebookNode]:
     """What each student hands in; the same every time."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from matrix import RIGHT, WRONG, source
+    sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+    from answers import RIGHT, WRONG
+    from matrix import source
 
     chance, right = random.Random(0), solved(lesson.exercises)
 
@@ -133,11 +134,16 @@ def hand_ins(lesson: Lesson, released: NotebookNode, count: int) -> dict[str, No
             slips = {e.name: answer(e.answer.source, TYPICAL[e.name]) for e in lesson.exercises if e.name in TYPICAL}
             return submission(released, right | slips)
         if kind in ("right", "wrong"):
-            table, most = (RIGHT, 1) if kind == "right" else (WRONG, chance.randint(1, 3))
-            return submission(released, from_table(table[lesson.name], most))
+            rows, most = (RIGHT[lesson.name], 1) if kind == "right" else (_aimed(WRONG[lesson.name]), chance.randint(1, 3))
+            return submission(released, from_table(rows, most))
         return submission(released, right) if kind == "solved" else messy(submission(released, right))
 
     return {f"student-{place:03}": work(CLASS[place % len(CLASS)]) for place in range(count)}
+
+
+def _aimed(wrong: Sequence) -> list:
+    """The mistakes that one check is aimed at: those that learners make."""
+    return [row for row in wrong if row.check is not None]
 
 
 def messy(notebook: NotebookNode) -> NotebookNode:
