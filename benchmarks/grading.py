@@ -134,7 +134,9 @@ def hand_ins(lesson: Lesson, released: NotebookNode, count: int) -> dict[str, No
             slips = {e.name: answer(e.answer.source, TYPICAL[e.name]) for e in lesson.exercises if e.name in TYPICAL}
             return submission(released, right | slips)
         if kind in ("right", "wrong"):
-            rows, most = (RIGHT[lesson.name], 1) if kind == "right" else (_aimed(WRONG[lesson.name]), chance.randint(1, 3))
+            rows, most = (
+                (RIGHT[lesson.name], 1) if kind == "right" else (_aimed(WRONG[lesson.name]), chance.randint(1, 3))
+            )
             return submission(released, from_table(rows, most))
         return submission(released, right) if kind == "solved" else messy(submission(released, right))
 
