@@ -34,16 +34,12 @@ LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 350, 1200, 12
 
 def imports(module: str) -> Iterator[str]:
     """The modules of the package that a module imports, wherever in it, for type checkers as well."""
-    path = MODULES[module]
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            source = node.module or ""
-            if node.level:
-                source = ".".join([*package.split(".")[: len(package.split(".")) - node.level + 1], source]).rstrip(".")
-            names = [f"{source}.{alias.name}" for alias in node.names]
+            assert node.module and not node.level, f"{module} imports by dots; write the whole name."
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         for name in names:  # a module, or something in one

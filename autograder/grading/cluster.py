@@ -219,9 +219,8 @@ def _names(workers: list[str]) -> str:
 
 
 _lock = threading.Lock()
-_warm: dict[
-    bool, tuple[Versions, GradingServer]
-] = {}  # on a worker: what it was started from, and the process; by unprotected
+# On a worker: what its server was started from, and the server, by `unprotected`.
+_warm: dict[bool, tuple[Versions, GradingServer]] = {}
 
 
 async def _inspected(required: Versions, unprotected: bool) -> str:
@@ -257,9 +256,8 @@ def _ready(required: Versions, unprotected: bool) -> GradingServer:
     """
     with _lock:
         here, warm = _warm.get(unprotected) or (versions(), None)
-        if others := [
-            f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]
-        ]:
+        others = [f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]]
+        if others:
             raise Unfit(f"it has {'; '.join(others)}.")
         if warm is None:
             warm = GradingServer(unprotected=unprotected)
