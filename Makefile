@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
-LESSON ?= 01_attention
+LESSON ?= 00_orientation
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -13,7 +13,7 @@ QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 .PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
-	@echo "make lab         open JupyterLab on lesson 1 (LESSON=02_multi_head_attention for another)"
+	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
 	@echo "make test        run every test, in about twelve minutes on two cores"
 	@echo "make demo        grade a sample class and print its points"

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 PAD, BOS, EOS = 0, 1, 2
 FIRST_WORD = 3
+SENTENCE = ("the", "cat", "chased", "the", "mouse")
+_MEANINGS = {"the": (0, 0, 1, 0), "cat": (1, 0, 0, 1), "chased": (0, 1, 0, 0), "mouse": (1, 0, 0, -1)}
 
 
 def normal(*shapes: Sequence[int], seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor | tuple[Tensor, ...]:
@@ -20,6 +22,11 @@ def normal(*shapes: Sequence[int], seed: int = 0, dtype: torch.dtype = torch.flo
     generator = torch.Generator().manual_seed(seed)
     tensors = tuple(torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype) for shape in shapes)
     return tensors if len(tensors) != 1 else tensors[0]
+
+
+def sentence() -> Tensor:
+    """The words of `SENTENCE` as vectors that can be read, (5, 4): animal, action, little word, size."""
+    return torch.tensor([_MEANINGS[word] for word in SENTENCE], dtype=torch.float32)
 
 
 def tokens(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, seed: int = 0) -> Tensor:
@@ -99,6 +106,13 @@ def copy_task(
         src = torch.where(position == lengths, EOS, nn.functional.pad(kept, (0, 1)))[:, : int(lengths.max()) + 1]
         batches.append((src, nn.functional.pad(src, (1, 0), value=BOS)))
     return batches
+
+
+def reversed_words(tgt: Tensor) -> Tensor:
+    """Targets (batch, tgt_len), BOS, words, EOS, padding, with the words of each row the other way round."""
+    position, words = torch.arange(tgt.size(1), device=tgt.device), (tgt >= FIRST_WORD).sum(dim=1, keepdim=True)
+    is_word = (position > 0) & (position <= words)
+    return tgt.gather(1, torch.where(is_word, words + 1 - position, position))
 
 
 def unrelated_task(

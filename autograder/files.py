@@ -1,13 +1,15 @@
-"""Write files that are there whole or not at all, and still there after a crash."""
+"""Write files that are there whole or not at all, and still there after a crash; list and remove any folder."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+DEEPEST = 20  # folders in each other that somebody may have a use for
 
 
 def write(path: Path, data: bytes, *, mode: int | None = None) -> None:
@@ -53,3 +55,59 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def walk(folder: Path, *, wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Path]:
+    """List what lies in a folder and in those below it: files, links, and folders that are not entered.
+
+    These are the ones deeper than `DEEPEST`, and those that cannot be read. Whatever somebody has made of the folder,
+    nothing is raised, and no link is followed.
+
+    Args:
+        wanted: says of a name whether it is listed and, where it is a folder's, entered.
+    """
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError:
+            yield place
+            continue
+        below = []
+        for entry in filter(lambda entry: wanted(entry.name), entries):
+            if not entry.is_dir(follow_symlinks=False):
+                yield Path(entry.path)
+            elif depth < DEEPEST:
+                below.append((Path(entry.path), depth + 1))
+            else:
+                yield Path(entry.path)
+        waiting += reversed(below)
+
+
+def remove(folder: str | Path) -> None:
+    """Remove a folder and what lies in it, as far as that may be removed: of any depth, unlike `shutil.rmtree`.
+
+    Whatever somebody has made of the folder, nothing is raised, and no link is followed. Each folder is moved to the
+    top before it is emptied, so no path grows long.
+    """
+    folder = Path(folder)
+    waiting = [folder]
+    for place in waiting:
+        for inner in _listed(place):
+            with suppress(OSError):
+                if inner.is_dir() and not inner.is_symlink():
+                    inner.chmod(0o700)
+                    waiting.append(inner.rename(folder / f"{secrets.token_hex(8)}.removed"))
+                else:
+                    inner.unlink()
+    for place in reversed(waiting):
+        with suppress(OSError):
+            place.rmdir()
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -38,9 +38,8 @@ def train(scope: dict, seed: int, steps: int = STEPS) -> nn.Module:
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: scope["learning_rate"](step + 1, SIZES["d_model"], WARMUP)
     )
-    for src, tgt in data.copy_task(steps, batch_size=128, vocab_size=VOCAB_SIZE, seed=seed + 1):
-        scope["train_step"](model, optimizer, src, tgt)
-        schedule.step()
+    batches = data.copy_task(steps, batch_size=128, vocab_size=VOCAB_SIZE, seed=seed + 1)
+    scope["fit"](model, batches, optimizer, schedule)
     return model
 
 

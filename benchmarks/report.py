@@ -1,6 +1,6 @@
 """How long does the class page of a large class take, and is it quick in a browser? Writes report.md.
 
-    python benchmarks/report.py             # 1,000 students in seven lessons
+    python benchmarks/report.py             # 1,000 students in eight lessons
     python benchmarks/report.py 120 FOLDER  # a smaller class, kept in FOLDER, to look at
 
 The students are invented; what the checks tell them is real: it is what wrong answers of tests/answers are

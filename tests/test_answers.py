@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import matrix
@@ -40,10 +41,11 @@ def test_a_stub_earns_nothing_and_only_because_it_is_not_written(lesson: str, na
     """Every check of an unanswered exercise fails with the verdict that the answer is not written yet."""
     room = classroom(lesson)
     results = room.grade({name: room.stubs[name]}, exercise=name)
+    parts = [node.name for node in ast.parse(room.stubs[name]).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert results
     for result in results:
         assert isinstance(result.error, NotWritten) and isinstance(result.error, NotImplementedError)
-        assert f"`{name}" in str(result.error) and "is not written yet" in str(result.error)
+        assert any(f"`{part}" in str(result.error) for part in parts) and "is not written yet" in str(result.error)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -64,25 +66,18 @@ def test_a_wrong_answer_fails_the_right_check_by_name(lesson: str, wrong: Wrong)
     assert aimed in failed, f"caught by {sorted(failed) or 'nothing'}"
     said = message(failed[aimed])
     assert wrong.says in said, said
-    assert said.startswith("✗ ") and len(said.splitlines()) <= 8
-    assert "of this check raised" not in said, said
+    assert said.startswith("✗ ") and len(said.splitlines()) <= 9
+    assert "cannot go on" not in said, said
     assert not matrix.misnamed(wrong, results), f"a slip is named that the table does not: {matrix.slips(results)}"
 
 
-@pytest.mark.parametrize(("lesson", "wrong"), AIMED, ids=title)
-def test_what_is_seen_before_submitting(lesson: str, wrong: Wrong) -> None:
-    """The visible checks catch the mistake, except where the table says that only a hidden test can."""
-    results = matrix.graded(lesson, wrong, hidden=False)
-    assert any(not result.passed for result in results) is not wrong.hidden
-
-
 @pytest.mark.parametrize(("lesson", "wrong"), WRONG_ANSWERS, ids=title)
-def test_every_wrong_answer_fails(lesson: str, wrong: Wrong) -> None:
-    """A wrong answer fails some check with a verdict, which is short."""
+def test_every_wrong_answer_is_seen_to_fail(lesson: str, wrong: Wrong) -> None:
+    """A wrong answer fails a check before its hidden tests, and whatever fails says so in a short verdict."""
     results = matrix.graded(lesson, wrong)
     failed = [message(result) for result in results if not result.passed]
-    assert failed
-    assert all(said.startswith("✗ ") and len(said.splitlines()) <= 8 for said in failed)
+    assert any(result.seen for result in results)
+    assert all(said.startswith("✗ ") and len(said.splitlines()) <= 9 for said in failed)
 
 
 @pytest.mark.parametrize(("lesson", "right"), RIGHT_ANSWERS, ids=title)
@@ -91,12 +86,6 @@ def test_another_right_answer_earns_all_points(lesson: str, right: Right) -> Non
     for result in matrix.graded(lesson, right):
         assert result.passed, f"{result.check}: {result.error}"
         assert result.stderr == ""
-
-
-def test_most_mistakes_show_before_submitting() -> None:
-    """At least 85 % of the wrong answers that are aimed at a check fail a visible one."""
-    hidden = sum(wrong.hidden for _, wrong in AIMED)
-    assert hidden / len(AIMED) < 0.15
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -125,10 +114,12 @@ def test_nothing_is_missing() -> None:
         assert not lacks, (exercise, lacks)
 
 
-def test_the_page_of_what_the_checks_catch_is_up_to_date() -> None:
-    """tests/matrix.md is what the checks do (`make mistakes` writes it anew): nothing escapes, nothing is misnamed."""
-    page = matrix.page()
-    assert page == matrix.PAGE.read_text(encoding="utf-8")
-    wrong, caught, visible, nameable, named, misnamed, right, accepted, _ = map(int, re.findall(r"\*\*(\d+)\*\*", page))
+def test_nothing_escapes_and_nothing_is_misnamed() -> None:
+    """What `make mistakes` counts: all wrong answers caught, most seen to fail, all right ones accepted."""
+    page = matrix.page([matrix.summary(*each) for each in matrix.exercises()])
+    wrong, caught, mistakes, seen, tricks, through, nameable, named, misnamed, right, accepted, _ = map(
+        int, re.findall(r"\*\*(\d+)\*\*", page)
+    )
     assert caught == wrong >= 150 and accepted == right >= 80 and misnamed == 0
-    assert visible >= 0.7 * wrong and named >= 0.9 * nameable >= 0.45 * wrong
+    assert seen >= 0.98 * mistakes and through >= 0.9 * tricks and named >= 0.95 * nameable >= 0.5 * wrong
+    assert page == matrix.PAGE.read_text(encoding="utf-8"), "`make mistakes` renews the page"

@@ -91,3 +91,20 @@ def test_demonstrations_are_short_while_nbgrader_looks(monkeypatch: pytest.Monke
     assert data.shortened(700) == 700
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert data.shortened(700) == 2 and data.shortened(1) == 1
+
+
+def test_the_sentence_can_be_read() -> None:
+    """Equal words have equal vectors, other words others, and nobody changes the sentence of the next caller."""
+    words, x = data.SENTENCE, data.sentence()
+    assert x.shape == (len(words), 4)
+    equal = torch.tensor([[one == other for one in words] for other in words])
+    assert torch.equal((x[:, None] == x[None]).all(dim=-1), equal)
+    x.zero_()
+    assert data.sentence().any()
+
+
+def test_reversed_words_keep_their_frame() -> None:
+    """BOS, EOS and padding stay where they are, and the words between change places."""
+    tgt = torch.tensor([[1, 5, 9, 3, 2, 0], [1, 7, 2, 0, 0, 0], [1, 4, 6, 8, 5, 2]])
+    expected = [[1, 3, 9, 5, 2, 0], [1, 7, 2, 0, 0, 0], [1, 5, 8, 6, 4, 2]]
+    assert data.reversed_words(tgt).tolist() == expected

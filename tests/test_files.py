@@ -88,3 +88,40 @@ def test_names_as_long_as_names_can_be(tmp_path: Path) -> None:
     """A name of 255 bytes leaves no room for more, and needs none."""
     files.write(tmp_path / ("n" * 255), b"one")
     assert (tmp_path / ("n" * 255)).read_bytes() == b"one"
+
+
+def test_a_walk_ends_whatever_lies_in_a_folder(tmp_path: Path) -> None:
+    """Folders of any depth, links and what is not wanted: files are listed, the rest is not followed."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name in ("one", "a/two", "a/b/three", ".hidden"):
+        (tmp_path / name).touch()
+    (tmp_path / "a" / "up").symlink_to("..")
+    deep = tmp_path / "z"
+    for _ in range(files.DEEPEST + 1):
+        deep /= "z"
+    deep.mkdir(parents=True)
+    (deep / "out of reach").touch()
+    found = [str(path.relative_to(tmp_path)) for path in files.walk(tmp_path, wanted=lambda name: name[0] != ".")]
+    assert found == ["one", "a/two", "a/up", "a/b/three", "/".join("z" * (files.DEEPEST + 1))]
+    assert list(files.walk(tmp_path / "nowhere")) == [tmp_path / "nowhere"]
+
+
+def test_a_folder_is_removed_whatever_lies_in_it(tmp_path: Path) -> None:
+    """Three thousand folders deep, locked ones among them; what a link leads to stays."""
+    kept, gone = tmp_path / "kept", tmp_path / "gone"
+    for folder in (kept, gone / "a" / "locked"):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    (gone / "link").symlink_to(kept)
+    (gone / "broken").symlink_to("nowhere")
+    (gone / "a" / "locked").chmod(0)
+    here = os.open(gone / "a", os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    files.remove(gone)
+    files.remove(tmp_path / "nowhere")
+    assert list(tmp_path.rglob("*")) == [kept, kept / "file"]

@@ -23,8 +23,9 @@ FLOORS = (
     ("grading.rpc", "grading.sandbox", "grading.submission"),
     ("grading.results",),
     ("course",),
+    ("generated",),
     ("check",),
-    ("mistakes",),
+    ("mistakes", "yours"),
     ("parts", "draw"),
     ("data", "files", "random_state", "stub"),
 )

@@ -10,11 +10,15 @@ or that Python raised an error, names nothing.
 from __future__ import annotations
 
 import functools
+import itertools
+import multiprocessing
 import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import answers
@@ -24,8 +28,10 @@ from answers import RIGHT, WRONG, Right, Wrong
 from support.classroom import LESSONS, Result, classroom, message
 
 PAGE = Path(__file__).parent.parent / "tests" / "matrix.md"
-SLIP = re.compile(r"^(?:These are the values|This is the shape) you get when (.+)\.$", re.MULTILINE)
-NO_NAME = re.compile(r"wrong (values|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|all rows mixed up|")
+SLIP = re.compile(r"^(?:These are the values|This is the (?:value|shape)) you get when (.+)\.$", re.MULTILINE)
+NO_NAME = re.compile(
+    r"wrong (values?|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|all rows mixed up|"
+)
 NEAR = 10  # wrong answers go this many times beyond what is allowed
 MOST = 0.15  # of what is allowed, for right ones: 0.09 where this was measured, but other machines round otherwise
 HEAD = """\
@@ -35,7 +41,8 @@ HEAD = """\
 
 Every answer in `tests/answers/`, wrong or right, graded by the checks of its exercise.
 
-- *Caught*: some check fails. *Visible*: a check that students see fails.
+- *Caught*: some check fails. *Mistakes* are what somebody may write in good faith, *tricks* were made to get past the
+  checks; *seen* and *seen through* are those that fail a check that students see.
 - *Nameable*: the tables hold words for the slip; that values, a shape or a dtype are wrong, or that Python raised an
   error, does not count. *Named*: a message holds these words. *Misnamed*: a message names a slip that the tables do not
   hold the answer to be.
@@ -54,10 +61,10 @@ def source(lesson: str, answer: Wrong | Right) -> str:
 
 
 @functools.cache
-def graded(lesson: str, answer: Wrong | Right, hidden: bool = True) -> tuple[Result, ...]:
+def graded(lesson: str, answer: Wrong | Right) -> tuple[Result, ...]:
     """The checks of its exercise, run once on an answer of the tables."""
     sources = {answer.exercise: source(lesson, answer)}
-    return tuple(classroom(lesson).grade(sources, exercise=answer.exercise, hidden=hidden))
+    return tuple(classroom(lesson).grade(sources, exercise=answer.exercise))
 
 
 @functools.cache
@@ -119,10 +126,15 @@ def count(lesson: str, exercise: str) -> dict[str, int]:
     wrong = {each: graded(lesson, each) for each in wrong_answers(lesson, exercise)}
     right = [graded(lesson, each) for each in right_answers(lesson, exercise)]
     everything = [*wrong.values(), *right, solved(lesson, exercise)]
+    seen = [each.trick for each, results in wrong.items() if any(result.seen for result in results)]
+    tricks = sum(each.trick for each in wrong)
     return {
         "wrong": len(wrong),
         "caught": sum(bool(failing(results)) for results in wrong.values()),
-        "visible": sum(bool(failing(graded(lesson, each, hidden=False))) for each in wrong),
+        "mistakes": len(wrong) - tricks,
+        "seen": seen.count(False),
+        "tricks": tricks,
+        "seen through": seen.count(True),
         "nameable": sum(words(each) is not None for each in wrong),
         "named": sum(named(each, results) for each, results in wrong.items()),
         "misnamed": sum(misnamed(each, results) for each, results in wrong.items()),
@@ -184,40 +196,64 @@ def missing(lesson: str, exercise: str) -> Iterator[str]:
             yield f"No wrong answer is aimed at `{check}`."
     if not any("HIDDEN TESTS" in cell.source for cell in classroom(lesson).checks if cell.id in checks):
         yield "No check has hidden tests."
-    if sum(each.hidden for each in table) > 0.3 * len(table):
-        yield "More than 30 % of the wrong answers are seen by hidden tests only."
+    counts = count(lesson, exercise)
+    if counts["seen"] + counts["seen through"] < 0.9 * counts["wrong"]:
+        yield "The checks that students see catch less than 90 % of its wrong answers."
     if table and not any(words(each) for each in table):
         yield "No message names a slip: is there a fingerprint to add to autograder/mistakes?"
     yield from strange(lesson, exercise)
 
 
-def page() -> str:
+@dataclass(frozen=True)
+class Summary:
+    """What the page says of an exercise.
+
+    Attributes:
+        counts: see `count`.
+        near: the answers near a tolerance, by what they do.
+        checks: see `by_check`.
+    """
+
+    lesson: str
+    exercise: str
+    counts: dict[str, int]
+    near: list[str]
+    checks: dict[str, tuple[int, list[str]]]
+
+
+def summary(lesson: str, exercise: str) -> Summary:
+    """Grade all answers to an exercise, and sum up what came of it."""
+    both = wrong_answers(lesson, exercise) + right_answers(lesson, exercise)
+    near = [each.what for each in both if is_near(graded(lesson, each))]
+    return Summary(lesson, exercise, count(lesson, exercise), near, by_check(lesson, exercise))
+
+
+def page(summaries: Sequence[Summary]) -> str:
     """The whole page."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_lines(summaries)) + "\n"
 
 
-def _lines() -> Iterator[str]:
-    yield from HEAD.splitlines()
-    total: Counter[str] = Counter()
-    for position, (lesson, exercise) in enumerate(exercises()):
-        counts = count(lesson, exercise)
-        total.update(counts)
-        if not position:
-            yield from ("", f"| lesson | exercise | {' | '.join(counts)} |", "|---|---|" + "---:|" * len(counts))
-        yield f"| {int(lesson[:2])} | `{exercise}` | " + " | ".join(map(str, counts.values())) + " |"
-    yield "| | **all** | " + " | ".join(f"**{value}**" for value in total.values()) + " |"
+def _lines(summaries: Sequence[Summary]) -> Iterator[str]:
+    counted = list(summaries[0].counts)
+    yield from (*HEAD.splitlines(), "")
+    yield from (f"| lesson | exercise | {' | '.join(counted)} |", "|---|---|" + "---:|" * len(counted))
+    for each in summaries:
+        counts = " | ".join(map(str, each.counts.values()))
+        yield f"| {int(each.lesson[:2])} | `{each.exercise}` | {counts} |"
+    total = sum((Counter(each.counts) for each in summaries), Counter())
+    yield "| | **all** | " + " | ".join(f"**{total[each]}**" for each in counted) + " |"
+    seen, through = total["seen"] / total["mistakes"], total["seen through"] / max(total["tricks"], 1)
+    yield from ("", f"The checks that students see catch {seen:.1%} of the mistakes and {through:.1%} of the tricks.")
     yield from ("", f"{total['named'] / total['nameable']:.0%} of the nameable slips are named.", "")
-    for lesson, exercise in exercises():
-        both = wrong_answers(lesson, exercise) + right_answers(lesson, exercise)
-        near = [each.what for each in both if is_near(graded(lesson, each))]
-        if near:
-            yield f"Near a tolerance in `{exercise}`: {'; '.join(near)}."
-    for lesson in LESSONS:
+    for each in summaries:
+        if each.near:
+            yield f"Near a tolerance in `{each.exercise}`: {'; '.join(each.near)}."
+    for lesson, group in itertools.groupby(summaries, key=lambda each: each.lesson):
         yield from ("", f"## Lesson {int(lesson[:2])}", "")
         yield "| check | catches | alone | caught by this check alone |"
         yield "|---|---:|---:|---|"
-        for exercise in classroom(lesson).answers:
-            for check, (caught, alone) in by_check(lesson, exercise).items():
+        for each in group:
+            for check, (caught, alone) in each.checks.items():
                 shown = "; ".join(alone[:6]) + (f"; and {len(alone) - 6} more" if len(alone) > 6 else "")
                 shown = shown.replace("|", r"\|") or "nothing: redundant, but for the points it gives"
                 yield f"| `{check}` | {caught} | {len(alone)} | {shown} |"
@@ -227,7 +263,7 @@ def report(lesson: str, exercise: str) -> Iterator[str]:
     """One exercise, for whoever works on it."""
     yield f"{lesson}: {exercise}\n"
     for answer in wrong_answers(lesson, exercise):
-        seen = failing(graded(lesson, answer, hidden=False))
+        seen = any(result.seen for result in graded(lesson, answer))
         said = [message(result).partition("\n\nRule:")[0] for result in failing(graded(lesson, answer))]
         yield f"{answer.what}{'' if seen else '  (hidden tests only)'}"
         yield "    " + (said[0] if said else "✗ escapes").replace("\n\n", "\n").replace("\n", "\n    ")
@@ -263,12 +299,20 @@ def main(names: list[str]) -> None:
     if names:
         print(*(line for name in names for line in report(known[name], name)), sep="\n")
         return
-    text = page()
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        done = list(pool.map(_summed_up, *zip(*exercises(), strict=True)))
+    text = page([summed for summed, _ in done])
     PAGE.write_text(text, encoding="utf-8")
     print(text.split("## Lesson")[0])
-    for lesson, exercise in exercises():
-        for each in missing(lesson, exercise):
-            print(f"✗ {exercise}: {each}")
+    for summed, lacks in done:
+        for each in lacks:
+            print(f"✗ {summed.exercise}: {each}")
+
+
+def _summed_up(lesson: str, exercise: str) -> tuple[Summary, list[str]]:
+    done = summary(lesson, exercise), list(missing(lesson, exercise))
+    graded.cache_clear()
+    return done
 
 
 if __name__ == "__main__":

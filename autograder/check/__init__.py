@@ -4,6 +4,7 @@ Every statement names the learner's own expression as text first, then takes the
 returns nothing when the statement holds and raises `CheckFailed` when it does not.
 """
 
+from autograder.check._case import case
 from autograder.check._compare import audit
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._exercise import SEED as SEED
@@ -11,8 +12,8 @@ from autograder.check._exercise import exercise
 from autograder.check._exercise import seed_all as seed_all
 from autograder.check._forbidden import without
 from autograder.check._gradients import gradient_reaches, gradients_agree, gradients_reach
-from autograder.check._modules import buffer, defaults, device, layers, mode, parameters, separate
-from autograder.check._progress import progress
+from autograder.check._modules import buffer, defaults, device, layers, mode, parameters, separate, settings
+from autograder.check._progress import lesson, progress, relies_on
 from autograder.check._tensors import (
     close,
     differs,
@@ -25,6 +26,7 @@ from autograder.check._tensors import (
     raises,
     returns,
     shape,
+    stays,
     true,
     unchanged,
 )
@@ -34,6 +36,7 @@ __all__ = [
     "NotWritten",
     "audit",
     "buffer",
+    "case",
     "close",
     "defaults",
     "device",
@@ -46,6 +49,7 @@ __all__ = [
     "gradients_agree",
     "gradients_reach",
     "layers",
+    "lesson",
     "mode",
     "number",
     "numbers",
@@ -53,9 +57,12 @@ __all__ = [
     "progress",
     "python_number",
     "raises",
+    "relies_on",
     "returns",
     "separate",
+    "settings",
     "shape",
+    "stays",
     "true",
     "unchanged",
     "without",

@@ -54,19 +54,39 @@ def within(distance: Tensor, allowed: Tensor) -> bool:
     return not (distance > allowed).any()
 
 
+def phrase(name: str) -> str:
+    """What a value is called within a sentence: code in backticks, unless the name is words that hold code or none."""
+    return name if "`" in name or name.startswith(("the ", "a ", "what ")) else f"`{name}`"
+
+
+def sentence_start(name: str) -> str:
+    """What a value is called where a sentence begins with it."""
+    return phrase(name)[0].upper() + phrase(name)[1:]
+
+
+def about(name: str, code: str, words: str) -> str:
+    """A sentence about a value: the end of one where its name is code, else the beginning of one, for one or many."""
+    what = phrase(name)
+    return f"{words} {what}." if what == name else f"{what} {code}."
+
+
 def require_tensor(name: str, value: object) -> Tensor:
     """Hand back the value, having made sure that it is a tensor."""
     if value is None:
-        raise CheckFailed(f"`{name}` is None.", slip="Is there a `return` at the end of your function?")
+        raise CheckFailed(
+            about(name, "is None", "There is only None for"), slip="Is there a `return` at the end of your function?"
+        )
     if not isinstance(value, Tensor):
-        raise CheckFailed(f"`{name}` should be a torch.Tensor.", [f"got  {kind(value)}"])
+        text = about(name, "should be a torch.Tensor", "There should be a torch.Tensor for")
+        raise CheckFailed(text, [f"got  {kind(value)}"])
     return value
 
 
 def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
     """Both are on one device."""
     if got.device != expected.device:
-        raise CheckFailed(f"`{name}` is on the device {got.device}, its inputs are on {expected.device}.")
+        device = f"is on the device {got.device}, its inputs are on {expected.device}"
+        raise CheckFailed(about(name, device, f"The inputs are on {expected.device}, and on {got.device}"))
 
 
 def require_same_shape(name: str, got: Tensor, expected: Tensor, mistake: str | None) -> None:
@@ -82,14 +102,16 @@ def wrong_shape(
     sizes = f"{tuple(expected)}  ({', '.join(names)})" if names else tuple(expected)
     lines, picture = versus(sizes, tuple(got.shape)), _panel.sizes(expected, got.shape, names)
     slip = shape_when(mistake)
-    return CheckFailed(f"`{name}` has the wrong shape.", lines, slip, mistake=mistake, picture=picture)
+    text = about(name, "has the wrong shape", "This is not the shape of")
+    return CheckFailed(text, lines, slip, mistake=mistake, picture=picture)
 
 
 def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
-    """Both are the same up to rounding, whatever their dtypes."""
+    """Both are the same up to rounding, whatever their dtypes, NaN included unless there is nothing else."""
     if got.shape != value.shape or got.device != value.device:
         return False
-    return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol)
+    some = not got.isnan().all()
+    return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol, equal_nan=some)
 
 
 def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
@@ -107,9 +129,10 @@ def proved_mistake(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: flo
     return proved[0] if len(proved) == 1 else None
 
 
-def values_when(mistake: str | None) -> str | None:
-    """The sentence that names a mistake by its values."""
-    return f"These are the values you get when {mistake}." if mistake else None
+def values_when(mistake: str | None, *, is_one: bool = False) -> str | None:
+    """The sentence that names a mistake by its values, or by the one value there is."""
+    values = "This is the value" if is_one else "These are the values"
+    return f"{values} you get when {mistake}." if mistake else None
 
 
 def shape_when(mistake: str | None) -> str | None:
@@ -129,12 +152,22 @@ def wrong_values(
     atol: float = 0.0,
 ) -> CheckFailed:
     """The verdict on a value at `index`, expected beside got."""
-    expected_text, got_text = two_numbers(expected[index].item(), got[index].item())
+    expected_text, got_text = _two_values(expected[index].item(), got[index].item(), is_one=not got.dim())
     place = f"  at index {index}{where}" if index else ""
     lines = versus(f"{expected_text}{place}", got_text)
     picture = _panel.values(expected, got, index, rtol=rtol, atol=atol)
-    slip = values_when(mistake)
-    return CheckFailed(f"`{name}` has the wrong values.", lines, slip, mistake=mistake, picture=picture)
+    slip = values_when(mistake, is_one=not got.dim())
+    text = about(name, "has the wrong values", "There are wrong values in")
+    if not got.dim():
+        text = f"{sentence_start(name)} has the wrong value."
+    return CheckFailed(text, lines, slip, mistake=mistake, picture=picture)
+
+
+def _two_values(expected: float | bool, got: float | bool, *, is_one: bool) -> tuple[str, str]:
+    """Both numbers as text; a count, which is a whole number on its own, without decimals."""
+    if is_one and not isinstance(expected, bool) and float(expected).is_integer() and float(got).is_integer():
+        return str(int(expected)), str(int(got))
+    return two_numbers(expected, got)
 
 
 def two_numbers(expected: float | bool, got: float | bool) -> tuple[str, str]:

@@ -47,6 +47,7 @@ class CheckFailed(AssertionError):
         picture: what a panel draws beside these words.
 
     Attributes:
+        case: the inputs with which it failed, of the many that were tried; "" where there is one.
         rule: what the failing check stands for, the line it would have printed.
         exercise: whose check it is.
         display: shows the error in a notebook, and says whether it could; None where plain text has to do.
@@ -66,6 +67,7 @@ class CheckFailed(AssertionError):
         self.slip = slip
         self.mistake = mistake
         self.picture = picture
+        self.case = ""
         self.rule: str | None = None
         self.exercise: ExerciseName | None = None
         self.display: Callable[[CheckFailed], bool] | None = None
@@ -73,11 +75,16 @@ class CheckFailed(AssertionError):
         super().__init__(self.message)
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """What stands indented: the details, and the case behind them."""
+        return (*self.details, f"with      {self.case}") if self.case else self.details
+
+    @property
     def message(self) -> str:
-        """The whole text a learner reads, at most eight lines."""
+        """The whole text a learner reads, at most nine lines, the empty ones counted."""
         parts = [f"✗ {self.verdict}"]
-        if self.details:
-            parts.append("\n".join(f"  {line}" for line in self.details))
+        if self.lines:
+            parts.append("\n".join(f"  {line}" for line in self.lines))
         if self.slip:
             parts.append(self.slip)
         if self.rule:

@@ -32,6 +32,11 @@ def require_written_by_hand(name: str, scope: Mapping[str, object]) -> None:
         raise finished_part(name)
 
 
+def reads(code: CodeType, name: str) -> bool:
+    """A function, or one inside it, reads a name."""
+    return name in code.co_names or any(reads(inner, name) for inner in _inner_codes(code))
+
+
 def finished_part(name: str) -> CheckFailed:
     """The verdict on an answer that is the course's own."""
     slip = "Here the point is to write it yourself."

@@ -43,4 +43,4 @@ def gradients_agree(name: str, output: Tensor, expected: Tensor, **sources: Tens
         torch.autograd.grad(y.pow(3).sum(), list(sources.values()), retain_graph=True) for y in (output, expected)
     )
     for key, gradient, expected_gradient in zip(sources, gradients, expected_gradients, strict=True):
-        close(f"the gradient of {name} in {key}", gradient, expected_gradient, rtol=1e-3, atol=1e-4)
+        close(f"the gradient of `{name}` in `{key}`", gradient, expected_gradient, rtol=1e-3, atol=1e-4)

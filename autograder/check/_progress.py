@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from enum import Enum, auto
 from html import escape
@@ -33,6 +34,7 @@ class Session:
     """How the checks of one session ended when they last ran."""
 
     def __init__(self) -> None:
+        self.exercises: Mapping[str, int] = {}  # each with the number of checks that a learner sees
         self._endings: dict[str, dict[str, Ending]] = {}  # exercise → rule → ending
 
     def record(self, exercise: str, rule: str, ending: Ending) -> None:
@@ -61,14 +63,41 @@ def record(exercise: str, rule: str, ending: Ending) -> None:
     _session.record(exercise, rule, ending)
 
 
-def progress(exercises: Mapping[str, int]) -> None:
-    """Show which exercises are solved, as their checks last said in this session; it never raises.
+def lesson(exercises: Mapping[str, int]) -> None:
+    """Say which exercises a lesson has, so that it is known when all checks of one have passed.
 
     Args:
         exercises: each exercise as its heading names it, with the number of checks that it has.
     """
+    _session.exercises = dict(exercises)
+
+
+def exercises() -> Mapping[str, int]:
+    """The exercises of the lesson, as `lesson` was last given them."""
+    return _session.exercises
+
+
+def relies_on(*exercises: str) -> None:
+    """Say which of these exercises are not solved yet, for what a cell shows depends on them; it never raises.
+
+    Args:
+        exercises: as their headings name them. While a notebook is graded nothing is said: checks run elsewhere.
+    """
+    if "NBGRADER_EXECUTION" in os.environ:
+        return
+    states = [_session.state(name, _session.exercises.get(name, 1)) for name in exercises]
+    if unsolved := [name for name, mark, _ in states if mark != SOLVED]:
+        print(f"What follows uses {' and '.join(unsolved)}, and not all checks of it have passed yet.")
+
+
+def progress(exercises: Mapping[str, int] | None = None) -> None:
+    """Show which exercises are solved, as their checks last said in this session; it never raises.
+
+    Args:
+        exercises: as `lesson` takes them; what it was last given when left out.
+    """
     try:
-        states = [_session.state(name, count) for name, count in exercises.items()]
+        states = [_session.state(name, count) for name, count in (exercises or _session.exercises).items()]
         text = "\n".join([_summary(states), *(f"{mark} {name}: {words}" for name, mark, words in states)])
         shell = _panel.front_end()
         if shell is None:

@@ -16,14 +16,17 @@ from torch import Tensor
 
 from autograder.check import _panel
 from autograder.check._compare import (
+    about,
     first_true,
     index_of,
     kind,
+    phrase,
     proved_mistake,
     require_distinguishable,
     require_same_device,
     require_same_shape,
     require_tensor,
+    sentence_start,
     two_numbers,
     values_when,
     versus,
@@ -67,12 +70,14 @@ def _values(call: str, result: object, names: Sequence[str], kinds: str) -> tupl
 def number(name: str, got: Any) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
     if isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
-        raise CheckFailed(f"`{name}` should be one number.", [f"got  {kind(got)}"])
+        raise CheckFailed(about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"])
     try:
         return torch.tensor(float(got))
     except (TypeError, ValueError):
         slip = "Is there a `return` at the end of your function?" if got is None else None
-        raise CheckFailed(f"`{name}` should be one number.", [f"got  {kind(got)}"], slip) from None
+        raise CheckFailed(
+            about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"], slip
+        ) from None
 
 
 def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
@@ -93,7 +98,7 @@ def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
     """`got` holds elements of the type `expected`."""
     require_tensor(name, got)
     if got.dtype != expected:
-        raise CheckFailed(f"`{name}` has the wrong dtype.", versus(expected, got.dtype))
+        raise CheckFailed(about(name, "has the wrong dtype", "This is not the dtype of"), versus(expected, got.dtype))
 
 
 def close(
@@ -126,8 +131,9 @@ def close(
         place = first_true(got.isnan())
         lines = [f"first at index {place}"] if got.dim() else []
         picture = _panel.values(expected, got, place, rtol=rtol, atol=atol)
-        slip = values_when(mistake)
-        raise CheckFailed(f"`{name}` contains NaN.", lines, slip, mistake=mistake, picture=picture)
+        slip = values_when(mistake, is_one=not got.dim())
+        text = about(name, "contains NaN", "There is NaN in")
+        raise CheckFailed(text, lines, slip, mistake=mistake, picture=picture)
     place = index_of(distance.argmax(), got)
     most, allowed = ", where they differ most", {"rtol": rtol, "atol": atol}
     raise wrong_values(name, got.detach(), expected.detach(), place, most, mistake, **allowed)
@@ -144,7 +150,7 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     require_same_device(name, got, expected)
     if got.shape == expected.shape and not (wrong := got != expected).any():
         return
-    mistake = proved_mistake(got, mistakes, 0.0, 0.0) if got.isfinite().all() else None
+    mistake = proved_mistake(got, mistakes, 0.0, 0.0) if not got.isnan().any() else None
     require_same_shape(name, got, expected, mistake)
     count = f", one of {int(wrong.sum())} entries that differ" if wrong.sum() > 1 else ""
     raise wrong_values(name, got, expected, first_true(wrong), count, mistake)
@@ -155,7 +161,32 @@ def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:
     require_tensor(name, got)
     require_same_shape(name, got, other, None)
     if torch.allclose(got.detach(), other.detach(), rtol=1e-4, atol=1e-5):
-        raise CheckFailed(f"`{name}` stays the same when {when}.")
+        raise CheckFailed(f"{sentence_start(name)} stays the same when {when}.")
+
+
+def stays(
+    name: str,
+    got: Tensor,
+    before: Tensor,
+    *,
+    when: str,
+    slip: str,
+    mistakes: Mapping[str, Tensor] | None = None,
+) -> None:
+    """`got` and `before` are two values of one expression that must be the same, though `when` holds.
+
+    Args:
+        slip: the sentence that says what it comes from if they are not, unless one of `mistakes` says more.
+    """
+    require_same_shape(name, require_tensor(name, got), before, None)
+    try:
+        close(name, got, before, mistakes=mistakes)
+    except CheckFailed as error:
+        if error.mistake is None:
+            raise CheckFailed(
+                f"{sentence_start(name)} changes when {when}.", error.details, slip, picture=error.picture
+            ) from None
+        raise
 
 
 def true(condition: bool | Tensor, verdict: str, slip: str | None = None) -> None:
@@ -201,10 +232,11 @@ def dropout(
     require_tensor(name, got)
     require_same_shape(name, got, before, None)
     got, before = got.detach(), before.detach()
+    what = phrase(name)
     kept = before / (1 - p)
     zeros = (got == 0).float().mean().item()
     if torch.allclose(got, kept) or torch.allclose(got, before):
-        raise CheckFailed(f"In training, no entry of `{name}` is dropped at dropout={p}.")
+        raise CheckFailed(f"In training, no entry of {what} is dropped at dropout={p}.")
     proved = [
         mistake
         for mistake, values in (mistakes or {}).items()
@@ -217,13 +249,14 @@ def dropout(
         place = first_true(strange)
         kept_text, got_text = two_numbers(kept[place].item(), got[place].item())
         lines = versus(f"0 or {kept_text}  at index {place}, at dropout={p}", got_text)
-        raise CheckFailed(f"In training, `{name}` has the wrong values.", lines, values_when(mistake), mistake=mistake)
+        wrong = f"there are wrong values in {what}" if what == name else f"{what} has the wrong values"
+        raise CheckFailed(f"In training, {wrong}.", lines, values_when(mistake), mistake=mistake)
     if got.dim() > 2 and len(got) > 1 and ((got == 0) == (got[:1] == 0)).all():
-        raise CheckFailed(f"In training, every sentence drops the same entries of `{name}`.")
+        raise CheckFailed(f"In training, every sentence drops the same entries of {what}.")
     if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:
-        raise CheckFailed(f"In training, {zeros:.0%} of the entries of `{name}` are dropped at dropout={p}.")
+        raise CheckFailed(f"In training, {zeros:.0%} of the entries of {what} are dropped at dropout={p}.")
     if ((got == 0).all(dim=-1) | (got != 0).all(dim=-1)).all():
-        raise CheckFailed(f"In training, whole rows of `{name}` are dropped instead of single entries.")
+        raise CheckFailed(f"In training, whole rows of {what} are dropped instead of single entries.")
 
 
 @contextmanager
@@ -235,5 +268,5 @@ def unchanged(**tensors: Tensor) -> Iterator[None]:
         if not torch.equal(tensor.detach().nan_to_num(), before[name].nan_to_num()):
             raise CheckFailed(
                 f"Your code changes `{name}`, which belongs to the caller.",
-                slip="Compute a new tensor instead of writing into this one (`x = x + y`, not `x += y`).",
+                slip="Compute a new tensor: `x += y`, `x[…] = y` and methods whose name ends in `_` write into `x`.",
             )

@@ -14,7 +14,23 @@ from autograder.stub import STUB_MESSAGE
 
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
-# Python gives no data about a call that did not fit, only its words.
+# Python and PyTorch give no data about what went wrong, only words.
+ADVICE = {
+    r"Boolean value of Tensor": (
+        "`if`, `not`, `and` and `or` ask for one yes or no, and this tensor holds many. "
+        "`mask is not None` is one; `~`, `&` and `|` work on every entry."
+    ),
+    r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x": (
+        "The last dimension is {0} wide, and the layer or matrix it meets takes {1}."
+    ),
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)": (
+        "Dimension {2}, counted from 0, has {0} entries in one tensor and {1} in the other: equal, or 1, would do."
+    ),
+    r"view size is not compatible": (
+        "After `transpose` the numbers lie in another order in memory, and `view` cannot join them: `reshape` can."
+    ),
+    r"'tuple' object has no attribute": "A function that returns two things gives a tuple: take it apart first.",
+}
 MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values")
 
 
@@ -64,11 +80,10 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:
-        line = next((frame.line for frame in reversed(frames) if frame.code is check), None)
-        return CheckFailed(f"Line {line} of this check raised {kind}.", text)
+        return CheckFailed("The check cannot go on with what your answer returned.", [f"{kind}: {text[0]}", *text[1:]])
     owner, line, source = own[-1]
     place = f"in line {line} of its cell" + (f":  {source}" if source else "")
-    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place])
+    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place], _advice(str(error)))
 
 
 def where(code: CodeType, line: int) -> Place:
@@ -97,6 +112,12 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
         return CheckFailed(f"Your `{kind}` has no attribute `{error.name}`.")
     slip = "Every part needs the name, and is of the kind, that the exercise gives."
     return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)
+
+
+def _advice(text: str) -> str | None:
+    """What an error says, in a learner's words."""
+    found = ((re.search(pattern, text), advice) for pattern, advice in ADVICE.items())
+    return next((advice.format(*match.groups()) for match, advice in found if match), None)
 
 
 def _owner(code: CodeType) -> str:

@@ -34,7 +34,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, data, draw, mistakes, parts
+from autograder import check, data, draw, generated, mistakes, parts, yours
 
 device = torch.device(
     "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"

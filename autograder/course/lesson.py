@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ FACTS = re.compile(
 )
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
+FOLD_TITLE = 100  # characters, what a notebook's width shows
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
 
 
@@ -37,6 +38,13 @@ class Facts(NamedTuple):
     points: str
     minutes: str
     seconds: str
+
+
+class Rule(NamedTuple):
+    """One `check.exercise` of a check cell: the exercise as it names it, and what it proves."""
+
+    exercise: str
+    words: str
 
 
 class Hint(NamedTuple):
@@ -84,10 +92,17 @@ class Cell:
         points = self.nbgrader.get("points")
         return points if isinstance(points, int | float) else 0
 
+    @property
+    def visible(self) -> str:
+        """Its source as far as students may see it."""
+        return without_regions(without_regions(self.source, "SOLUTION", STUB), "HIDDEN TESTS")
+
     @cached_property
     def released(self) -> str:
-        """Its source as students get it."""
-        return without_regions(without_regions(self.source, "SOLUTION", STUB), "HIDDEN TESTS")
+        """Its source as students get it: a check is folded under a title, the rules that it proves."""
+        if not self.is_graded or self.is_answer:
+            return self.visible
+        return fold_title(rules_of(self.visible)) + self.visible.rstrip()
 
 
 @dataclass
@@ -244,6 +259,35 @@ def regions(source: str, kind: str) -> list[list[str]] | None:
         elif inside:
             contents[-1].append(line)
     return None if inside else contents
+
+
+def rules_of(source: str) -> list[Rule]:
+    """Return the rules that the functions of a check cell prove, in their order."""
+    module = parse_or_none(source)
+    return [
+        Rule(call.args[0].value, function.name.replace("_", " "))
+        for function in (module.body if module else [])
+        if isinstance(function, ast.FunctionDef)
+        for call in function.decorator_list
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "check.exercise"
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    ]
+
+
+def fold_title(rules: Sequence[Rule]) -> str:
+    """Return the line under which a check is folded: as many of its rules as fit, and how many more there are."""
+    if not rules:
+        return ""
+    fitting = [f"# @title Check {rules[0].exercise.partition(' ')[0]}: {rules[0].words}"]
+    for rule in rules[1:]:
+        if len(f"{fitting[-1]}; {rule.words}, and more") > FOLD_TITLE:
+            break
+        fitting.append(f"{fitting[-1]}; {rule.words}")
+    more = len(rules) - len(fitting)
+    return fitting[-1] + (f", and {more} more" if more else "") + "\n"
 
 
 def code_lines(lines: list[str]) -> list[str]:

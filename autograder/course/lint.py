@@ -23,10 +23,12 @@ from autograder.course.lesson import (
     regions,
     without_regions,
 )
+from autograder.course.predictions import TAG, predictions_are_compared
 from autograder.stub import STUB
 
 MAX_ANSWER_LINES = 15
 
+EXERCISES = "exercises"  # the id of the cell that names the exercises and counts their checks
 PROGRESS = "progress"  # the id of the cell that shows how the checks ended
 LESSON_NAME = re.compile(r"\d\d_[a-z0-9]+(_[a-z0-9]+)*")
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -104,6 +106,13 @@ def setup_comes_second(lesson: Lesson) -> Found:
     second = lesson.cells[1] if len(lesson.cells) > 1 else None
     if second is None or second.kind != "code" or second.id != "setup":
         yield "setup", "the second cell is not the setup. Put a code cell `setup` there; release fills it in."
+
+
+def exercises_come_third(lesson: Lesson) -> Found:
+    """The third cell names the exercises."""
+    third = lesson.cells[2] if len(lesson.cells) > 2 else None
+    if third is None or third.kind != "code" or third.id != EXERCISES or third.nbgrader:
+        yield EXERCISES, "the third cell is not it. Put a plain code cell of that id there; release fills it in."
 
 
 def ids_are_unique(lesson: Lesson) -> Found:
@@ -208,7 +217,7 @@ def effort_is_stated(exercise: Exercise) -> Found:
 
 
 def hints_are_given(exercise: Exercise) -> Found:
-    """A task has two or three hints, each with a summary."""
+    """A task has two or three hints, each with a summary, in which nothing is marked up."""
     task = exercise.task
     opened = task.source.count("<details>")
     hints = exercise.hints
@@ -216,6 +225,8 @@ def hints_are_given(exercise: Exercise) -> Found:
         yield task.label, f"it has {opened} of two or three hints. Write each as a `<details>` block."
     elif len(hints) != opened or not all(hint.title and hint.text.strip() for hint in hints):
         yield task.label, "a hint is not whole. Write `<details><summary>symptom</summary>`, text, `</details>`."
+    elif any("`" in hint.title for hint in hints):
+        yield task.label, "the title of a hint has a backtick, which is shown as it is. Write it without."
 
 
 def answer_follows(exercise: Exercise) -> Found:
@@ -302,10 +313,10 @@ def checks_hide_something(exercise: Exercise) -> Found:
 
 
 def other_cells_are_tries(exercise: Exercise) -> Found:
-    """Between an answer and the next exercise, code that is no check is tagged `try-it`."""
+    """Between an answer and the next exercise, code that is no check is tagged `try-it`, or asks for a prediction."""
     for cell in exercise.body:
         free = cell.kind == "code" and cell is not exercise.answer and cell not in exercise.checks
-        if free and cell.id != PROGRESS and "try-it" not in cell.tags:
+        if free and cell.id != PROGRESS and not {"try-it", TAG} & set(cell.tags):
             yield cell.label, "it is neither answer nor check. Tag it `try-it`, or move it to the next section."
 
 
@@ -314,11 +325,13 @@ LESSON_RULES = (
     title_comes_first,
     facts_are_true,
     setup_comes_second,
+    exercises_come_third,
     ids_are_unique,
     marks_stand_where_they_work,
     nothing_is_attached,
     code_compiles,
     exercises_are_numbered,
+    predictions_are_compared,
     progress_precedes_the_ending,
     ending_is_complete,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -10,7 +11,10 @@ from typing import Self
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder import files
 from autograder.course.config import CourseError, load_config
+
+MOST_SEEN = 100_000  # files in submitted/ among which notebooks in no lesson's folder are looked for
 
 
 class Course:
@@ -113,7 +117,8 @@ class Course:
         """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
         start = self.root / self.directory.submitted_directory
         folders = {self.submitted(student, lesson) for lesson in self.lessons() for student in self.students(lesson)}
-        notebooks = (path for path in start.rglob("*.ipynb") if not any(part[0] == "." for part in path.parts[1:]))
+        found = files.walk(start, wanted=lambda name: not name.startswith("."))
+        notebooks = (path for path in itertools.islice(found, MOST_SEEN) if path.suffix == ".ipynb")
         strays = (path for path in notebooks if not folders.intersection(path.parents))
         return sorted(str(path.relative_to(self.root)) for path in strays)
 

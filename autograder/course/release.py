@@ -5,7 +5,6 @@ Everything is worked out in memory and in a temporary folder first; files are wr
 
 from __future__ import annotations
 
-import ast
 import copy
 import hashlib
 import json
@@ -14,7 +13,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +22,13 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import compute_checksum, is_grade
+from nbgrader.utils import compute_checksum
 from traitlets.config import Config
 
 from autograder import files
 from autograder.course import lint
 from autograder.course.config import Address, CourseError, read_lessons, read_notebook, readme
-from autograder.course.lesson import Lesson, cell_id, parse, without_regions
+from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.paths import Course
 
 MANIFEST = "release.json"
@@ -40,6 +39,7 @@ KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
 DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
 
+PROGRESS = "# What you have solved, going by your last checks, and what is kept.\ncheck.progress()\nyours.summary()"
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
 
 
@@ -116,36 +116,25 @@ def _refusal(path: Path) -> str:
 def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
     """Put the canonical Colab badge, setup cell and progress cell into a lesson's source."""
     title, setup = notebook.cells[:2]
+    exercises = exercises_of(Lesson(lesson, notebook))
     lines = title.source.split("\n")
     title.source = "\n".join(address.badge(lesson) if lint.BADGE in line else line for line in lines)
     setup.source = address.setup()
     setup.metadata["nbgrader"] = SETUP_METADATA
     setup.metadata["tags"] = sorted({*setup.metadata.get("tags", []), "nbval-ignore-output"})
     for cell in notebook.cells:
-        if cell_id(cell) == lint.PROGRESS:
-            cell.source = progress(Lesson(lesson, notebook))
+        cell.source = {lint.EXERCISES: exercises, lint.PROGRESS: PROGRESS}.get(cell_id(cell), cell.source)
         for key in ("checksum", "cell_type"):
             cell.metadata.get("nbgrader", {}).pop(key, None)
 
 
-def progress(lesson: Lesson) -> str:
-    """The source of the cell that shows what is solved: each exercise with the number of checks that students see."""
-    checks = [
-        without_regions(check.source, "HIDDEN TESTS") for exercise in lesson.exercises for check in exercise.checks
-    ]
-    counts = Counter(name for source in checks for name in _checked(source))
+def exercises_of(lesson: Lesson) -> str:
+    """The source of the cell that names the exercises, each with the number of checks that students see."""
+    checks = (check for exercise in lesson.exercises for check in exercise.checks)
+    counts = Counter(rule.exercise for check in checks for rule in rules_of(check.visible))
     lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
-    call = "\n".join(["check.progress(", "    {", *lines, "    }", ")"]) if lines else "check.progress({})"
-    return f"# What is solved, as your checks last said: each exercise, and how many checks it has.\n{call}"
-
-
-def _checked(source: str) -> Iterator[str]:
-    """The names that a cell's `check.exercise` decorators give."""
-    for node in ast.walk(parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check.exercise":
-            yield from (
-                name.value for name in node.args[:1] if isinstance(name, ast.Constant) and isinstance(name.value, str)
-            )
+    call = "\n".join(["check.lesson(", "    {", *lines, "    }", ")"]) if lines else "check.lesson({})"
+    return f"# The exercises of this lesson, and how many checks each of them has.\n{call}"
 
 
 def normalise(notebook: NotebookNode) -> None:
@@ -174,11 +163,16 @@ def normalise(notebook: NotebookNode) -> None:
                 output.metadata = {key: value for key, value in output.metadata.items() if "/" in key}
 
 
-def close_gaps(notebook: NotebookNode) -> None:
-    """Take away the empty lines that hidden tests leave behind at the end of a check."""
+def fold_checks(notebook: NotebookNode, released: Mapping[str, str]) -> None:
+    """Fold each check under a title that says what it proves, in JupyterLab and, as a form, on Colab.
+
+    Args:
+        released: the sources of the check cells as students get them, by their ids.
+    """
     for cell in notebook.cells:
-        if cell.cell_type == "code" and is_grade(cell) and cell.source != cell.source.rstrip():
-            cell.source = cell.source.rstrip()
+        if cell_id(cell) in released:
+            cell.source = released[cell_id(cell)]
+            cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
 
 
@@ -211,8 +205,9 @@ def generate(sources: dict[str, bytes], config: Config, database: str | None = N
             path.write_bytes(source)
             _run_nbgrader(folder, lesson, config, database)
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
-            close_gaps(notebook)
             normalise(notebook)
+            cells = cells_of(nbformat.reads(source.decode(), as_version=4))
+            fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded})
             generated[lesson] = to_bytes(notebook)
         return generated
 

@@ -45,7 +45,7 @@ TYPICAL: dict[str, Sequence[str | None]] = {
     "EncoderLayer": [None, """\
         y = self.add_norm_1(x, self.self_attention(x, x, x))
         return self.add_norm_2(y, self.feed_forward(y))"""],
-    "Decoder": [None, """\
+    "Encoder": [None, None, None, """\
         for layer in self.layers:
             x = layer(x, memory, src_mask)
         return x"""],

@@ -11,9 +11,18 @@ from torch import Tensor
 
 from autograder.draw.picture import PALETTE, WIDTH, Picture, crossings, cycle, styled, times
 
+MOST_LABELLED = 24  # so many bars side by side leave room for a number above each
 
-def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1) -> Picture:
-    """Small bar charts with a shared vertical axis, one for each title in `groups`: (n,) values."""
+
+def bars(
+    groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 1, names: Sequence[str] | None = None
+) -> Picture:
+    """Small bar charts with a shared vertical axis, their values above the bars where there is room.
+
+    Args:
+        groups: title → (n,) values.
+        names: what stands below the bars; positions when left out.
+    """
     groups = {title: values.detach().cpu() for title, values in groups.items()}
     with styled():
         columns = math.ceil(len(groups) / rows)
@@ -21,18 +30,27 @@ def bars(groups: Mapping[str, Tensor], *, xlabel: str, ylabel: str, rows: int = 
         all_axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
         for i, (title, values) in enumerate(groups.items()):
             axes = all_axes[i // columns, i % columns]
-            axes.bar(range(len(values)), values.tolist(), color=PALETTE[0])
+            drawn = axes.bar(range(len(values)), values.tolist(), color=PALETTE[0])
+            if columns * len(values) <= MOST_LABELLED:
+                whole = bool((values == values.round()).all())
+                axes.bar_label(drawn, fmt="{:.0f}" if whole else "{:.2f}", fontsize=7.5, padding=1)
+                axes.margins(y=0.12)
             axes.set_title(title)
-            axes.set_xticks(range(len(values)))
+            axes.set_xticks(range(len(values)), names)
             axes.tick_params(axis="x", labelsize=9 if len(values) <= 10 else 7)
         for spare in all_axes.ravel()[len(groups) :]:
             spare.set_axis_off()
         figure.supxlabel(xlabel, fontsize=9)
         figure.supylabel(ylabel, fontsize=9)
-    peaks = "; ".join(
-        f"{title}: highest bar {float(values.max()):.2f}, at {int(values.argmax())}" for title, values in groups.items()
-    )
-    return Picture(figure, f"bar charts of {ylabel} by {xlabel}; {peaks}")
+    description = "; ".join(f"{title}: {_bars_in_words(values, names)}" for title, values in groups.items())
+    return Picture(figure, f"bar charts of {ylabel} by {xlabel}; {description}")
+
+
+def _bars_in_words(values: Tensor, names: Sequence[str] | None) -> str:
+    """All bars that have names, the highest of others."""
+    if names is not None:
+        return ", ".join(f"{value:.2f} for {name}" for name, value in zip(names, values.tolist(), strict=True))
+    return f"highest bar {float(values.max()):.2f}, at {int(values.argmax())}"
 
 
 def norms(groups: Mapping[str, Tensor]) -> Picture:
@@ -123,15 +141,24 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
     return Picture(figure, description)
 
 
-def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: str, log_x: bool = False) -> Picture:
+def lines(
+    curves: Mapping[str, tuple[Tensor, Tensor]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    log_x: bool = False,
+    mark_lowest: bool = False,
+) -> Picture:
     """Named curves in one plot, told apart by colour and by dash.
 
     Args:
         curves: name → (x, y), each (n,).
         log_x: an axis where each step doubles x, with a mark at every point.
+        mark_lowest: put a dot at the lowest point of each curve, unless it is an end, and its x and y beside it.
     """
     dashes = ["-", "--", "-.", ":"]
     curves = {name: (x.detach().cpu(), y.detach().cpu()) for name, (x, y) in curves.items()}
+    courses = []
     with styled():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
@@ -139,6 +166,14 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
             axes.plot(
                 x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], marker="o" if log_x else "", label=name
             )
+            ends = f"{name} goes from {float(y[0]):.2g} to {float(y[-1]):.2g}"
+            if mark_lowest and 0 < y.argmin() < len(y) - 1:
+                at, least = float(x[y.argmin()]), float(y.min())
+                text = f"lowest at {at:.2f}: {least:.2f}"
+                axes.plot(at, least, "o", color=colour)
+                axes.annotate(text, (at, least), (0, 7), textcoords="offset points", ha="center")
+                ends += f", {text}"
+            courses.append(ends)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         if all(y.min() >= 0 for _, y in curves.values()):
@@ -147,5 +182,4 @@ def lines(curves: Mapping[str, tuple[Tensor, Tensor]], *, xlabel: str, ylabel: s
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")
         axes.legend(frameon=False)
-    ends = "; ".join(f"{name} goes from {float(y[0]):.2g} to {float(y[-1]):.2g}" for name, (_, y) in curves.items())
-    return Picture(figure, f"{ylabel} by {xlabel}: {ends}")
+    return Picture(figure, f"{ylabel} by {xlabel}: {'; '.join(courses)}")

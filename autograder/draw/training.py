@@ -41,14 +41,21 @@ def schedule(rates: Mapping[str, Sequence[float] | Tensor]) -> Picture:
     return Picture(figure, f"learning rate by step: {'; '.join(descriptions)}")
 
 
-def loss(losses: Mapping[str, Sequence[float] | Tensor], *, tokens: int, ylabel: str = "loss") -> Picture:
-    """Losses by step, with a line at log(tokens): the loss of somebody who guesses.
+def loss(
+    losses: Mapping[str, Sequence[float] | Tensor],
+    *,
+    tokens: int,
+    ylabel: str = "loss",
+    rates: Sequence[float] | Tensor | None = None,
+) -> Picture:
+    """Losses by step, with a line at log(tokens): the loss of a guess.
 
-    Who comes below that line has learned something, or has seen the answer.
+    A model below that line has learned something, or has seen the answer.
 
     Args:
         losses: name → the losses of the steps 1, 2, ….
         tokens: how many tokens a guess chooses from.
+        rates: the learning rates of the same steps, drawn below the losses.
 
     Raises:
         ValueError: there are no losses, or nothing to choose from.
@@ -57,17 +64,27 @@ def loss(losses: Mapping[str, Sequence[float] | Tensor], *, tokens: int, ylabel:
         raise ValueError(f"tokens={tokens} leaves nothing to guess; give the number of tokens to choose from.")
     curves, guess = _by_step("losses", losses), math.log(tokens)
     with styled():
-        figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
-        axes = figure.subplots()
+        figure = Figure(figsize=(WIDTH, 2.9 if rates is None else 4.2), layout="constrained")
+        axes, *below = figure.subplots(1 if rates is None else 2, 1, sharex=True, squeeze=False)[:, 0]
         for i, ((name, values), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
             axes.plot(_steps(values), values.numpy(), color=colour, linestyle=DASHES[i % 4], label=name)
         axes.axhline(guess, color="#555555", linewidth=1)
         beside = axes.get_yaxis_transform()
         axes.text(1.01, guess, f"a guess:\nlog {tokens} ≈ {guess:.2f}", transform=beside, va="center")
         _finish(axes, curves, ylabel)
-    description = "; ".join(f"{name} {_against(values, guess)}" for name, values in curves.items())
+        if rates is not None:
+            axes.set_xlabel("")
+            by_step = _by_step("rates", {"learning rate": rates})
+            axes, values = below[0], by_step["learning rate"]
+            axes.plot(_steps(values), values.numpy(), color="#555555")
+            _finish(axes, by_step, "learning rate")
+    courses = [f"{name} {_against(values, guess)}" for name, values in curves.items()]
+    if rates is not None:
+        peak, at = float(values.max()), int(values.argmax()) + 1
+        courses.append(f"below it the learning rate, highest with {peak:.3g} at step {at}")
     return Picture(
-        figure, f"{ylabel} by step, with a line at log {tokens} ≈ {guess:.2f}, the loss of a guess: {description}"
+        figure,
+        f"{ylabel} by step, with a line at log {tokens} ≈ {guess:.2f}, the loss of a guess: {'; '.join(courses)}",
     )
 
 

@@ -22,7 +22,7 @@ from rich.table import Table
 from autograder.course.config import CourseError
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.writer import Recorded, Recorder
-from autograder.grading.jobs import Job, in_parallel, prepared, read_job
+from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.worker.client import GradingServer, GradingServerError
@@ -147,16 +147,19 @@ class _Run:
             self.progress.update(task, advance=1, last=_brief(result))
 
     def _record(self, job: Job, result: Result) -> Result:
-        """Record a result; where the gradebook takes all but this one, that is what comes of it."""
+        """Record a result; where the gradebook takes all but this one, that is what comes of it.
+
+        Whatever one submission brings about, here or before, is its own result: no other is held up by it.
+        """
         timestamp, notes = _time(job.handed_in)
         result = replace(result, notes=(*result.notes, *notes))
         try:
             submitted = self.course.submitted(job.student, job.lesson)
-            self.recorder.record(result, job.digest, submitted=submitted, timestamp=timestamp)
-        except CourseError as error:
+            return self.recorder.record(result, job.digest, submitted=submitted, timestamp=timestamp)
+        except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended
-            return replace(result, checks=(), reason=f"It could not be recorded. {error}")
-        return result
+            why = str(error) if isinstance(error, CourseError) else f"({told(error)})"
+            return replace(result, checks=(), reason=f"It could not be recorded. {why}")
 
 
 def _is_graded(job: Job, recorded: Recorded | None) -> bool:

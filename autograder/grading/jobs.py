@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
 from autograder.course.config import read_notebook
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
-from autograder.grading.worker.client import GradingServer
+from autograder.grading.worker.client import GradingServer, GradingServerError
 
 VERSION = "3"  # of what grading comes to: another one grades all submissions anew
 
@@ -50,7 +51,14 @@ class Job:
         """Grade it."""
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
-        result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits)
+        try:
+            result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits)
+        except GradingServerError:
+            raise
+        except Exception as error:
+            return Result(
+                self.student, self.lesson, reason=f"It could not be graded ({told(error)}).", notes=self.notes
+            )
         return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
 
 
@@ -80,8 +88,16 @@ def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Lim
             notes=tuple(Note(NoteKind.FILE, text) for text in notes),
             handed_in=handed_in,
         )
-    except NotGradable as error:
-        return Job(student, lesson, source, b"", limits, reason=str(error), handed_in=handed_in)
+    except Exception as error:
+        reason = (
+            str(error) if isinstance(error, NotGradable) else f"It cannot be read ({told(error)}). Hand it in again."
+        )
+        return Job(student, lesson, source, b"", limits, reason=reason, handed_in=handed_in)
+
+
+def told(error: Exception) -> str:
+    """An error that nobody foresaw, in a few words."""
+    return shorten(f"{type(error).__name__}: {error}", 200, placeholder=" …")
 
 
 def in_parallel(jobs: Iterable[Job], run: Callable[[Job], Result], workers: int) -> Iterator[tuple[Job, Result]]:

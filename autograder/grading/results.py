@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -101,6 +101,7 @@ class Result:
     Attributes:
         checks: one outcome for each check cell of the lesson, in order; empty where nothing could be graded.
         notes: what was mended in the notebook or odd about it.
+        predictions: predict cell → what the student predicted, "" for nothing; for each that the lesson has.
         reason: why it could not be graded at all; "" where it could.
         retryable: the reason says nothing about the submission: the next run grades it again.
         notebook: the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" for none.
@@ -113,6 +114,7 @@ class Result:
     lesson: str
     checks: tuple[Outcome, ...] = ()
     notes: tuple[Note, ...] = ()
+    predictions: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     retryable: bool = False
     notebook: str = ""
@@ -141,21 +143,22 @@ class Result:
 
     @classmethod
     def from_json(cls, data: object) -> Result:
-        """Read what `to_json` of this very version wrote.
+        """Read what `to_json` of this very version wrote, or of the one before, which had no predictions.
 
         Raises:
             ValueError: it was written by another one.
         """
-        values = _values(cls, data)
+        values = _values(cls, {"predictions": {}, **data} if isinstance(data, Mapping) else data)
         try:
             checks = [_values(Outcome, outcome) for outcome in values["checks"]]
             notes = [_values(Note, note) for note in values["notes"]]
             values |= {
                 "checks": tuple(Outcome(**{**outcome, "status": Status(outcome["status"])}) for outcome in checks),
                 "notes": tuple(Note(**{**note, "kind": NoteKind(note["kind"])}) for note in notes),
+                "predictions": dict(values["predictions"]),
                 "unenforced": tuple(values["unenforced"]),
             }
-        except TypeError:
+        except (TypeError, ValueError):
             raise ValueError("no result of this version") from None
         return cls(**values)
 

@@ -25,7 +25,7 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
             (products / math.sqrt(query.numel())).softmax(dim=0) @ value
         ),
         "the weights are averaged over the keys once more": weights @ value / len(value),
-        "a sigmoid stands in the place of the softmax": products.sigmoid() @ value,
+        "a sigmoid is used instead of the softmax": products.sigmoid() @ value,
         "the softmax is taken of minus the scores": (-products).softmax(dim=0) @ value,
         "the function returns inside the loop, after the first value": weights[0] * value[0],
     }
@@ -41,14 +41,20 @@ def attention_weights(query: Tensor, key: Tensor, value: Tensor | None = None) -
     scores = products / math.sqrt(query.size(-1))
     right = scores.softmax(dim=-1)
     slips = _wrong_weights(query, key) | {
-        "they are the scores: the softmax is missing": scores,
-        "they are the scores, neither scaled nor through a softmax": products,
-        "they are log-probabilities (`log_softmax`)": scores.log_softmax(dim=-1),
+        "the softmax is missing": scores,
+        "the scale and the softmax are both missing": products,
+        "`log_softmax` is used instead of the softmax": scores.log_softmax(dim=-1),
         "every key gets the same weight, whatever the scores": torch.full_like(right, 1 / key.size(-2)),
     }
     if value is not None and value.size(-1) != query.size(-1):
         slips["the scores are divided by √d_v instead of √d_k"] = (products / math.sqrt(value.size(-1))).softmax(-1)
     return slips
+
+
+def attention_sums(query: Tensor, key: Tensor) -> dict[str, Tensor]:
+    """Sums over the keys of `attention_weights`, (…, query_len), where they are not 1."""
+    sums = {slip: weights.sum(dim=-1) for slip, weights in attention_weights(query, key).items()}
+    return {slip: total for slip, total in sums.items() if not torch.allclose(total, torch.ones_like(total), atol=1e-3)}
 
 
 def attention_output(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
@@ -62,19 +68,21 @@ def attention_output(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Ten
     }
 
 
-def attention_mask(query: Tensor, key: Tensor, mask: Tensor) -> dict[str, Tensor]:
-    """Weights for wrong uses of `mask`, bool (…, query_len, key_len), True = may attend."""
+def attention_mask(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[str, Tensor]:
+    """Weights for wrong uses of `mask`, bool (…, query_len, key_len), True = may attend.
+
+    Args:
+        free: (…, query_len, key_len), the answer's own weights without a mask, which may be wrong in themselves.
+    """
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
     return {
-        "the mask is not used": scores.softmax(dim=-1),
-        "the mask is read the wrong way round (True = may attend)": scores.masked_fill(mask, -torch.inf).softmax(
-            dim=-1
-        ),
+        "the mask is not used": free,
+        "the mask is read the wrong way round (True = may attend)": free * ~mask / (free * ~mask).sum(-1, keepdim=True),
         "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scores * mask).softmax(dim=-1),
         "the mask is added to the scores as 0 and 1": (scores + mask.to(scores)).softmax(dim=-1),
         "blocked scores get −1 instead of a large negative number": torch.where(mask, scores, -1.0).softmax(dim=-1),
         "blocked scores get −10 instead of a large negative number": torch.where(mask, scores, -10.0).softmax(dim=-1),
-        "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": scores.softmax(-1) * mask,
+        "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": free * mask,
     }
 
 
@@ -88,7 +96,7 @@ def attention_dropout(
     """
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
     early = dropout(scores).softmax(dim=-1)
-    never, before = "they are those before dropout", "dropout acts on the scores, before the softmax"
+    never, before = "dropout is not applied to them", "dropout acts on the scores, before the softmax"
     twice, again = "dropout is applied twice", "the weights are divided by their sum once more after dropout"
     shared = dropout(weights) / dropout(weights).sum(dim=-1, keepdim=True)
     return {
@@ -109,7 +117,7 @@ def _wrong_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()}
     slips["the softmax runs over the queries instead of the keys"] = scores.softmax(dim=-2)
     slips["the exponentials are not divided by their sum"] = scores.exp()
-    slips["a sigmoid stands in the place of the softmax"] = scores.sigmoid()
+    slips["a sigmoid is used instead of the softmax"] = scores.sigmoid()
     slips["the softmax is taken of minus the scores"] = (-scores).softmax(dim=-1)
     slips["the softmax is taken twice"] = scores.softmax(dim=-1).softmax(dim=-1)
     best = scores.argmax(dim=-1)
@@ -136,6 +144,9 @@ def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
     }
     if query.dim() > 2:
         scales["the scores are divided by the root of the batch size instead of √d_k"] = 1 / math.sqrt(query.size(0))
+    for squared in (64, 8):
+        if not any(math.isclose(scale, squared**-0.5) for scale in scales.values()):
+            scales[f"the scores are divided by a fixed number, √{squared}, instead of √d_k"] = squared**-0.5
     return {slip: scale for slip, scale in scales.items() if not math.isclose(scale, 1 / math.sqrt(d_k))}
 
 
@@ -190,6 +201,21 @@ def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     if pad_id != 0:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :] & past
     return _possible(slips, right)
+
+
+def nearby_attention(x: Tensor) -> dict[str, Tensor]:
+    """Causal weights for x (seq_len, d) that lose, besides the bug, what was right in the hunt's code."""
+    places = torch.arange(len(x)).to(x)
+    distance = places[:, None] - places
+    products = torch.einsum("qd,kd->qk", x, x)
+    scores, near = products / math.sqrt(x.size(1)), distance / 4
+    changed = {
+        "the distance is added instead of subtracted, so that far words count more": scores + near,
+        "the distance is no longer subtracted": scores,
+        "the whole distance is subtracted instead of a quarter": scores - distance,
+        "the scores are no longer divided by √d": products - near,
+    }
+    return {slip: values.masked_fill(distance < 0, -torch.inf).softmax(dim=1) for slip, values in changed.items()}
 
 
 def _possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:

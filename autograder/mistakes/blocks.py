@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -10,7 +12,7 @@ from autograder.parts.attention import TensorFunction
 from autograder.parts.blocks import FeedForward, LearnersDecoderLayer, LearnersEncoderLayer
 
 UNBIASED = "the variance is divided by d_model − 1 instead of d_model (`correction=0` is wanted)"
-BOTH = "both happens: d_model − 1 in the variance, and eps added to the standard deviation"
+BOTH = "both happen: d_model − 1 in the variance, and eps added to the standard deviation"
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str, Tensor]:
@@ -54,6 +56,22 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
     return slips
 
 
+def layer_norm_eps(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> dict[str, Tensor]:
+    """Values for small x (…, d_model) of a norm whose weight is 1 and bias 0, with the variance that is its own."""
+    centred = x - x.mean(-1, keepdim=True)
+    large = 1e4 * centred
+    own = (F.layer_norm(large, x.shape[-1:], eps=0.0).norm() / norm(1e4 * x).detach().norm()).square()
+    variance = own * centred.square().mean(-1, keepdim=True)
+    return possible(
+        {
+            "eps is added to the standard deviation instead of the variance": centred / (variance.sqrt() + eps),
+            "eps is left out": centred / variance.sqrt(),
+            "eps is fixed at 1e-5, whatever was asked for": centred / (variance + 1e-5).sqrt(),
+        },
+        centred / (variance + eps).sqrt(),
+    )
+
+
 def feed_forward(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
     """Outputs for x (…, d_model), with the learner's own `linear_1` and `linear_2`."""
     first, second = module.linear_1, module.linear_2
@@ -92,6 +110,28 @@ def add_norm(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[s
             },
             norm(x + sublayer_output),
         )
+
+
+def pre_norm(
+    x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[TensorFunction]
+) -> dict[str, list[Tensor]]:
+    """States of wrong stacks: x (batch, seq_len, d_model) before the first sub-layer and after each of them."""
+    first = norms[0]
+    steps: dict[str, Callable[[Tensor, TensorFunction, TensorFunction], Tensor]] = {
+        "the sum starts from norm(x), so x itself is lost": lambda x, sublayer, norm: norm(x) + sublayer(norm(x)),
+        "the norm comes after the addition, as in post-norm": lambda x, sublayer, norm: norm(x + sublayer(x)),
+        "the sub-layer's output is normalised instead of its input": lambda x, sublayer, norm: x + norm(sublayer(x)),
+        "nothing is normalised": lambda x, sublayer, norm: x + sublayer(x),
+        "x is not added": lambda x, sublayer, norm: sublayer(norm(x)),
+        "the first norm is used for every sub-layer": lambda x, sublayer, norm: x + sublayer(first(x)),
+        "x is normalised twice": lambda x, sublayer, norm: norm(x) + sublayer(norm(norm(x))),
+    }
+    slips = {}
+    for slip, step in steps.items():
+        slips[slip] = [x]
+        for sublayer, norm in zip(sublayers, norms, strict=True):
+            slips[slip].append(step(slips[slip][-1], sublayer, norm).detach())
+    return slips
 
 
 def encoder_layer(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
@@ -183,9 +223,28 @@ def decoder_layer(
             "one attention does both jobs: self_attention": wired(cross_out=lambda y: own(y, memory, memory, src_mask)),
         }
         if x.shape == memory.shape:
-            slips["the cross-attention attends to the target instead of the memory"] = wired(
-                cross_out=lambda y: cross(y, y, y, src_mask)
-            )
+            slips |= {
+                "the cross-attention attends to the target instead of the memory": wired(
+                    cross_out=lambda y: cross(y, y, y, src_mask)
+                ),
+                "the cross-attention attends to the target, with the mask of the target": wired(
+                    cross_out=lambda y: cross(y, y, y, tgt_mask)
+                ),
+                "query and memory are exchanged in the cross-attention": wired(
+                    cross_out=lambda y: cross(memory, y, y, src_mask)
+                ),
+                "the values of the cross-attention come from the target": wired(
+                    cross_out=lambda y: cross(y, memory, y, src_mask)
+                ),
+                "the cross-attention gets the mask of the target": wired(
+                    cross_out=lambda y: cross(y, memory, memory, tgt_mask)
+                ),
+                "the self-attention gets the mask of the source": wired(own_out=own(x, x, x, src_mask)),
+                "the two masks are exchanged": wired(
+                    own_out=own(x, x, x, src_mask), cross_out=lambda y: cross(y, memory, memory, tgt_mask)
+                ),
+                "the second residual starts from the memory": _finish(feed, third, second(memory, crossed)),
+            }
         return possible(slips, third(z, feed(z)))
 
 

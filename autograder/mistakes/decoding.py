@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.mistakes.blocks import possible
+from autograder.parts import sinusoidal_encoding
 
 
 def next_tokens(logits: Tensor) -> dict[str, Tensor]:
@@ -22,6 +25,7 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
         "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
+        "the decoder gets another memory than the one that is given": torch.zeros(len(logits), dtype=torch.long),
     }
     right = logits[:, -1].argmax(-1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
@@ -49,6 +53,7 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
             script, begin, max_len, eos_id, pad_id
         ),
         "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
+        "the decoder gets another memory than the one that the encoder made of the source": F.pad(begin, (0, steps)),
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
         "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
@@ -77,7 +82,7 @@ def _forgetful(script: Tensor, tokens: Tensor, max_len: int, eos_id: int, pad_id
     return tokens
 
 
-def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
+def _exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
     narrow = min(predicted.size(1), expected.size(1))
     width = max(rows.size(1) for rows in (predicted, expected))
@@ -91,14 +96,14 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
     return {
         "tokens are counted, not whole rows": mean(same),
         "real tokens are counted, not whole rows": mean(same[real]),
-        "what one of the two has beyond the other is not looked at": mean(cut.all(1)),
-        "only what is predicted is made as wide as what is expected, and cut where it is wider": mean(
+        "what one of the two has beyond the width of the other is not looked at": mean(cut.all(1)),
+        "only the prediction is padded, and it is cut where it runs on past the width of what is expected": mean(
             (one[:, : expected.size(1)] == expected).all(1)
         ),
-        "only what is expected is made as wide as what is predicted, and cut where it is wider": mean(
+        "only what is expected is padded, and it is cut where it is wider than the prediction": mean(
             (two[:, : predicted.size(1)] == predicted).all(1)
         ),
-        "only the real tokens of what is expected are looked at, not what was written behind them": mean(
+        "only the real tokens of what is expected are looked at, not what was written after them": mean(
             (same | ~real).all(1)
         ),
         "only the real tokens of what is predicted are looked at": mean((same | (one == pad_id)).all(1)),
@@ -113,6 +118,28 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, T
     }
 
 
+def exact_matches(
+    pairs: Mapping[str, tuple[Tensor, float]], expected: Tensor, results: Mapping[str, Tensor]
+) -> dict[str, dict[str, Tensor]]:
+    """For each of the predictions the slip that gives all of the results, where just one does.
+
+    Args:
+        pairs: predicted tokens and their fraction, by what they are.
+        results: what the answer says of each of them.
+    """
+    by_pair = {what: _exact_match(predicted, expected, 0) for what, (predicted, _) in pairs.items()}
+    given = [results[what] for what in pairs]
+    named = [
+        slip
+        for slip in next(iter(by_pair.values()))
+        if torch.equal(torch.stack([values[slip] for values in by_pair.values()]), torch.stack(given))
+    ]
+    return {
+        what: {slip: by_pair[what][slip] for slip in named if len(named) == 1 and by_pair[what][slip] != fraction}
+        for what, (_, fraction) in pairs.items()
+    }
+
+
 def cached_attention(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
     """Outputs for the last query (…, 1, d_k) and all keys and values so far (…, length, d_k), the newest last."""
 
@@ -120,18 +147,16 @@ def cached_attention(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, T
         return F.scaled_dot_product_attention(query, keys, values, scale=scale)
 
     newest, past = slice(-1, None), slice(0, -1)
-    return possible(
-        {
-            "only the newest key is attended to": attend(keys[..., newest, :], values[..., newest, :]),
-            "the newest key is not attended to (left out, or hidden by a causal mask)": attend(
-                keys[..., past, :], values[..., past, :]
-            ),
-            "keys and values are not in the same order": attend(keys.roll(1, -2), values),
-            "keys stand in the place of values": attend(keys, keys),
-            "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
-        },
-        attend(keys, values),
-    )
+    slips = {
+        "only the newest key is attended to": attend(keys[..., newest, :], values[..., newest, :]),
+        "keys and values are not in the same order": attend(keys.roll(1, -2), values),
+        "keys stand in the place of values": attend(keys, keys),
+        "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
+    }
+    if keys.size(-2) > 1:
+        left_out = attend(keys[..., past, :], values[..., past, :])
+        slips["the newest key is not attended to (left out, or hidden by a causal mask)"] = left_out
+    return possible(slips, attend(keys, values))
 
 
 def cache(kept: Tensor, others: Tensor) -> dict[str, Tensor]:
@@ -144,3 +169,18 @@ def cache(kept: Tensor, others: Tensor) -> dict[str, Tensor]:
         slips["only the newest one is kept"] = kept[..., -1:, :]
         slips["the newest one stands first"] = kept.flip(-2)
     return slips
+
+
+def newest_placed(embedded: Tensor) -> dict[str, Tensor]:
+    """Where the last of the embedded tokens (batch, length, d_model) may be put, as (batch, 1, d_model)."""
+    length, newest = embedded.size(1), embedded[:, -1:]
+    encoding = sinusoidal_encoding(length + 2, embedded.size(2)).to(embedded)
+    slips = {
+        "the newest token is placed at position 0, whatever came before": newest + encoding[0],
+        "the newest token is placed one position too far": newest + encoding[length],
+        "the newest token is placed one position too early": newest + encoding[max(length - 2, 0)],
+        "the newest token is not placed at all": newest,
+        "it is the first token, not the newest": embedded[:, :1] + encoding[0],
+        "the newest token is placed twice": newest + encoding[0] + encoding[length - 1],
+    }
+    return possible(slips, newest + encoding[length - 1])

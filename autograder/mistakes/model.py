@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import torch
@@ -33,8 +34,10 @@ def decoder(
     masked = {"src_mask": src_mask, "tgt_mask": tgt_mask}
     with torch.no_grad():
         slips = {
-            "no mask is handed to the layers": _through(layers, x, lambda y, layer: layer(y, memory)),
-            "`tgt_mask` is not handed to the layers": _through(
+            "no mask is handed to the layers, so that a position sees the ones after it": _through(
+                layers, x, lambda y, layer: layer(y, memory)
+            ),
+            "`tgt_mask` is not handed to the layers, so that a position sees the ones after it": _through(
                 layers, x, lambda y, layer: layer(y, memory, src_mask=src_mask)
             ),
             "the masks are handed to the first layer only": _through(
@@ -103,6 +106,11 @@ def transformer(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
             "the embeddings are multiplied by √d_model after the positions have been added": logits(
                 scale * place(source), scale * place(target)
             ),
+            "the embeddings are not multiplied by √d_model, as `embedding` is called inside them": logits(
+                place(source / scale), place(target / scale)
+            ),
+            "the source is not multiplied by √d_model": logits(place(source / scale), place(target)),
+            "the target is not multiplied by √d_model": logits(place(source), place(target / scale)),
             "the target is embedded with `src_embedding`": logits(place(source), place(model.src_embedding(tgt))),
             "the encoder is left out: the memory is the embedded source": logits(
                 place(source), place(target), memory=place(source)
@@ -152,3 +160,98 @@ def transformer_future(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> 
         return {
             slip: model.output_projection(model.decoder(target, memory, tgt_mask=mask)) for slip, mask in masks.items()
         }
+
+
+def parameters_by_sizes(vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str, Tensor]:
+    """Wrong numbers of parameters of a Transformer whose embeddings are shared."""
+    table, norm = vocab_size * d_model, 2 * d_model
+    attention, feed_forward = 4 * (d_model**2 + d_model), 2 * d_model * d_ff + d_ff + d_model
+    layers = num_layers * (3 * attention + 2 * feed_forward + 5 * norm)
+    right = layers + table + vocab_size
+    slips = {
+        "the bias of the output layer is left out": right - vocab_size,
+        "the shared matrix is counted three times": right + 2 * table,
+        "the shared matrix is counted twice": right + table,
+        "the shared matrix is left out": right - table,
+        "a decoder layer has one attention": right - num_layers * attention,
+        "a decoder layer has two norms": right - num_layers * norm,
+        "a norm has one vector": right - num_layers * 5 * d_model,
+        "the norms are left out": right - num_layers * 5 * norm,
+        "the biases of the attention are left out": right - num_layers * 12 * d_model,
+        "the biases of the feed-forward networks are left out": right - num_layers * 2 * (d_ff + d_model),
+        "the biases of the layers are left out": right - num_layers * (12 * d_model + 2 * (d_ff + d_model)),
+        "an attention has three matrices, without w_o": right - num_layers * 3 * (d_model**2 + d_model),
+        "there is one layer in each stack": right - layers + layers // num_layers,
+        "each stack ends in one more norm": right + 2 * norm,
+        "every head has matrices of the full size": right + num_layers * 6 * attention,
+    }
+    return _numbers(slips, right)
+
+
+def multiplications(
+    src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers: int, d_ff: int
+) -> dict[str, Tensor]:
+    """Wrong numbers of multiplications in the matrix products of one prediction."""
+
+    def products(query_len: int, key_len: int) -> int:
+        return query_len * key_len * d_model
+
+    def projections(query_len: int, key_len: int) -> int:
+        return 2 * (query_len + key_len) * d_model**2
+
+    pairs = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]
+    scores, linear = sum(products(*pair) for pair in pairs), sum(projections(*pair) for pair in pairs)
+    crossing = projections(tgt_len, src_len) + 2 * products(tgt_len, src_len)
+    forward = 2 * (src_len + tgt_len) * d_model * d_ff
+    output = tgt_len * d_model * vocab_size
+    layers = num_layers * (2 * scores + linear + forward)
+    right = layers + output
+    slips = {
+        "scores and weighted sums are left out": right - num_layers * 2 * scores,
+        "the weighted sums, or the scores, are left out": right - num_layers * scores,
+        "the cross-attention is left out": right - num_layers * crossing,
+        "the cross-attention takes its keys and values from the target": right
+        + num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len) - crossing),
+        "in the cross-attention, w_k and w_v read the target instead of the source": right
+        + num_layers * 2 * (tgt_len - src_len) * d_model**2,
+        "w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
+        "a feed-forward network has one matrix": right - num_layers * forward // 2,
+        "the feed-forward networks are left out": right - num_layers * forward,
+        "the output layer is left out": right - output,
+        "the output layer scores the source, too": right + src_len * d_model * vocab_size,
+        "there is one layer in each stack": right - layers + layers // num_layers,
+        "the additions are counted as well": 2 * right,
+        "the embeddings are counted as matrix products": right + (src_len + tgt_len) * d_model * vocab_size,
+    }
+    return _numbers(slips, right)
+
+
+def distribution(parameter: Tensor) -> str | None:
+    """The slip in drawing a large matrix (fan_out, fan_in) otherwise than uniformly by Xavier's rule, where known."""
+    fan_out, fan_in = parameter.shape
+    sizes = {"xavier_normal_": math.sqrt(2 / (fan_in + fan_out)), "kaiming_uniform_": math.sqrt(2 / fan_in)}
+    size, most = parameter.detach().std().item(), parameter.detach().abs().max().item()
+    drawn = [name for name, wanted in sizes.items() if abs(size - wanted) < 0.02 * wanted]
+    if drawn and (most < 1.8 * size) == drawn[0].endswith("uniform_"):
+        return f"These are the values you get when the numbers are drawn by `nn.init.{drawn[0]}`."
+    return None
+
+
+def _numbers(slips: dict[str, int], right: int) -> dict[str, Tensor]:
+    return possible({slip: torch.tensor(float(count)) for slip, count in slips.items()}, torch.tensor(float(right)))
+
+
+def parted_gradient(table: Tensor, bias: Tensor, words: Tensor) -> dict[str, Tensor]:
+    """Gradients of a matrix that embedding and output layer should share, each with one of its own instead.
+
+    Args:
+        table: (vocab_size, d_model), the numbers of both.
+        words: (batch,), of which the logits' log-sum-exp is taken.
+    """
+    embedding, output = (table.clone().requires_grad_() for _ in range(2))
+    total = (embedding[words] @ output.T + bias).logsumexp(-1).sum()
+    first, second = torch.autograd.grad(total, (embedding, output))
+    return {
+        "the output layer keeps its part of the gradient to itself": first,
+        "the embedding keeps its part of the gradient to itself": second,
+    }

@@ -1,4 +1,4 @@
-"""Slips of lesson 2: splitting and merging heads, multi-head attention."""
+"""Slips of lesson 2: splitting and merging heads, multi-head attention, heads folded into the batch."""
 
 from __future__ import annotations
 
@@ -36,6 +36,34 @@ def merge_heads(x: Tensor) -> dict[str, Tensor]:
         ),
         "the columns of the heads are interleaved instead of side by side": x.permute(0, 2, 3, 1).flatten(2),
         "the heads come in reverse order": torch.cat(x.unbind(dim=1)[::-1], dim=-1),
+    }
+
+
+def folded_weights(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
+    """Weights of query and key (batch, num_heads, …, d_k) under is_word (batch, key_len), False = padding.
+
+    The heads are meant to be folded into the batch, each with the mask of its own sentence.
+    """
+    batch, num_heads, _, d_k = query.shape
+    own = is_word[:, None, None, :]  # (batch, 1, 1, key_len)
+
+    def weights(allowed: Tensor, scale: float = d_k**-0.5) -> Tensor:
+        return (scale * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-1)
+
+    in_turn = torch.cat([is_word] * num_heads).view(batch, num_heads, 1, -1)
+    return {
+        "some heads have the mask of another sentence": weights(in_turn),
+        "the mask is not used": weights(torch.ones_like(own)),
+        "the mask is read the wrong way round": weights(torch.logical_not(own)),
+        "every sentence gets the mask of the first": weights(own[:1]),
+        "every sentence gets the mask of the last": weights(own[-1:]),
+        "the scores are not divided by √d_k": weights(own, scale=1.0),
+        "the weights come out with the heads before the batch": weights(own)
+        .transpose(0, 1)
+        .reshape(*query.shape[:-1], -1),
+        "the heads are folded in behind the batch, but taken apart as if they came before it": weights(own)
+        .reshape(num_heads, batch, query.size(2), -1)
+        .transpose(0, 1),
     }
 
 
@@ -107,6 +135,7 @@ def _multi_head_attention(
         "the output goes through `w_o` twice": module.w_o(layer()),
         "the query is added to the output: the residual comes in lesson 4": query + layer(),
         "the scores are divided by √d_k twice": layer(scale=num_heads / d_model),
+        "the scores are divided by a fixed number, √64, instead of √d_k": layer(scale=1 / 8),
         "the heads are put side by side in reverse order": layer(merge=lambda x: side_by_side(x.flip(1))),
     }
     if mask is not None:

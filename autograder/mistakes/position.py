@@ -135,6 +135,24 @@ def positional_encoding(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
     }
 
 
+def sinusoidal_sum(x: Tensor, max_len: int) -> dict[str, Tensor]:
+    """Sums for x (batch, seq_len, d_model) and a sinusoidal table of `max_len` rows, which may be wrong itself."""
+    seq_len, d_model = x.shape[1:]
+    sums = positional_encoding(x, _waves(max_len, torch.pow(10000.0, -torch.arange(0, d_model, 2) / d_model)))
+    for slip, table in sinusoidal_encoding(max_len, d_model).items():
+        output = x + table[:seq_len]
+        if not any(torch.allclose(output, known) for known in sums.values()):
+            sums[f"in the table {slip}"] = output
+    return sums
+
+
+def places(tokens: Tensor, embedding: Tensor, table: Tensor) -> dict[str, Tensor]:
+    """Vectors for tokens (batch, seq_len), an embedding (vocab_size, d_model) and a table (max_len, 1, d_model)."""
+    rows, encoding = embedding[tokens], table.squeeze(1)
+    slips = positional_encoding(rows * math.sqrt(rows.size(-1)), encoding)
+    return slips | {"the rows of the embedding are not multiplied by √d_model": rows + encoding[: tokens.size(1)]}
+
+
 def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
     """Where wrong shift matrices take the rows of a sinusoidal `encoding` (max_len, d_model), offset > 0.
 
@@ -145,6 +163,7 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
     sine, cosine = start[:, 0::2], start[:, 1::2]
     speed = torch.pow(10000.0, -torch.arange(0, encoding.size(1), 2) / encoding.size(1))
     turn = offset * speed
+    pair = torch.arange(encoding.size(1) // 2)
 
     def turned(angle: Tensor) -> Tensor:
         return _interleaved(angle.cos() * sine + angle.sin() * cosine, angle.cos() * cosine - angle.sin() * sine)
@@ -154,8 +173,14 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         "nothing is shifted": start,
         "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": turned(offset * speed**0.5),
+        "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": turned(
+            offset * torch.pow(10000.0, -(pair - pair % 2) / encoding.size(1))
+        ),
         "the offset does not enter the angle": turned(speed),
         "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": turned(offset * speed**2),
+        "the exponent is halved, and the rotation turns the wrong way": turned(-offset * speed**0.5),
+        "the exponent is doubled, and the rotation turns the wrong way": turned(-offset * speed**2),
+        "every pair turns at the speed of the first, and the wrong way": turned(torch.full_like(turn, -float(offset))),
         "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
         "both sines have the same sign": _interleaved(
             turn.cos() * sine + turn.sin() * cosine, turn.cos() * cosine + turn.sin() * sine

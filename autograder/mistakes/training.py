@@ -17,7 +17,7 @@ from autograder.parts.attention import TensorFunction
 def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
     """Decoder inputs for tgt (batch, tgt_len)."""
     return {
-        "the decoder is given the tokens that it has to predict": tgt[:, 1:],
+        "the input is not shifted: the decoder is given the tokens that it has to predict": tgt[:, 1:],
         "the last token is not taken off": tgt,
         "BOS is missing: the first token is taken off, and the last one, too": tgt[:, 1:-1],
     }
@@ -26,7 +26,7 @@ def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
 def labels(tgt: Tensor) -> dict[str, Tensor]:
     """Labels for tgt (batch, tgt_len)."""
     return {
-        "the labels are the tokens that are given, not those that follow": tgt[:, :-1],
+        "the labels are not shifted: they are the tokens that are given, not those that follow": tgt[:, :-1],
         "BOS is not taken off": tgt,
         "the labels are shifted by two": tgt[:, 2:],
         "the first token comes round again at the end": tgt.roll(-1, dims=1),
@@ -61,6 +61,9 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
             "the smoothing is spread over the wrong tokens but padding, smoothing / (vocab_size − 2) each": (
                 -(1 - smoothing) * right_ones - smoothing / (vocab_size - 2) * not_pad
             )[real].mean(),
+            "the right token is left without its own share, smoothing / vocab_size": (
+                -(1 - smoothing) * right_ones - smoothing / vocab_size * others
+            )[real].mean(),
             "the smoothing adds to 1: the right token keeps all its probability": (
                 -right_ones - smoothing * log_probs.mean(-1)
             )[real].mean(),
@@ -85,6 +88,14 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
                 labels.flatten(),
                 ignore_index=pad_id,
                 label_smoothing=smoothing,
+            ),
+            "a `view` puts the vocabulary second without moving it, so that it is mixed up with the positions": (
+                F.cross_entropy(
+                    logits.reshape(len(logits), vocab_size, -1),
+                    labels,
+                    ignore_index=pad_id,
+                    label_smoothing=smoothing,
+                )
             ),
             "the sign is missing": -right,
         },
@@ -127,43 +138,14 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
     }
 
 
-def step_loss(model: TensorFunction, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
-    """Losses of one step of training of a model without dropout, for src (batch, src_len) and tgt (batch, tgt_len)."""
-
-    def loss(given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing) -> Tensor:
-        logits = model(src, given).movedim(-1, 1)
-        return F.cross_entropy(logits, labels, ignore_index=pad_id, label_smoothing=smoothing)
-
-    given, labels = tgt[:, :-1], tgt[:, 1:]
+def evaluated_loss(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], pad_id: int) -> dict[str, Tensor]:
+    """Mean losses of a model, in eval mode, over batches of src (batch, src_len) and tgt (batch, tgt_len)."""
+    labels = [tgt[:, 1:] for _, tgt in batches]
     with torch.no_grad():
-        return possible(
-            {
-                "the model is given the labels themselves": loss(tgt, tgt),
-                "decoder input and labels are exchanged": loss(labels, given),
-                "the decoder input is also used as the labels": loss(given, given),
-                "the labels are also used as the decoder input": loss(labels, labels),
-                "`smoothing` is not handed on, and 0.1 is used": loss(given, labels, smoothing=0.1),
-                "the labels are not smoothed": loss(given, labels, smoothing=0.0),
-                "padding counts as a label": loss(given, labels, pad_id=-100),
-                "`pad_id` is not handed on, and 0 is used": loss(given, labels, pad_id=0),
-                "neither `pad_id` nor `smoothing` is handed on": loss(given, labels, pad_id=0, smoothing=0.1),
-                "the source is learned instead of the target": loss(src[:, :-1], src[:, 1:]),
-                "a softmax comes before the loss, which brings its own": F.cross_entropy(
-                    model(src, given).softmax(-1).movedim(-1, 1),
-                    labels,
-                    ignore_index=pad_id,
-                    label_smoothing=smoothing,
-                ),
-                "the loss is multiplied by the number of real tokens": loss(given, labels) * (labels != pad_id).sum(),
-            },
-            loss(given, labels),
-        )
-
-
-def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
-    """Mean losses over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
-
-    pairs = list(zip(logits, labels, strict=True))
+        pairs = [(model(src, tgt[:, :-1]), tgt[:, 1:]) for src, tgt in batches]
+        whole = [(model(src, tgt).flatten(0, 1), tgt.flatten()) for src, tgt in batches]
+    scores, wanted = (torch.cat([each[i] for each in whole]) for i in (0, 1))
+    unshifted = F.cross_entropy(scores, wanted, ignore_index=pad_id)
 
     def losses(**options: Any) -> Tensor:
         options = {"ignore_index": pad_id} | options
@@ -189,19 +171,29 @@ def evaluated_loss(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: i
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
             "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
             "only the last batch counts": means[-1],
-            "only the first batch counts": means[0],
+            "the last batch is left out": losses(reduction="sum")[:-1].sum()
+            / sum(int((wanted != pad_id).sum()) for wanted in labels[:-1]),
             "loss and accuracy are exchanged": hits.float().mean(),
             "the pad id is taken to be 0 instead of `pad_id`": (
                 losses(reduction="sum", ignore_index=0).sum() / not_zero
             ),
+            "the loss takes padding to be 0 instead of `pad_id`, though its tokens are counted right": (
+                losses(reduction="sum", ignore_index=0).sum() / real
+            ),
             "the mean losses of the batches are summed": means.sum(),
+            "the labels are not shifted: they are what the model is given": unshifted,
         },
         total / real,
     )
 
 
-def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_id: int) -> dict[str, Tensor]:
-    """Accuracies over batches of logits (batch, tgt_len, vocab_size) and labels (batch, tgt_len)."""
+def evaluated_accuracy(
+    model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], pad_id: int
+) -> dict[str, Tensor]:
+    """Accuracies of a model, in eval mode, over batches of src (batch, src_len) and tgt (batch, tgt_len)."""
+    labels = [tgt[:, 1:] for _, tgt in batches]
+    with torch.no_grad():
+        logits = [model(src, tgt[:, :-1]) for src, tgt in batches]
     hits = [(scores.argmax(-1) == wanted).float() for scores, wanted in zip(logits, labels, strict=True)]
     real = [wanted != pad_id for wanted in labels]
     counted = [hit[keep] for hit, keep in zip(hits, real, strict=True)]
@@ -222,8 +214,75 @@ def evaluated_accuracy(logits: Sequence[Tensor], labels: Sequence[Tensor], pad_i
             "the hits are counted, not their fraction": torch.cat(counted).sum(),
             "it is a percentage, not a fraction": 100 * right,
             "only the last batch counts": counted[-1].mean(),
-            "only the first batch counts": counted[0].mean(),
+            "the last batch is left out": torch.cat(counted[:-1]).mean(),
             "errors are counted instead of hits": 1 - right,
         },
         right,
     )
+
+
+def losses_of_batches(losses: Tensor, at_first: Tensor) -> dict[str, Tensor]:
+    """What a loop returns in place of the losses of its batches, in order.
+
+    Args:
+        at_first: the losses of the same batches before the first step.
+    """
+    count = torch.arange(1, len(losses) + 1)
+    return possible(
+        {
+            "the losses come in the opposite order": losses.flip(0),
+            "each loss is the mean of all so far": losses.cumsum(0) / count,
+            "each loss is the sum of all so far": losses.cumsum(0),
+            "the model takes no step from batch to batch": at_first,
+            "every loss is that of the first batch": losses[:1].expand_as(losses),
+            "every loss is that of the last batch": losses[-1:].expand_as(losses),
+        },
+        losses,
+    )
+
+
+def accumulated(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Losses and gradients of a batch in pieces, for a model that predicts from the last token by a table.
+
+    Args:
+        table: (vocab_size, vocab_size), logits of the next token.
+        tgt: (batch, tgt_len), padded with 0.
+
+    Returns:
+        Losses and gradients, each by the slip that they come of.
+    """
+    pieces = tgt.chunk(num_pieces)
+    real = [int((piece[:, 1:] != 0).sum()) for piece in pieces]
+    rows = table.detach().clone().requires_grad_()
+    sums = [
+        F.cross_entropy(rows[piece[:, :-1]].flatten(0, 1), piece[:, 1:].flatten(), ignore_index=0, reduction="sum")
+        for piece in pieces
+    ]
+    means = [total / count for total, count in zip(sums, real, strict=True)]
+    whole, tokens = sum(sums), sum(real)
+    slips = {
+        "the mean losses of the pieces are averaged, so that tokens of short pieces weigh more": sum(means)
+        / len(means),
+        "the mean losses of the pieces are added up": sum(means),
+        "the losses are added up and not divided": whole,
+        "each piece weighs as much as it has sentences, whatever their length": sum(
+            mean * len(piece) / len(tgt) for mean, piece in zip(means, pieces, strict=True)
+        ),
+        "the sum is divided by the number of sentences": whole / len(tgt),
+        "the sum is divided by all positions, padding included": whole / tgt[:, 1:].numel(),
+        "BOS is counted as a token that has to be predicted": whole / (tokens + len(tgt)),
+        "only the last piece counts": sums[-1] / tokens,
+        "the loss is divided by the number of pieces once more": whole / tokens / len(pieces),
+    }
+    gradients = {
+        slip: torch.autograd.grad(torch.as_tensor(loss), rows, retain_graph=True)[0] for slip, loss in slips.items()
+    }
+    del gradients["only the last piece counts"]  # which is told in other words below
+    (right,) = torch.autograd.grad(torch.as_tensor(whole), rows, retain_graph=True)
+    right = right / tokens
+    gradients["the parameters are not moved at all"] = torch.zeros_like(right)
+    gradients["the gradients are cleared before each piece, so that only the last one counts"] = (
+        torch.autograd.grad(sums[-1], rows)[0] / tokens
+    )
+    losses = {slip: torch.as_tensor(loss).detach() for slip, loss in slips.items()}
+    return possible(losses, torch.as_tensor(whole).detach() / tokens), possible(gradients, right)

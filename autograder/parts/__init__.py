@@ -21,11 +21,12 @@ from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedFor
 from autograder.parts.decoding import (
     CachedDecoder,
     cached_greedy_decode,
+    decode_in_steps,
     exact_match,
     greedy_decode,
     next_tokens,
 )
-from autograder.parts.model import Decoder, Encoder, Transformer
+from autograder.parts.model import Decoder, Encoder, Transformer, initialize_parameters
 from autograder.parts.oracles import (
     decoder_layer_twin,
     encoder_layer_twin,
@@ -34,8 +35,9 @@ from autograder.parts.oracles import (
     transformer_twin,
 )
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
-from autograder.parts.scripted import ScriptedModel
-from autograder.parts.training import evaluate, label_smoothed_loss, learning_rate, teacher_forcing, train_step
+from autograder.parts.removals import without
+from autograder.parts.scripted import NextToken, ScriptedModel
+from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 
 __all__ = [
     "AddNorm",
@@ -46,19 +48,23 @@ __all__ = [
     "EncoderLayer",
     "FeedForward",
     "MultiHeadAttention",
+    "NextToken",
     "PositionalEncoding",
     "ScriptedModel",
     "TokenEmbedding",
     "Transformer",
     "cached_greedy_decode",
     "causal_mask",
+    "decode_in_steps",
     "decoder_layer_twin",
     "decoder_mask",
     "encoder_layer_twin",
     "encoding_angle",
     "evaluate",
     "exact_match",
+    "fit",
     "greedy_decode",
+    "initialize_parameters",
     "label_smoothed_loss",
     "learning_rate",
     "merge_heads",
@@ -73,6 +79,7 @@ __all__ = [
     "teacher_forcing",
     "train_step",
     "transformer_twin",
+    "without",
 ]
 
 _GIVEN = {
@@ -81,7 +88,7 @@ _GIVEN = {
     3: (encoding_angle, sinusoidal_encoding),
     4: (MultiHeadAttention, FeedForward, AddNorm),
     5: (padding_mask, decoder_mask, TokenEmbedding, PositionalEncoding, EncoderLayer, DecoderLayer, Encoder, Decoder),
-    6: (teacher_forcing, label_smoothed_loss),
+    6: (teacher_forcing, label_smoothed_loss, train_step),
     7: (next_tokens,),
 }
 

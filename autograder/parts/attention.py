@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from autograder.parts.inputs import require_columns, require_mask, require_tensors
 
 TensorFunction = Callable[..., Tensor]
 
@@ -27,11 +30,15 @@ def scaled_dot_product_attention(
         output: (…, query_len, d_v).
         weights: (…, query_len, key_len), after `dropout`.
     """
+    require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
+    require_mask("scaled_dot_product_attention", mask, *query.shape[:-1], key.size(-2))
     identity = torch.eye(key.size(-2), dtype=key.dtype, device=key.device).expand(*key.shape[:-2], -1, -1)
     if mask is not None:
         mask = mask.expand(*query.shape[:-1], key.size(-2))
     weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
     if dropout is not None:
+        if not callable(dropout):
+            raise TypeError(f"dropout is {dropout!r}; hand over the nn.Dropout module itself, not its probability.")
         weights = dropout(weights)
     return weights @ value, weights
 
@@ -53,19 +60,28 @@ def decoder_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """(batch, seq_len, d_model) → (batch, num_heads, seq_len, d_k), by cutting the columns and stacking the pieces."""
+    require_tensors("split_heads", x=x)
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
 
 def merge_heads(x: Tensor) -> Tensor:
     """(batch, num_heads, seq_len, d_k) → (batch, seq_len, d_model), the heads side by side again."""
+    require_tensors("merge_heads", x=x)
     return torch.cat(x.unbind(dim=1), dim=-1)
 
 
-def blocked_mask(mask: Tensor | None, num_heads: int, query: Tensor, key: Tensor) -> Tensor | None:
-    """Our mask as `nn.MultiheadAttention` wants it: True = blocked, (batch · num_heads, query_len, key_len)."""
+def blocked_mask(
+    part: str, mask: Tensor | None, num_heads: int, query: Tensor, key: Tensor, *, name: str = "mask"
+) -> Tensor | None:
+    """Our mask as `nn.MultiheadAttention` wants it: True = blocked, (batch · num_heads, query_len, key_len).
+
+    Args:
+        part: who was given the mask, under `name`, for the message when it does not fit.
+    """
     if mask is None:
         return None
     full = (query.size(0), num_heads, query.size(1), key.size(1))
+    require_mask(part, mask, *full, name=name)
     return torch.logical_not(mask).expand(full).flatten(0, 1)
 
 
@@ -113,11 +129,32 @@ class MultiHeadAttention(nn.Module):
         return oracle
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        """(batch, query_len, d_model); `attention_weights` keeps (batch, num_heads, query_len, key_len)."""
-        blocked = blocked_mask(mask, self.num_heads, query, key)
+        """(batch, query_len, d_model); `attention_weights` keeps (batch, num_heads, query_len, key_len).
+
+        Raises:
+            TypeError: an input is not a tensor.
+            ValueError: `key` and `value` differ in length, or an input does not fit.
+        """
+        name = "MultiHeadAttention"
+        require_columns(name, self.attention.embed_dim, query=query, key=key, value=value)
+        if key.size(1) != value.size(1):
+            counts = f"the key has {key.size(1)} positions, the value {value.size(1)}"
+            raise ValueError(f"Key and value must come from the same words, but {counts}.")
+        blocked = blocked_mask(name, mask, self.num_heads, query, key)
         output: Tensor
         output, weights = self.attention(
             query, key, value, attn_mask=blocked, need_weights=True, average_attn_weights=False
         )
         self.attention_weights = weights.detach()
         return output
+
+
+def projections(attention: Any) -> tuple[TensorFunction, TensorFunction, TensorFunction, TensorFunction]:
+    """`w_q, w_k, w_v, w_o` of any multi-head attention: a learner's own, this package's or PyTorch's."""
+    if isinstance(attention, MultiHeadAttention):
+        attention = attention.attention
+    if not isinstance(attention, nn.MultiheadAttention):
+        return attention.w_q, attention.w_k, attention.w_v, attention.w_o
+    weights, biases = attention.in_proj_weight.chunk(3), attention.in_proj_bias.chunk(3)
+    query, key, value = (functools.partial(F.linear, weight=w, bias=b) for w, b in zip(weights, biases, strict=True))
+    return query, key, value, attention.out_proj

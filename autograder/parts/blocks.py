@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.parts.attention import MultiHeadAttention, TensorFunction, blocked_mask
+from autograder.parts.inputs import require_columns, require_tensors
 
 
 class FeedForward(nn.Sequential):
@@ -24,6 +25,7 @@ class FeedForward(nn.Sequential):
 
     def forward(self, x: Tensor) -> Tensor:
         """(…, d_model) → the same shape."""
+        require_tensors("FeedForward", x=x)
         output: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
         return output
 
@@ -40,6 +42,10 @@ class AddNorm(nn.Module):
 
     def forward(self, x: Tensor, sublayer_output: Tensor) -> Tensor:
         """(batch, seq_len, d_model), both inputs and the result."""
+        require_columns("AddNorm", self.norm.normalized_shape[0], x=x, sublayer_output=sublayer_output)
+        if x.size(1) != sublayer_output.size(1):
+            counts = f"`x` has {x.size(1)} positions, `sublayer_output` {sublayer_output.size(1)}"
+            raise ValueError(f"AddNorm adds position by position, but {counts}.")
         output: Tensor = self.norm(torch.add(self.dropout(sublayer_output), x))
         return output
 
@@ -77,7 +83,9 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
     def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:  # type: ignore[override]
         """(batch, src_len, d_model) → the same shape."""
-        return super().forward(x, src_mask=blocked_mask(src_mask, self.self_attn.num_heads, x, x))
+        name, attention = "EncoderLayer", self.self_attn
+        require_columns(name, self.linear1.in_features, x=x)
+        return super().forward(x, src_mask=blocked_mask(name, src_mask, attention.num_heads, x, x, name="src_mask"))
 
 
 class DecoderLayer(nn.TransformerDecoderLayer):
@@ -106,12 +114,13 @@ class DecoderLayer(nn.TransformerDecoderLayer):
         self, x: Tensor, memory: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
         """x (batch, tgt_len, d_model), memory (batch, src_len, d_model) → the shape of x."""
-        num_heads = self.self_attn.num_heads
+        name, num_heads = "DecoderLayer", self.self_attn.num_heads
+        require_columns(name, self.linear1.in_features, x=x, memory=memory)
         return super().forward(
             x,
             memory,
-            tgt_mask=blocked_mask(tgt_mask, num_heads, x, x),
-            memory_mask=blocked_mask(src_mask, num_heads, x, memory),
+            tgt_mask=blocked_mask(name, tgt_mask, num_heads, x, x, name="tgt_mask"),
+            memory_mask=blocked_mask(name, src_mask, num_heads, x, memory, name="src_mask"),
         )
 
 

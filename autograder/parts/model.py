@@ -81,8 +81,7 @@ class Transformer(nn.Module):
         if share_embeddings:
             for tied in (self.tgt_embedding.embedding, self.output_projection):
                 tied.weight = self.src_embedding.embedding.weight
-        for matrix in (parameter for parameter in self.parameters() if parameter.dim() > 1):
-            nn.init.xavier_uniform_(matrix)
+        initialize_parameters(self)
 
     def encode(self, src: Tensor) -> Tensor:
         """(batch, src_len) token ids → memory (batch, src_len, d_model)."""
@@ -100,6 +99,12 @@ class Transformer(nn.Module):
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, tgt_vocab_size)."""
         memory = self.encode(src)
         return self.decode(tgt, memory, src)
+
+
+def initialize_parameters(model: nn.Module) -> None:
+    """Draw every matrix of a model anew by Xavier's rule; vectors stay as they are."""
+    for matrix in (parameter for parameter in model.parameters() if parameter.dim() > 1):
+        nn.init.xavier_uniform_(matrix)
 
 
 class LearnersTransformer(Protocol):

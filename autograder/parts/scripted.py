@@ -1,4 +1,4 @@
-"""A model with the interface of `Transformer` that says what it was told to say, and remembers how it was used."""
+"""Models with the interface of `Transformer`: one that says what it was told to say, and one that is a table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ScriptedModel(nn.Module):
         self.register_buffer("script", script)
         self.register_buffer("noise", torch.randn(*script.shape, vocab_size, generator=generator))
         self.scale = nn.Parameter(torch.tensor(1.0))
-        self.dropout = nn.Dropout(0.5)
+        self.layers = nn.ModuleList([nn.Sequential(nn.Dropout(0.5))])  # as deep as in a model
         self.first_id, self.begin = first_id, begin
         self.encodings: list[None] = []
         self.lengths: list[int] = []
@@ -54,6 +54,12 @@ class ScriptedModel(nn.Module):
         memo[id(self)] = copied
         copied.__dict__ = copy.deepcopy(self.__dict__, memo | shared)
         return copied
+
+    @property
+    def dropout(self) -> nn.Dropout:
+        """The one part that behaves otherwise in training."""
+        (dropout,) = (part for part in self.modules() if isinstance(part, nn.Dropout))
+        return dropout
 
     @property
     def encoded(self) -> int:
@@ -94,3 +100,21 @@ class ScriptedModel(nn.Module):
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""
         memory = self.encode(src)
         return self.decode(tgt, memory, src)
+
+
+class NextToken(nn.Module):
+    """Predict from the last token alone: its row of a table, times `scale`, holds the logits of the next.
+
+    Args:
+        table: (vocab_size, vocab_size), copied into a parameter.
+        scale: makes the gradients longer.
+    """
+
+    def __init__(self, table: Tensor, scale: float = 1.0) -> None:
+        super().__init__()
+        self.table = nn.Parameter(table.clone())
+        self.scale = scale
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """(batch, tgt_len) → logits (batch, tgt_len, vocab_size); the source plays no part."""
+        return self.scale * self.table[tgt]

@@ -46,6 +46,25 @@ def train_step(
     return float(loss.detach())
 
 
+def fit(
+    model: nn.Module,
+    batches: Iterable[tuple[Tensor, Tensor]],
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LRScheduler | None = None,
+    max_grad_norm: float = 1.0,
+) -> list[float]:
+    """Train on each batch once, where the model is, and return the losses in order."""
+    device = next(model.parameters()).device
+    losses = []
+    for batch in batches:
+        src, tgt = (tokens.to(device) for tokens in batch)
+        loss = train_step(model, optimizer, src, tgt, max_grad_norm=max_grad_norm)
+        losses.append(loss)
+        if schedule is not None:
+            schedule.step()
+    return losses
+
+
 def evaluate(model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], pad_id: int = 0) -> tuple[float, float]:
     """Mean loss per real token, without smoothing, and the fraction of real tokens predicted right."""
     was_training = model.training

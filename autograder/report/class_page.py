@@ -20,6 +20,7 @@ TOP = 10
 MOST_MISTAKES = 12  # shown for an exercise
 MOST_NOTES = 30
 MOST_RULES = 3
+MOST_PREDICTIONS = 8  # shown for a question
 LEGEND = {
     "h": "points given by hand",
     "e": "with extra credit",
@@ -151,6 +152,7 @@ def class_page(
         rules=_rules,
         most_mistakes=MOST_MISTAKES,
         most_notes=MOST_NOTES,
+        most_predictions=MOST_PREDICTIONS,
     )
 
 

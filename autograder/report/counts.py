@@ -13,6 +13,7 @@ from typing import NamedTuple
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome, Status
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
+from autograder.report.predictions import PredictionCount, count_predictions
 
 State = Status | None  # None: points are missing, and the program that took them kept no reason
 STATES: tuple[State, ...] = (*Status, None)
@@ -189,6 +190,7 @@ class LessonCount:
     notes: tuple[NoteCount, ...]
     spread: Spread | None
     exercises: tuple[ExerciseCount, ...]
+    predictions: tuple[PredictionCount, ...]
 
 
 def count_lesson(
@@ -218,6 +220,7 @@ def count_lesson(
         notes=_count_notes(by_student),
         spread=Spread.of([submission.score for submission in gradable], outline.points),
         exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
+        predictions=count_predictions(outline.questions, results),
     )
 
 

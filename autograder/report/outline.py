@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Exercise, Lesson
+from autograder.course.predictions import questions_of
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code
@@ -61,6 +62,15 @@ class ExerciseOutline:
 
 
 @dataclass(frozen=True)
+class QuestionOutline:
+    """What a predict cell asks: its id, the paragraph that asks, as HTML, and what to write between the quotes."""
+
+    cell: str
+    text: Markup
+    kind: Markup
+
+
+@dataclass(frozen=True)
 class LessonOutline:
     """A lesson.
 
@@ -73,6 +83,7 @@ class LessonOutline:
     label: str
     exercises: tuple[ExerciseOutline, ...]
     remark: str = ""
+    questions: tuple[QuestionOutline, ...] = ()
 
     @property
     def points(self) -> float:
@@ -105,7 +116,7 @@ def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutlin
     rest = _from_gradebook(released, {check.id for exercise in exercises for check in exercise.checks})
     remark = "The gradebook has checks that solutions/ no longer has; they stand at the end." if rest else ""
     graded = (exercise for exercise in exercises if exercise.checks)
-    return LessonOutline(released.name, label, (*graded, *rest), remark)
+    return LessonOutline(released.name, label, (*graded, *rest), remark, _questions(source))
 
 
 def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
@@ -113,6 +124,13 @@ def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
     checks = (_check(cell.id, source.name, released) for cell in source.checks if cell.id in released.points)
     number, title = (heading["number"], heading["title"]) if heading else ("", source.name)
     return ExerciseOutline(source.name, number, title, tuple(checks), hints(source.task.source))
+
+
+def _questions(source: Lesson) -> tuple[QuestionOutline, ...]:
+    return tuple(
+        QuestionOutline(question.cell, Markup(_markdown()(question.text)), code(question.kind))
+        for question in questions_of(source)
+    )
 
 
 def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tuple[ExerciseOutline, ...]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Status
 from autograder.report.counts import State, outcomes_of, state_of, states_of
-from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
+from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
 from autograder.report.page import render
 
 LARGEST = 50 * 10**6  # bytes of a notebook in which pictures are looked for
@@ -76,6 +76,12 @@ class LessonShown:
     def notes(self) -> tuple[str, ...]:
         """What was mended or odd."""
         return tuple(note.text for note in self.graded.result.notes) if self.graded and self.graded.result else ()
+
+    @property
+    def predictions(self) -> list[tuple[QuestionOutline, str]]:
+        """What the student predicted, with the question."""
+        texts = self.graded.result.predictions if self.graded and self.graded.result else {}
+        return [(question, texts[question.cell]) for question in self.outline.questions if texts.get(question.cell)]
 
 
 def student_page(

@@ -70,13 +70,22 @@ def _students(
         some = ", ".join(everybody[:SHOWN]) + (", …" if len(everybody) > SHOWN else "")
         has = f"The gradebook has {some}" if everybody else "The gradebook has no students yet"
         raise CourseError(f"No student's id fits {options.student}. {has}.")
-    places = [_place(book, student, options.output) for student in chosen]
-    for student, path in zip(chosen, places, strict=True):
+    named = [student for student in chosen if _is_name(student)]
+    odd = ", ".join(f"`{student.encode('unicode_escape').decode()}`" for student in chosen if student not in named)
+    left_out = f"No page for {odd}, which is no name for a file. Rename that student's folder." if odd else ""
+    if not named:
+        raise CourseError(left_out)
+    places = [_place(book, student, options.output) for student in named]
+    for student, path in zip(named, places, strict=True):
         _make_folder(path.parent, book, made=options.output is None)
         write(path, student_page(book, lessons, student, waiting), mode=_mode(book))
-    if len(places) == 1:
-        return f"✓ {_shown(places[0])}"
-    return f"✓ {len(places)} pages, {_shown(places[0])} the first of them."
+    pages = _shown(places[0]) if len(places) == 1 else f"{len(places)} pages, {_shown(places[0])} the first of them."
+    return f"✓ {pages}" + (f"\n{left_out}" if odd else "")
+
+
+def _is_name(student: str) -> bool:
+    """Whether a student's id can be the name of a file."""
+    return Path(student).name == student and not student.startswith(".") and student.isprintable()
 
 
 def _waiting(root: Path, book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
@@ -90,11 +99,8 @@ def _place(book: GradebookSnapshot, student: str, folder: Path | None) -> Path:
     """Where a student's page belongs: in nbgrader's folder of the student's feedback, beside the lessons'.
 
     Raises:
-        CourseError: there is no such folder, or the id is no name for a file.
+        CourseError: there is no such folder.
     """
-    if Path(student).name != student or student.startswith(".") or not student.isprintable():
-        shown = student.encode("unicode_escape").decode()
-        raise CourseError(f"`{shown}` is no name for a file. Rename that student, or leave them out with --student.")
     if folder is not None:
         return folder / f"{student}.html"
     lesson = "autograder-lesson"

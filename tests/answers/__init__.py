@@ -1,13 +1,20 @@
 """Wrong and right answers to every exercise: what its checks must catch, and what they must accept.
 
-Each exercise has a file of its name in the folder of its lesson, with the tables `WRONG` and `RIGHT`, from what an
-answer does to how it is written (see `writing`), and perhaps `BASES`: answers that are not graded but that others are
-edits of. Where the file would grow longer than 1,200 lines, the right answers have one beside it, `<exercise>_right`.
+Each exercise has a file of its name in the folder of its lesson, with the tables `WRONG`, what somebody may write by
+mistake, `TRICKS`, wrong answers made to get past the checks, and `RIGHT`, from what an answer does to how it is written
+(see `writing`), and perhaps `BASES`: answers that are not graded but that others are edits of. Where the file would grow
+longer than 1,200 lines, the right answers have one beside it, `<exercise>_right`.
+
+More right answers stand in `readers/`, a file for each lesson, each below a line `# %% <exercise> · <what it does>`.
+
+Where an answer cell defines several parts, each has such a file of its name, and `PART_OF` there says which exercise
+it belongs to; its answers stand in for that part alone.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +27,16 @@ __all__ = ["RIGHT", "WRONG", "Right", "Wrong", "source"]
 LESSONS = sorted(path.name for path in (Path(__file__).parents[2] / "solutions").iterdir() if path.is_dir())
 WRONG: dict[str, list[Wrong]] = {}
 RIGHT: dict[str, list[Right]] = {}
-_CODE: dict[str, dict[str, Code]] = {}  # what edits may be on, by exercise
+_CODE: dict[str, dict[str, Code]] = {}  # what edits may be on, by exercise or part of one
 
 
 def source(answer: Wrong | Right, solutions: Mapping[str, str]) -> str:
     """The source of an answer, given the sources of the solutions of its lesson by exercise."""
-    return writing.source(answer.code, solutions[answer.exercise], _CODE[answer.exercise])
+    solution = solutions[answer.exercise]
+    if not answer.part:
+        return writing.source(answer.code, solution, _CODE[answer.exercise])
+    part = writing.part_of(solution, answer.part)
+    return solution.replace(part, writing.source(answer.code, part, _CODE[answer.part]))
 
 
 def _code(written: str | Code | Wrong) -> Code:
@@ -43,12 +54,22 @@ def _collect(lesson: str) -> None:
     folder = Path(__file__).parent / f"lesson_{int(lesson[:2])}"
     WRONG[lesson], RIGHT[lesson] = [], []
     for name in sorted(path.stem for path in folder.glob("*.py")):
-        exercise, table = name.removesuffix("_right"), importlib.import_module(f"answers.{folder.name}.{name}")
-        bases, wrong, right = (getattr(table, each, {}) for each in ("BASES", "WRONG", "RIGHT"))
-        codes = {what: _code(written) for what, written in (bases | wrong | right).items()}
-        _CODE.setdefault(exercise, {}).update(codes)
-        WRONG[lesson] += [replace(_wrong(each), exercise=exercise, what=what) for what, each in wrong.items()]
-        RIGHT[lesson] += [Right(codes[what], exercise=exercise, what=what) for what in right]
+        named, table = name.removesuffix("_right"), importlib.import_module(f"answers.{folder.name}.{name}")
+        exercise = getattr(table, "PART_OF", named)
+        where = {"exercise": exercise, "part": named if hasattr(table, "PART_OF") else ""}
+        before = "" if named == exercise else f"{named}: "
+        bases, wrong, tricks, right = (getattr(table, each, {}) for each in ("BASES", "WRONG", "TRICKS", "RIGHT"))
+        codes = {what: _code(written) for what, written in (bases | wrong | tricks | right).items()}
+        _CODE.setdefault(named, {}).update(codes)
+        for is_trick, rows in enumerate((wrong, tricks)):
+            made = [replace(_wrong(each), **where, what=before + what) for what, each in rows.items()]
+            WRONG[lesson] += [replace(each, trick=bool(is_trick)) for each in made]
+        RIGHT[lesson] += [Right(codes[what], **where, what=before + what) for what in right]
+
+    text = (Path(__file__).parent / "readers" / f"{folder.name}.py").read_text(encoding="utf-8")
+    _, *sections = re.split(r"^# %% (\w+) · (.+)\n", text, flags=re.MULTILINE)
+    for exercise, what, written in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
+        RIGHT[lesson].append(Right(writing.whole(written), exercise, f"a reader's: {what}"))
 
 
 for _lesson in LESSONS:

@@ -42,9 +42,9 @@ class Code:
     edits: tuple[tuple[str, str], ...] = ()
     on: str = ""
 
-    def fails(self, check: str, says: str = "", *, names: str = "", hidden: bool = False) -> Wrong:
+    def fails(self, check: str, says: str = "", *, names: str = "") -> Wrong:
         """Aim it at a check; see `Wrong`."""
-        return Wrong(self, check=check, says=says, names=names, hidden=hidden)
+        return Wrong(self, check=check, says=says, names=names)
 
     def named(self, names: str) -> Wrong:
         """Say which words name its slip; see `Wrong`."""
@@ -62,7 +62,8 @@ class Wrong:
         says: words that the message of this check must hold.
         names: a regular expression for other words by which a message could fairly name the slip, "" for none. A
             message that names a slip otherwise is wrong.
-        hidden: True when only hidden tests can see it; known where a check is given.
+        part: what of the answer cell it stands in for; "" for all of it.
+        trick: True when it was written to get past the checks; nobody would by mistake.
     """
 
     code: Code
@@ -71,7 +72,8 @@ class Wrong:
     check: str | None = None
     says: str = ""
     names: str = ""
-    hidden: bool = False
+    part: str = ""
+    trick: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Right:
     code: Code
     exercise: str = ""
     what: str = ""
+    part: str = ""
 
 
 def whole(source: str) -> Code:
@@ -130,6 +133,14 @@ def source(code: Code, solution: str, others: Mapping[str, Code]) -> str:
     for old, new in code.edits:
         text = replaced(text, old, new)
     return text
+
+
+def part_of(source: str, name: str) -> str:
+    """The lines of an answer cell that define one of its functions or classes."""
+    nodes = ast.parse(source).body
+    at = next(place for place, node in enumerate(nodes) if getattr(node, "name", "") == name)
+    ends = [node.lineno - 1 for node in nodes[at + 1 :]] + [None]
+    return "\n".join(source.splitlines()[nodes[at].lineno - 1 : ends[0]]).strip()
 
 
 def replaced(text: str, old: str, new: str) -> str:

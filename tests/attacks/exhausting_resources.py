@@ -117,6 +117,14 @@ EXHAUSTING_RESOURCES = [
                 file.write(b"x" * 2**20)
         print("written:", file.name)
     """),
+    Attack("folders 3000 deep, at their end one that nobody may enter").submits("""
+        import os
+
+        for i in range(3000):
+            os.mkdir("d")
+            os.chdir("d")
+        os.mkdir("locked", 0)
+    """),
     Attack("100 000 small files, links to them, and a folder 1000 deep").submits("""
         import os
 

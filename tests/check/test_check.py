@@ -43,6 +43,15 @@ def test_rounding_passes_and_a_slip_ten_times_the_tolerance_does_not() -> None:
     assert "wrong values" in said(check.close, "x", X.double() + 1e-4, X.double())
 
 
+def test_a_count_has_no_decimals_and_a_phrase_no_backticks() -> None:
+    """One whole number reads as one, and a name in words reads as a sentence."""
+    assert "wrong value.\n\n  expected  15\n  got       18" in said(
+        check.close, "x", torch.tensor(18.0), torch.tensor(15.0)
+    )
+    assert "✗ The count has the wrong value." in said(check.close, "the count", torch.tensor(18.0), torch.tensor(15.0))
+    assert "✗ There are wrong values in the table." in said(check.close, "the table", X + 1, X)
+
+
 def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
     """Two numbers that differ never read the same, and one that is not zero never reads as zero."""
     one = torch.tensor(1.0, dtype=torch.float64)
@@ -178,8 +187,23 @@ def test_parameters_are_exactly_those_wanted() -> None:
     assert "`bias` is a parameter itself" in said(check.parameters, "layer", layer, {"bias.weight": (2,)})
 
 
+def test_parameters_inside_a_part_have_names_that_learners_know() -> None:
+    """A part that is missing, one too few and one of another class are told as such, without what they should hold."""
+    model = nn.ModuleDict({"attend": nn.Linear(2, 2), "layers": nn.ModuleList([nn.Linear(2, 2)])})
+    verdicts = {
+        "attention.inner.in_proj.weight": "`model` has no part `attention`.",
+        "attend.inner.in_proj.weight": "`attend` in `model` is another module than it should be.",
+        "attend.inner.weight": "`attend` in `model` is another module than it should be.",
+        "attend.factor": "`attend` in `model` has no trainable parameter `factor`.",
+        "layers.1.weight": "`layers` in `model` has no part `1`.",
+        "attention.weight": "`model` has no trainable parameter `attention.weight`.",
+    }
+    for key, verdict in verdicts.items():
+        assert verdict in said(check.parameters, "model", model, {key: (2, 2)})
+
+
 def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
-    """Each of the three ways to keep a tensor has its own verdict."""
+    """Each other way to keep a tensor has its own verdict."""
     module = nn.Module()
     module.register_buffer("kept", X)
     module.trained = nn.Parameter(X.clone())
@@ -189,6 +213,8 @@ def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
     module.register_buffer("empty", None)
     assert "`module.empty` is None" in said(check.buffer, "module", module, "empty")
     assert "not registered as a buffer" in said(check.buffer, "module", module, "plain")
+    module.layer = nn.Embedding.from_pretrained(X)
+    assert "is a layer; it should be a buffer" in said(check.buffer, "module", module, "layer")
     assert "`module` has no `other`" in said(check.buffer, "module", module, "other")
 
 
@@ -307,9 +333,24 @@ def test_an_exception_is_told_with_the_learners_own_line() -> None:
     assert "in line 1 of its cell" in str(failing("f = lambda x: x / 0"))
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    {
+        "1 if torch.ones(2) else 0": "`mask is not None` is one;",
+        "torch.nn.Linear(9, 4)(torch.ones(2, 3))": "is 3 wide, and the layer or matrix it meets takes 9.",
+        "torch.ones(2, 3) + torch.ones(2, 4)": "Dimension 1, counted from 0, has 3 entries in one tensor and 4",
+        "torch.ones(2, 3).mT.view(6)": "`reshape` can",
+        "(torch.ones(2), 1).sum()": "take it apart first",
+    }.items(),
+)
+def test_frequent_errors_are_told_in_a_learners_words(line: str, advice: str) -> None:
+    """What PyTorch says stays, and below it stands what is so."""
+    assert advice in str(failing(f"def f(x):\n    return {line}"))
+
+
 def test_an_exception_in_the_call_itself_names_the_line_of_the_check() -> None:
     """An error that no line of the learner's raised is given with the check's own line."""
-    assert "Line 3 of this check raised TypeError.\n\n  'int' object is not callable" in str(failing("f = 3"))
+    assert "cannot go on with what your answer returned.\n\n  TypeError: 'int' object" in str(failing("f = 3"))
 
 
 def test_an_answer_of_another_form_is_told_so() -> None:
@@ -365,6 +406,34 @@ def test_layers_are_in_a_list_that_pytorch_knows() -> None:
     assert "class ReLU" in said(check.layers, "layers", nn.ModuleList(layers), nn.ReLU, 2)
     own = type("ReLU", (nn.Module,), {})()
     assert "write `ReLU(…)` where you make them" in said(check.layers, "layers", nn.ModuleList([own]), nn.ReLU, 1)
+
+
+def test_one_layer_many_times_is_named_for_what_it_is() -> None:
+    """A list that holds one layer again and again is told so, and so is a module whose parameters are all frozen."""
+    stack = nn.ModuleDict({"layers": nn.ModuleList([nn.Linear(2, 2)] * 3)})
+    wanted = {f"layers.{i}.{key}": shape for i in range(3) for key, shape in {"weight": (2, 2), "bias": (2,)}.items()}
+    assert "In `stack`, all layers share their parameters." in said(check.parameters, "stack", stack, wanted)
+    frozen = nn.Linear(2, 2).requires_grad_(False)
+    assert "All parameters of `frozen` are frozen." in said(check.parameters, "frozen", frozen, {"weight": (2, 2)})
+
+
+def test_heads_and_rates_are_those_asked_for() -> None:
+    """Each is told with what was asked for."""
+    layer = nn.TransformerEncoderLayer(6, 2, 4, dropout=0.5)
+    check.settings("layer", layer, num_heads=2, dropout=0.5)
+    told = said(check.settings, "layer", layer, num_heads=3, dropout=0.5)
+    assert "With num_heads=3 the layers of `layer` have 2 heads." in told
+    told = said(check.settings, "layer", layer, num_heads=2, dropout=0.1)
+    assert "With dropout=0.1 the parts of `layer` drop out at 0.5." in told
+
+
+def test_what_has_to_stay_says_when_it_changes() -> None:
+    """The slip is the known mistake where the values prove one, and the given one otherwise."""
+    told = {"when": "y does", "slip": "It leaks.", "mistakes": {"one is added": X + 1}}
+    check.stays("x", X, X.clone(), **told)
+    assert "`x` changes when y does." in said(check.stays, "x", X + 2, X, **told)
+    assert "It leaks." in said(check.stays, "x", X + 2, X, **told)
+    assert "you get when one is added" in said(check.stays, "x", X + 1, X, **told)
 
 
 def test_nan_is_not_taken_for_a_change() -> None:
@@ -430,7 +499,7 @@ def test_gradients_are_compared_with_a_right_answers() -> None:
     x = X.clone().requires_grad_()
     check.gradients_agree("y", x.square(), x * x, x=x)
     assert "No gradient flows back to `x`" in said(check.gradients_agree, "y", x.detach().square(), x * x, x=x)
-    assert "the gradient of y in x" in said(check.gradients_agree, "y", x * x.detach(), x * x, x=x)
+    assert "the gradient of `y` in `x`" in said(check.gradients_agree, "y", x * x.detach(), x * x, x=x)
 
 
 def test_modules_of_one_class_share_nothing() -> None:
@@ -475,6 +544,18 @@ def test_a_loop_that_asks_yes_or_no_is_followed(question: Callable[[torch.Tensor
 
     check.device("f(x)", lambda x: grow(x, x.device), X)
     assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: grow(x, torch.device("cpu")), X)
+
+
+def test_a_device_is_asked_of_a_module_that_comes_back_as_it_was() -> None:
+    """Not even a layer of two names, or a parameter of two layers, keeps anything of the tensors without numbers."""
+    layer = nn.Linear(X.size(-1), X.size(-1))
+    twice = nn.Sequential(layer, layer, nn.Linear(X.size(-1), X.size(-1)))
+    twice[2].weight = layer.weight
+    before = dict(twice.named_parameters(remove_duplicate=False))
+    check.device("twice(x)", twice, X)
+    after = dict(twice.named_parameters(remove_duplicate=False))
+    assert all(after[name] is parameter for name, parameter in before.items())
+    twice.double()(X.double())
 
 
 def test_defaults_are_kept() -> None:

@@ -266,9 +266,10 @@ def test_numbers_are_short(numbers: list[float], texts: list[str]) -> None:
 
 
 def test_the_two_numbers_of_a_verdict_look_different() -> None:
-    """Where they differ in a late digit, all numbers have one more; others may still look alike."""
-    said = Page(_panel.values(torch.tensor([0.5, 0.00401]), torch.tensor([0.5, 0.00432]), (1,)).html()).said
+    """Where they differ in a late digit, all numbers have one more; where others still look alike, the page says so."""
+    said = Page(_panel.values(torch.tensor([0.5, 0.00401]), torch.tensor([0.50001, 0.00432]), (1,)).html()).said
     assert "0.0040" in said and "0.0043" in said and "0.5000" in said
+    assert said.rstrip().endswith("named above. 1 of them only in digits that are not shown.")
 
 
 def test_where_everything_differs_only_the_place_is_framed() -> None:

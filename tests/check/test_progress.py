@@ -15,6 +15,7 @@ LESSON = {"1.1 f": 2, "1.2 <g>": 1}
 
 @pytest.fixture(autouse=True)
 def _nothing_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)  # nbgrader leaves it where it has run
     monkeypatch.setattr(_progress, "_session", _progress.Session())
 
 
@@ -92,3 +93,18 @@ def test_in_a_notebook_it_is_a_table_with_a_plain_text(
     assert "1 of 2 exercises solved.</b></caption>" in table
     assert '>1.2 &lt;g&gt;</th><td style="text-align:left">– not checked yet</td>' in table
     assert table.count('scope="row"') == table.count('scope="col"') == 2
+
+
+def test_a_cell_says_what_it_relies_on(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not solved is named before a cell that uses it, what is solved is not; grading hears nothing."""
+    check.lesson({"7.2 greedy_decode": 1, "7.3 exact_match": 1})
+    run("7.3 exact_match", "rule")
+    capsys.readouterr()
+    check.relies_on("7.2 greedy_decode", "7.3 exact_match")
+    assert capsys.readouterr().out == (
+        "What follows uses 7.2 greedy_decode, and not all checks of it have passed yet.\n"
+    )
+    check.relies_on("7.3 exact_match")
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    check.relies_on("7.2 greedy_decode")
+    assert not capsys.readouterr().out

@@ -96,7 +96,7 @@ BREACHES = {
     ),
     "no setup": (remove("setup"), ["cell setup", "second cell"]),
     "setup is text": (lambda n: cell(n, "setup").update(cell_type="markdown"), ["cell setup", "second cell"]),
-    "id missing": (lambda n: cell(n, "idea").pop("id"), ["cell number 3", "id is missing"]),
+    "id missing": (lambda n: cell(n, "idea").pop("id"), ["cell number 4", "id is missing"]),
     "id invalid": (rename("idea", "my idea"), ["cell my idea", "invalid"]),
     "id twice": (rename("learned", "idea"), ["cell idea", "2 cells"]),
     "grade id twice": (nbgrader("check_double_text", grade_id="check_double"), ["cell check_double", "2 cells"]),
@@ -106,6 +106,10 @@ BREACHES = {
     "task points wrong": (swap("exercise_double", "*4", "*5"), ["exercise_double", "promises 5 points", "hold 4"]),
     "one hint": (swap("exercise_double", SECOND_HINT, ""), ["cell exercise_double", "1 of two or three hints"]),
     "hint without summary": (swap("exercise_double", "My result is text", " "), ["cell exercise_double", "not whole"]),
+    "hint with code in its title": (
+        swap("exercise_double", "My result is text", "My `x` is text"),
+        ["cell exercise_double", "has a backtick"],
+    ),
     "hint not closed": (swap("exercise_double", "text?\n</details>", "text?"), ["cell exercise_double", "not whole"]),
     "answer not next": (insert("double", markdown("aside", "Hm.")), ["cell double", "right after it"]),
     "answer named otherwise": (rename("double", "twice"), ["cell twice", "`double`", "`twice`"]),
@@ -168,6 +172,11 @@ BREACHES = {
         insert("next", code("check_double_late", "print(1)", grade=True, locked=True, points=1)),
         ["cell check_double_late", "no exercise"],
     ),
+    "no exercises": (remove("exercises"), ["cell exercises", "third cell"]),
+    "exercises as text": (
+        lambda n: cell(n, "exercises").update(cell_type="markdown"),
+        ["cell exercises", "third cell"],
+    ),
     "no progress": (remove("progress"), [f"{LESSON}.ipynb: ", "no cell `progress`"]),
     "progress marked": (nbgrader("progress", locked=True), ["cell progress", "no plain code cell"]),
     "progress as text": (
@@ -177,6 +186,39 @@ BREACHES = {
     "progress too early": (
         lambda n: n["cells"].insert(3, n["cells"].pop(n["cells"].index(cell(n, "progress")))),
         ["cell progress", "`## What you learned` does not follow"],
+    ),
+    "prediction without its tag": (
+        lambda n: cell(n, "predict_length")["metadata"].clear(),
+        ["cell predict_length", "tag `predict`"],
+    ),
+    "prediction without its id": (rename("predict_length", "length"), ["cell length", "id `predict_…`"]),
+    "prediction as text": (
+        lambda n: cell(n, "predict_length").update(cell_type="markdown"),
+        ["length", "no code cell"],
+    ),
+    "prediction marked": (nbgrader("predict_length", grade_id="predict_length"), ["cell predict_length", "nbgrader"]),
+    "prediction of another name": (rename("predict_length", "predict_size"), ["predict_size", '`predicted_size = ""']),
+    "prediction with an answer": (swap("predict_length", '""', '"4"'), ["cell predict_length", "not one empty"]),
+    "prediction with a number": (swap("predict_length", '""', "0"), ["cell predict_length", "not one empty"]),
+    "prediction without its kind": (
+        source("predict_length", 'predicted_length = ""'),
+        ["cell predict_length", "what kind"],
+    ),
+    "prediction of two lines": (
+        swap("predict_length", "letters?", "letters?\nx = 1"),
+        ["predict_length", "not one empty"],
+    ),
+    "prediction nobody compares": (
+        remove("figure_length"),
+        ["cell predict_length", "`yours.compare(predicted_length, …)`"],
+    ),
+    "prediction only assigned again": (
+        source("figure_length", "predicted_length = 3"),
+        ["cell predict_length", "no later cell reads"],
+    ),
+    "prediction compared too early": (
+        lambda n: n["cells"].insert(9, n["cells"].pop(n["cells"].index(cell(n, "figure_length")))),
+        ["cell predict_length", "no later cell reads"],
     ),
     "attachment": (lambda n: cell(n, "idea").update(attachments={"a.png": {}}), ["cell idea", "attached"]),
     "error output": (
@@ -239,6 +281,11 @@ ALLOWED = {
         insert("progress", markdown("more", "## More"))(n),
         insert("progress", code("figure", "double(1)"))(n),
     ),
+    "a prediction in an exercise": lambda n: (
+        insert("check_double", code("predict_sum", 'predicted_sum = ""  # a number', tags=["predict"]))(n),
+        insert("check_double", code("try_sum", "print(predicted_sum)", tags=["try-it"]))(n),
+    ),
+    "a prediction compared inside a function": source("figure_length", "def f():\n    return predicted_length"),
     "three hints": swap("exercise_double", "Write", "<details><summary>I am lost</summary>Draw it.</details>\n\nWrite"),
 }
 
@@ -256,12 +303,12 @@ def test_second_exercise_counts_on() -> None:
     notebook = sample_lesson()
     second = [
         {**new, "source": new["source"].replace("1.1", "1.2").replace("double", "triple")}
-        for new in sample_lesson()["cells"][3:8]
+        for new in sample_lesson()["cells"][4:9]
     ]
     for new in second:
         new["id"] = new["id"].replace("double", "triple")
         new["metadata"].get("nbgrader", {})["grade_id"] = new["id"]
-    notebook["cells"][8:8] = second
+    notebook["cells"][9:9] = second
     swap("title", "1 · **Points:** 4", "2 · **Points:** 8")(notebook)
     swap("title", "about 20", "about 30")(notebook)
     assert found(notebook) == []

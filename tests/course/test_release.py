@@ -132,8 +132,8 @@ def test_setup_is_filled_in_and_locked(released: Path) -> None:
         assert setup["metadata"]["tags"] == ["nbval-ignore-output"]
 
 
-def test_progress_is_filled_in_from_the_checks_that_students_see(course: Path) -> None:
-    """The cell `progress` names each exercise with the number of its visible checks, and follows when they change."""
+def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path) -> None:
+    """The cell `exercises` names each exercise with the number of its visible checks, and follows when they change."""
     named = '@check.exercise("1.1 double")\ndef it_{0}():\n    assert double({0}) == 2 * {0}\n\n\n'
     lesson = sample_lesson()
     hidden = f"### BEGIN HIDDEN TESTS\n\n\n{named.format(3)}### END HIDDEN TESTS"
@@ -141,20 +141,41 @@ def test_progress_is_filled_in_from_the_checks_that_students_see(course: Path) -
     cell(lesson, "check_double_text")["source"] = named.format(2).strip()
     write_lesson(course, lesson)
     release(course, register=False)
-    call = 'check.progress(\n    {\n        "1.1 double": 2,\n    }\n)'
+    call = 'check.lesson(\n    {\n        "1.1 double": 2,\n    }\n)'
     for path in (SOURCE, STUDENT):
-        progress = cell(notebook(course / path), "progress")
-        assert progress["source"].endswith(f"\n{call}") and progress["source"].startswith("# ")
-        assert progress["metadata"] == {}
+        exercises, progress = (cell(notebook(course / path), name) for name in ("exercises", "progress"))
+        assert exercises["source"].endswith(f"\n{call}") and exercises["source"].startswith("# ")
+        assert exercises["metadata"] == progress["metadata"] == {}
+        assert "\ncheck.progress()" in progress["source"]
     cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
     write_lesson(course, lesson)
     release(course, register=False)
-    assert '"1.1 double": 3,' in cell(notebook(course / STUDENT), "progress")["source"]
+    assert '"1.1 double": 3,' in cell(notebook(course / STUDENT), "exercises")["source"]
     for each in ("check_double", "check_double_text"):
         cell(lesson, each)["source"] = cell(sample_lesson(), each)["source"]
     write_lesson(course, lesson)
     release(course, register=False)
-    assert cell(notebook(course / STUDENT), "progress")["source"].endswith("\ncheck.progress({})")
+    assert cell(notebook(course / STUDENT), "exercises")["source"].endswith("\ncheck.lesson({})")
+
+
+def test_checks_are_folded_under_what_they_prove(course: Path) -> None:
+    """Students open each check folded, in JupyterLab and as a form on Colab, under a title with its visible rules."""
+    lesson = sample_lesson()
+    rule = '@check.exercise("1.1 double")\ndef {}():\n    double(1)\n'
+    hidden = f"### BEGIN HIDDEN TESTS\n{rule.format('it_is_secret')}### END HIDDEN TESTS"
+    cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
+    write_lesson(course, lesson)
+    release(course, register=False)
+    folded = cell(notebook(course / STUDENT), "check_double")
+    assert folded["source"].splitlines()[0] == "# @title Check 1.1: it adds up; it is even"
+    assert "secret" not in folded["source"]
+    source, student = (notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
+    assert not any("cellView" in other["metadata"] for other in source)
+    for other in student:
+        is_check = other["id"].startswith("check_")
+        assert (other["metadata"].get("cellView") == "form") is is_check
+        assert (other["metadata"].get("jupyter") == {"source_hidden": True}) is is_check
+    assert release(course, check=True, register=False) == []
 
 
 def test_address_stands_in_one_place(released: Path) -> None:
@@ -231,8 +252,9 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     assert tried["outputs"][0]["data"] == {"text/plain": ["42"]}
     assert [output["text"] for output in cell(source, "check_double")["outputs"]] == [["line 0\n", "line 1\n"]]
     assert cell(source, "check_double")["metadata"]["nbgrader"]["grade_id"] == "check_double"
-    assert [c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"] == [1, 2, 3, 4, 5, 6]
-    assert tried["outputs"][0]["execution_count"] == 3
+    counts = {c["id"]: c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"}
+    assert list(counts.values()) == [*range(1, len(counts) + 1)]
+    assert tried["outputs"][0]["execution_count"] == counts["try_double"]
     assert all(not c.get("outputs") and not c.get("execution_count") for c in notebook(course / STUDENT)["cells"])
     assert release(course, register=False) == []
 

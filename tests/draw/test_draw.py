@@ -34,12 +34,14 @@ PICTURES = {
     "cross-attention": lambda: draw.attention(data.normal((2, 5)).softmax(-1), ["x", "y"], list("abcde")),
     "masks": lambda: draw.masks({"causal": parts.causal_mask(4), "all": torch.ones(4, 4)}, ["I", "like", "it", "."]),
     "bars": lambda: draw.bars({"one": torch.tensor([1.0, 2.0]), "two": torch.zeros(3)}, xlabel="key", ylabel="weight"),
+    "bars with names": lambda: draw.bars({"x": torch.ones(2)}, xlabel="key", ylabel="weight", names=["the", "cat"]),
     "heads": lambda: draw.heads({"split": torch.arange(12).reshape(2, 3, 2)}, ["a", "b", "c"]),
     "encoding": lambda: draw.encoding(TABLE),
     "waves": lambda: draw.waves(TABLE, [0, 1, 6]),
     "rotation": lambda: draw.rotation(8, [0, 3], start=2, offset=5),
     "masks of different sizes": lambda: draw.masks({"square": torch.ones(6, 6), "wide": torch.ones(4, 6)}),
     "architecture": lambda: draw.architecture(),
+    "architecture, one lesson's parts": lambda: draw.architecture(lesson=1),
     "norms": lambda: draw.norms({"before": TABLE[:5], "after": torch.zeros(5, 8)}),
     "schedule": lambda: draw.schedule({"rate": [0.1, 0.3, 0.2], "half": torch.tensor([0.05, 0.15, 0.1])}),
     "loss": lambda: draw.loss({"training loss": [3.0, 2.0, 0.5, 0.4]}, tokens=10),
@@ -47,7 +49,7 @@ PICTURES = {
         [0, 2, 3, 1], TABLE[:3, :4].abs(), WEIGHTS[0, :3], vocabulary=NAMES, source=list("abcde")
     ),
     "explored": lambda: draw.explore(dial, offset=range(8)).still,
-    "flow": lambda: draw.flow({"layer": {"self-attention": "mask"}}, ends={"layer": ("in", "out")}),
+    "flow": lambda: draw.flow(),
     "lines": lambda: draw.lines({"y": (torch.arange(3), torch.ones(3, requires_grad=True))}, xlabel="x", ylabel="y"),
 }
 
@@ -152,6 +154,30 @@ def test_the_architecture_names_every_part() -> None:
     assert places == sorted(places)
 
 
+def test_a_single_lesson_can_be_marked() -> None:
+    """With a lesson the architecture is smaller, its parts alone keep their colour, and its text says so."""
+    picture = draw.architecture(lesson=1)
+    assert picture.alt.endswith("the parts of lesson 1 are marked")
+    assert picture.figure.get_figheight() < draw.architecture().figure.get_figheight()
+    boxes = [text for text in picture.figure.axes[0].texts if text.get_bbox_patch()]
+    coloured = {text.get_text() for text in boxes if text.get_color() == "black"}
+    assert coloured == {"self-attention  (1, 2)", "masked self-attention  (1, 2)", "cross-attention  (1, 2)"}
+
+
+def test_few_bars_carry_their_numbers() -> None:
+    """Bars have their values above them where there is room, whole numbers without decimals."""
+
+    def numbers(values: torch.Tensor) -> list[str]:
+        figure = draw.bars({"one": values}, xlabel="key", ylabel="weight").figure
+        return [text.get_text() for text in figure.axes[0].texts]
+
+    assert numbers(torch.tensor([0.0, 2.0])) == ["0", "2"]
+    assert numbers(torch.tensor([0.125, 1.0])) == ["0.12", "1.00"]
+    assert numbers(torch.ones(40)) == []
+    named = draw.bars({"one": torch.tensor([0.5, 1.0])}, xlabel="key", ylabel="weight", names=["the", "cat"])
+    assert "one: 0.50 for the, 1.00 for cat" in named.alt
+
+
 def test_many_maps_and_single_rows_are_described() -> None:
     """Up to four maps are told, rows by the key that they attend to most, a single row by all its weights."""
     assert draw.attention(WEIGHTS, list("abcde")).alt.count("the rows attend most to") == 4
@@ -201,6 +227,22 @@ def test_a_loss_is_told_against_a_guess(losses: list[float], words: str) -> None
     picture = draw.loss({"loss": losses}, tokens=10)
     assert "log 10 ≈ 2.30" in picture.alt and words in picture.alt
     assert picture.figure.axes[0].texts[0].get_text() == "a guess:\nlog 10 ≈ 2.30"
+
+
+def test_a_loss_can_stand_above_its_learning_rate() -> None:
+    """Both are drawn over the same steps, and the description has the highest rate."""
+    picture = draw.loss({"loss": [3.0, 2.0, 1.0]}, tokens=10, rates=[0.1, 0.3, 0.2])
+    assert [axes.get_ylabel() for axes in picture.figure.axes] == ["loss", "learning rate"]
+    assert "below it the learning rate, highest with 0.3 at step 2" in picture.alt
+
+
+def test_the_lowest_point_of_a_curve_is_marked_unless_it_is_an_end() -> None:
+    """A curve that goes down and up again has its lowest point named, one that only falls has not."""
+    x = torch.tensor([0.0, 1.0, 2.0])
+    curves = {"valley": (x, torch.tensor([2.0, 0.5, 1.0])), "slope": (x, torch.tensor([2.0, 1.0, 0.0]))}
+    picture = draw.lines(curves, xlabel="x", ylabel="y", mark_lowest=True)
+    assert [text.get_text() for text in picture.figure.axes[0].texts] == ["lowest at 1.00: 0.50"]
+    assert picture.alt == "y by x: valley goes from 2 to 1, lowest at 1.00: 0.50; slope goes from 2 to 0"
 
 
 @pytest.mark.parametrize(

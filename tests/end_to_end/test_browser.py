@@ -92,6 +92,7 @@ def test_a_student_is_told_the_slip_and_then_that_it_is_right(
         seconds = notebook.seconds_until(SLIP, CHECK)
         panel = notebook.output(CHECK).get_by_role("group", name=PANEL)
         expect(panel).to_contain_text("✗ weights has the wrong values.")
+        panel.scroll_into_view_if_needed()
         expect(panel.get_by_role("table", name="expected")).to_be_in_viewport()
         expect(panel.get_by_role("table", name="got")).to_be_in_viewport()
         seen.picture("3-slip")

@@ -13,7 +13,7 @@ import pytest
 from support.jupyter import Server, started
 from support.sample_lesson import ROOT
 
-LESSON = "notebooks/01_attention/01_attention.ipynb"
+LESSON = "notebooks/00_orientation/00_orientation.ipynb"
 NOBODY = 65534
 # An ordinary user to JupyterLab, who reads this repository wherever it stands, as its owner would.
 AS_NOBODY = [

@@ -22,7 +22,7 @@ from faults.broken_notebooks import code, duplicate, each_cell, marks, one_cell,
 LESSON = "01_attention"
 NAME = f"{LESSON}.ipynb"
 WHOLE = 20.0
-ONE_LOST = 17.0  # all but `causal_mask`
+ONE_LOST = 18.0  # all but `causal_mask`
 
 Notebook = dict[str, Any]
 
@@ -102,6 +102,23 @@ def pipe(name: str, *, right: bool) -> Callable[[Path, Notebook], None]:
         if right:
             write(folder / NAME, notebook)
         os.mkfifo(folder / name)
+
+    return puts
+
+
+def nested(folders: int, name: str) -> Callable[[Path, Notebook], None]:
+    """Hand in a file so many folders of a name deep, beside a notebook that is right."""
+
+    def puts(folder: Path, notebook: Notebook) -> None:
+        write(folder / NAME, notebook)
+        here = os.open(folder, os.O_RDONLY)
+        for _ in range(folders):  # step by step: the whole path is longer than any call takes
+            os.mkdir(name, dir_fd=here)
+            below = os.open(name, os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(os.open("data.csv", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+        os.close(here)
 
     return puts
 
@@ -188,8 +205,11 @@ ROWS = [
     Row("a link to nothing elsewhere", linked("/nothing.ipynb"), None, LINK),
     Row("a link to itself", linked(NAME), None, TEXT),
     Row("a named pipe", pipe(NAME, right=False), None, TEXT),
-    Row("a named pipe beside it", pipe("data.csv", right=True)),
-    Row("a named pipe for the time", pipe("timestamp.txt", right=True), notes=("When it was handed in is not known",)),
+    Row("a named pipe beside it", pipe("data.csv", right=True), notes=("Not kept",)),
+    Row("a named pipe for the time", pipe("timestamp.txt", right=True), notes=("When it was handed in", "Not kept")),
+    Row("a file a thousand folders deep", nested(1200, "a"), notes=("Not kept",)),
+    Row("a path longer than any may be", nested(30, "b" * 200), notes=("Not kept",)),
+    Row("a path that just fits", nested(3, "c" * 255)),
     Row("a time that is none", beside("timestamp.txt", b"yesterday\n"), notes=("When it was handed in is not known",)),
     Row("a time in bytes", beside("timestamp.txt", b"\xff\xfe\x00"), notes=("When it was handed in is not known",)),
     Row("a time", beside("timestamp.txt", b"2030-01-02 12:00:00 UTC\n")),
@@ -208,7 +228,7 @@ ROWS = [
     # What has happened to the notebook.
     *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
     *generic(*(fault.what for fault in broken_notebooks.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
-    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
+    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 6, "No check was as given")),
     Row("all ids the same", as_file(each_cell(lambda c: c.update(id="same")))),
     Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),
@@ -221,12 +241,12 @@ ROWS = [
     Row("brackets too deep", as_file(deep), None, "is no notebook"),
     Row("numbers that are none", as_file(whole(lambda nb: nb["metadata"].update(a=float("nan"), b=float("inf"))))),
     Row("cells without sources", as_file(without_sources)),
-    Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 5, "No check was as given")),
+    Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 6, "No check was as given")),
     Row("noise", as_file(lambda nb: bytes(zlib.crc32(bytes([i])) % 256 for i in range(256)) * 50), None, "is no notebook"),
     # What happens while it runs.
     Row("an endless loop", answer("while True: pass"), ONE_LOST, says=SLOW),
     Row("an endless loop that catches all", answer("while True:\n    try:\n        while True: pass\n    except BaseException: pass"), ONE_LOST, says=SLOW),
-    Row("an endless loop in a cell", first("while True: pass"), notes=("was interrupted after 3 seconds",)),
+    Row("an endless loop in a cell", first("while True: pass"), notes=("was interrupted after 6 seconds",)),
     Row("sleep in a check", answer("import time\ntime.sleep(1000)"), ONE_LOST, says=SLOW),
     Row("the end of Python", answer("import os\nos._exit(0)"), ONE_LOST, says=ENDED),
     Row("a segmentation fault", answer("import ctypes\nctypes.string_at(0)"), ONE_LOST, says=ENDED),
@@ -239,7 +259,7 @@ ROWS = [
     Row("memory without end", answer("kept = []\nwhile True: kept.append(torch.empty(2**24, dtype=torch.uint8))"), ONE_LOST),
     Row("memory without end in a cell", first("def fill():\n    kept = []\n    while True: kept.append(torch.empty(2**24, dtype=torch.uint8))\nfill()")),
     Row("words without end", answer("while True: print('x' * 1000)"), ONE_LOST, says=SLOW),
-    Row("words without end in a cell", first("while True: print('x' * 1000)"), notes=("was interrupted after 3 seconds",)),
+    Row("words without end in a cell", first("while True: print('x' * 1000)"), notes=("was interrupted after 6 seconds",)),
     Row("a message of 20 MB", answer("raise ValueError('x' * 20 * 2**20)"), ONE_LOST),
     Row("threads left running", first("import threading, time\nfor _ in range(8): threading.Thread(target=time.sleep, args=(1000,)).start()")),
     Row("a thread that computes", first("import threading\ndef forever():\n    while True: pass\nthreading.Thread(target=forever, daemon=True).start()")),

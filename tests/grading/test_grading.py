@@ -38,7 +38,7 @@ LOST = {
     "PositionalEncoding": {"_values"},
     "FeedForward": {"_values"},
     "EncoderLayer": {"_values"},
-    "Decoder": {"_values"},
+    "Encoder": {"_decoder_values"},
     "Transformer": {"_masks"},
     "count_parameters": {""},
     "label_smoothed_loss": {"_values", "_padding"},

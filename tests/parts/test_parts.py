@@ -183,6 +183,16 @@ def test_decoding_with_a_cache_writes_the_same() -> None:
         assert torch.equal(alone, plain[row, : len(alone)])
 
 
+def test_steps_of_decoding_are_those_of_greedy_decoding() -> None:
+    """The tokens are those of `greedy_decode`; each step has its probabilities and where the decoder looked."""
+    model, src = small_model(), data.tokens([6], vocab_size=13, seed=3)
+    tokens, probabilities, attention = parts.decode_in_steps(model, src, 5, eos_id=-1)
+    assert tokens.tolist() == parts.greedy_decode(model, src, 5, eos_id=-1)[0].tolist()
+    assert torch.equal(probabilities.argmax(dim=-1), tokens[1:])
+    assert attention.shape == (5, 6) and torch.allclose(attention.sum(-1), torch.ones(5))
+    assert len(parts.decode_in_steps(model, src, 5, eos_id=int(tokens[1])).tokens) == 2
+
+
 def test_exact_match_forgives_padding_and_nothing_else() -> None:
     """Rows of other widths are right when the rest is padding."""
     expected = torch.tensor([[1, 5, 2, 0], [1, 6, 6, 2]])

@@ -41,6 +41,7 @@ import report as invented
 
 SECRETS = ("hidden_secret", "BEGIN HIDDEN", "double(3)", "answer_of_the_teacher", "assert double")
 HALVING = "the result is halved"
+TOPIC = "predict_length"
 NOTE = Note(NoteKind.ANSWER, "A note.")
 ROGUE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp; \u202etxt.exe\u202c {{ 7 * 7 }} $x^2$ 🙂 `"
 PANEL = '<div role="group" style="color:inherit"><b>✗ A panel.</b><table><tr><td>1</td></tr></table></div>'
@@ -99,7 +100,7 @@ def empty(small_course: Path) -> GradebookSnapshot:
 
 def graded(student: str, checks: Sequence[Outcome] = (), lesson: str = LESSON, **more: object) -> GradedSubmission:
     """Return a submission as the gradebook would have it."""
-    about = {key: more.pop(key) for key in ("notes", "reason", "unenforced") if key in more}
+    about = {key: more.pop(key) for key in ("notes", "predictions", "reason", "unenforced") if key in more}
     result = Result(student, lesson, tuple(checks), **about)
     scores = {outcome.check: outcome.earned for outcome in checks}
     return replace(GradedSubmission(student, lesson, scores, recorded=datetime(2030, 1, 2), result=result), **more)
@@ -132,6 +133,13 @@ def page_of_student(book: GradebookSnapshot, student: str, waiting: Collection[t
 def words_of(element: BeautifulSoup | Tag) -> str:
     """Return an element's text with one space between words."""
     return " ".join(element.get_text(" ").split())
+
+
+def page_text(text: str) -> BeautifulSoup:
+    """Return a text as an element that shows it."""
+    element = BeautifulSoup("", "html.parser")
+    element.append(text)
+    return element
 
 
 def rows(page: BeautifulSoup, kind: str) -> list[list[str]]:
@@ -311,6 +319,59 @@ def test_no_share_looks_like_all_or_nothing_that_is_not() -> None:
     assert [percent(share) for share in (0, 0.001, 0.314, 0.999, 1)] == ["0 %", "under 1 %", "31 %", "99 %", "100 %"]
 
 
+ASKED = {
+    "ada": "Four",
+    "bob": "four",
+    "cem": "four",
+    "dee": "2",
+    "eve": "",
+    "gus": ROGUE,
+}
+
+
+def test_what_the_class_predicted(empty: GradebookSnapshot) -> None:
+    """Answers that differ in case alone are one, the most frequent first; who was not asked is not counted."""
+    submissions = [graded(student, BOTH_RIGHT, predictions={TOPIC: text}) for student, text in ASKED.items()]
+    foreign = replace(graded("hal", BOTH_RIGHT), result=None)
+    page = page_of(filled(empty, *submissions, graded("fay", BOTH_RIGHT), foreign, graded("ida", reason="Empty.")))
+    (table,) = page.select("article.predictions table")
+    assert table.find_previous("h3").get_text() == "What the class predicted"
+    question, predicted, answers = table.select("tbody th, tbody td")
+    asks = 'Predict, then run. How long is double("ab") ?'
+    assert words_of(question) == f"{asks} between the quotes: how many letters?"
+    assert predicted.get_text() == "5 of 6"
+    assert [words_of(answer) for answer in answers.select("li")] == ["3 four", "1 2", f"1 {words_of(page_text(ROGUE))}"]
+    harmless(page, scripts=1)
+
+
+def test_many_different_predictions_are_cut(empty: GradebookSnapshot) -> None:
+    """The most frequent are listed, and how many more there are is said."""
+    texts = ["same", *(f"{number:02}" for number in range(20)), "same"]
+    submissions = [graded(f"s{at}", BOTH_RIGHT, predictions={TOPIC: text}) for at, text in enumerate(texts)]
+    answers = page_of(filled(empty, *submissions)).select("ul.answers li")
+    assert [words_of(answer) for answer in answers[:2]] == ["2 same", "1 00"]
+    assert len(answers) == 9 and words_of(answers[-1]) == "13 more, none from more than 1"
+
+
+def test_where_nothing_was_asked_nothing_is_shown(page: BeautifulSoup, empty: GradebookSnapshot) -> None:
+    """Results from before there were predictions, and those of a question that is gone, leave no trace on the pages."""
+    assert not page.select(".predictions") and "predicted" not in page.get_text()
+    book = filled(empty, graded("ada", BOTH_RIGHT, predictions={"predict_gone": "4"}))
+    assert not page_of(book).select(".predictions")
+    assert not page_of_student(book, "ada").select(".predictions")
+
+
+def test_a_student_reads_the_predictions_they_made(empty: GradebookSnapshot) -> None:
+    """Beside the question and nothing else, as text; one that was not made is not shown."""
+    submissions = [graded(student, BOTH_RIGHT, predictions={TOPIC: text}) for student, text in ASKED.items()]
+    book = filled(empty, *submissions)
+    page = page_of_student(book, "gus")
+    assert [answer.get_text() for answer in page.select(".predictions dd")] == [page_text(ROGUE).get_text()]
+    assert 'How long is double("ab") ?' in words_of(page.select_one(".predictions dt"))
+    harmless(page, scripts=0)
+    assert not page_of_student(book, "eve").select(".predictions")
+
+
 def test_nothing_graded_is_said(course: Path) -> None:
     """The page of a class of which nothing is graded says so, and how many wait."""
     assert "Nothing is graded yet" in write_report(course, ReportOptions())
@@ -422,7 +483,7 @@ def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
 
 
 def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> None:
-    """1,000 students in seven lessons, every failure of its own kind, make a page of less than 5 MB."""
+    """1,000 students in eight lessons, every failure of its own kind, make a page of less than 5 MB."""
     sources = sorted((ROOT / "solutions").glob("*/*.ipynb"))
     lessons = [Lesson(path.stem, read_notebook(path)) for path in sources]
     failures = {
@@ -446,7 +507,7 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> N
         for result in invented.a_class(lessons, failures, 1000)
     }
     book = replace(empty, lessons=released, students=people, graded=listed)
-    assert len(lessons) == 7 and len(listed) > 5000
+    assert len(lessons) == 8 and len(listed) > 5000
     data = class_page(book, outlines_of(book, []))
     assert len(data) < 5 * 10**6
     table = BeautifulSoup(data, "html.parser").select_one("table.sortable tbody")
@@ -680,3 +741,14 @@ def test_pages_come_with_the_package() -> None:
     folder = ROOT / "autograder" / "report"
     packed = {path for pattern in setuptools["package-data"]["autograder.report"] for path in folder.glob(pattern)}
     assert len(packed) >= 5 and packed == set((folder / "templates").iterdir())
+
+
+def test_one_odd_name_costs_the_others_no_page(
+    course: Path, empty: GradebookSnapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a student whose id is no name for a file, everybody else has a page, and one line names the odd one."""
+    both = graded("line\nbreak", BOTH_RIGHT), graded("ada", BOTH_RIGHT)
+    book = filled(replace(empty, course=read_gradebook(course).course), *both)
+    monkeypatch.setattr("autograder.report.write.read_gradebook", lambda _: book)
+    said = write_report(course, ReportOptions(student="*"))
+    assert said.startswith("✓ ") and "No page for `line\\nbreak`, which is no name for a file." in said

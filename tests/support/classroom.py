@@ -6,7 +6,9 @@ import contextlib
 import functools
 import io
 import linecache
+import math
 import os
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -29,12 +31,14 @@ class Result:
 
     Attributes:
         error: None when it passed.
+        seen: it failed before its hidden tests, so students see it fail.
         distances: for each comparison the greatest distance, as a multiple of the one that is allowed.
     """
 
     check: str
     points: float
     error: Exception | None
+    seen: bool
     stdout: str
     stderr: str
     distances: tuple[float, ...]
@@ -65,24 +69,23 @@ class Classroom:
         """The ids of an exercise's check cells."""
         return [cell.id for cell in self.checks if cell.id == f"check_{exercise}" or _belongs(cell.id, exercise)]
 
-    def grade(self, answers: dict[str, str], *, exercise: str | None = None, hidden: bool = True) -> list[Result]:
+    def grade(self, answers: dict[str, str], *, exercise: str | None = None) -> list[Result]:
         """Run the checks, of one exercise or of all, on the solutions with `answers` in place of some of them."""
         scope = dict(self.scope)
         for name, source in (self.answers | answers).items():
             run(source, name, scope)
         wanted = self.checks_of(exercise) if exercise else [cell.id for cell in self.checks]
-        return [self._run_check(cell, scope, hidden) for cell in self.checks if cell.id in wanted]
+        return [self._run_check(cell, scope) for cell in self.checks if cell.id in wanted]
 
-    def _run_check(self, cell, scope: dict, hidden: bool) -> Result:
-        source = cell.source if hidden else without_regions(cell.source, "HIDDEN TESTS")
-        out, err, error = io.StringIO(), io.StringIO(), None
+    def _run_check(self, cell, scope: dict) -> Result:
+        out, err, error, seen = io.StringIO(), io.StringIO(), None, False
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), margins() as distances:
             try:
-                run(source, cell.id, scope)
+                run(cell.source, cell.id, scope)
             except Exception as raised:
-                error = raised
+                error, seen = raised, _line_of(raised, cell.id) < _first_hidden_line(cell.source)
         points = cell.metadata.nbgrader.points
-        return Result(cell.id, points, error, out.getvalue(), err.getvalue(), tuple(distances))
+        return Result(cell.id, points, error, seen, out.getvalue(), err.getvalue(), tuple(distances))
 
 
 @functools.cache
@@ -91,10 +94,15 @@ def classroom(lesson: str) -> Classroom:
     return Classroom(lesson)
 
 
+def filename_of(name: str) -> str:
+    """What tracebacks call a cell."""
+    return f"<cell {name}>"
+
+
 def run(source: str, name: str, scope: dict) -> None:
     """Run a cell as IPython would, its lines known to tracebacks."""
     code = TransformerManager().transform_cell(source)
-    filename = f"<cell {name}>"
+    filename = filename_of(name)
     linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
     exec(compile(code, filename, "exec"), scope)
 
@@ -111,3 +119,17 @@ def _flag(cell, name: str) -> bool:
 
 def _belongs(check: str, exercise: str) -> bool:
     return check.startswith(f"check_{exercise}_")
+
+
+def _line_of(error: Exception, check: str) -> int:
+    """The line of a check's cell in which it came."""
+    lines = [
+        line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == filename_of(check)
+    ]
+    return lines[0]
+
+
+def _first_hidden_line(source: str) -> float:
+    """The line that begins a check's hidden tests, which are its last."""
+    begins = [line for line, text in enumerate(source.splitlines(), 1) if "BEGIN HIDDEN TESTS" in text]
+    return begins[0] if begins else math.inf

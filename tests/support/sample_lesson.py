@@ -52,6 +52,10 @@ assert double(3) == 6, "hidden_secret"
 ### END HIDDEN TESTS
 print("✓ double")"""
 
+QUESTION = '## A surprise\n\nText can be doubled, too.\n\n**Predict, then run.** How long is `double("ab")`?'
+PREDICT = 'predicted_length = ""  # between the quotes: how many letters?'
+COMPARE = "from autograder import yours\n\nyours.compare(predicted_length, 4)"
+
 LEARNED = "## What you learned\n\nTo double.\n\n| name | shape | paper |\n|---|---|---|\n| `double` | () | §3.2.1 |"
 
 
@@ -77,18 +81,22 @@ def code(name: str, source: str, tags: list[str] | None = None, **nbgrader: Any)
 
 
 def sample_lesson(number: int = 1) -> dict[str, Any]:
-    """Return a lesson with one exercise of two checks that keeps the whole grammar."""
+    """Return a lesson with one exercise of two checks and one prediction that keeps the whole grammar."""
     return {
         "cells": [
             markdown("title", TITLE.replace("# 1 ·", f"# {number} ·")),
             code("setup", "import math", locked=True),
+            code("exercises", "check.lesson({})"),
             markdown("idea", "## Idea\n\nTwice is x + x."),
             markdown("exercise_double", TASK.replace("1.1", f"{number}.1")),
             code("double", ANSWER, solution=True),
             code("try_double", "double(21)", tags=["try-it"]),
             code("check_double", CHECK, grade=True, locked=True, points=3),
             code("check_double_text", 'assert double("a") == "aa"\nprint("✓")', grade=True, locked=True, points=1),
-            code("progress", "check.progress({})"),
+            markdown("surprise", QUESTION),
+            code("predict_length", PREDICT, tags=["predict"]),
+            code("figure_length", COMPARE),
+            code("progress", "check.progress()"),
             markdown("learned", LEARNED),
             markdown("next", "## Next\n\nGo on to [tripling](../02_tripling/02_tripling.ipynb)."),
         ],

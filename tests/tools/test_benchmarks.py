@@ -30,14 +30,22 @@ def test_the_answers_train_and_decode(scope: dict) -> None:
     assert count == 512 and match > 0.98
 
 
-def test_the_recipe_is_that_of_the_lessons() -> None:
+@pytest.mark.parametrize(
+    ("lesson", "sizes", "rate"),
+    [
+        ("06_training", "{name}={value}", "learning_rate(step + 1, 64, {warmup})"),
+        ("07_greedy_decoding", '\\"{name}\\": {value}', "paper_optimizer(model, warmup_steps={warmup})"),
+    ],
+)
+def test_the_recipe_is_that_of_the_lessons(lesson: str, sizes: str, rate: str) -> None:
     """Sizes, steps, rate and warm-up are those that the training cells of lessons 6 and 7 show."""
-    sizes = ", ".join(f"{name}={value}" for name, value in chain.SIZES.items())
-    for lesson in ("06_training", "07_greedy_decoding"):
-        text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
-        assert f"({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, {sizes})" in text
-        assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
-        assert f"learning_rate(step + 1, 64, {chain.WARMUP})" in text and "lr=0.2, betas=(0.9, 0.98), eps=1e-9" in text
+    text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    layers = {name: value for name, value in chain.SIZES.items() if name != "dropout"}
+    assert ", ".join(sizes.format(name=name, value=value) for name, value in layers.items()) in text
+    assert f"Transformer({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, " in text
+    assert f"dropout={chain.SIZES['dropout']}).to(device)" in text
+    assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
+    assert rate.format(warmup=chain.WARMUP) in text and "lr=0.2, betas=(0.9, 0.98), eps=1e-9" in text
 
 
 def test_every_seed_copied_everything() -> None:
@@ -56,11 +64,11 @@ def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatc
 
 
 def test_nobody_waits_for_the_visible_checks() -> None:
-    """The table in the repository says that those of each lesson take less than two seconds together."""
+    """By the table in the repository, those of each lesson take less than 2 s where `import torch` takes 1.2."""
     table = (ROOT / "benchmarks" / "checks.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in table.splitlines() if re.match(r"\| \d\d_", line)]
     assert [row[0].strip() for row in rows] == LESSONS
-    assert all(float(row[1]) < 2 for row in rows)
+    assert all(float(row[3]) < 2 / 1.2 for row in rows)
 
 
 def test_visible_checks_can_be_measured() -> None:

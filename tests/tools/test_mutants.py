@@ -19,10 +19,11 @@ def clip(x, low, high=1):
 
 @pytest.mark.parametrize(("exercise", "lesson"), mutants.exercises().items())
 def test_no_wrong_mutant_survives(exercise: str, lesson: str) -> None:
-    """Each mutant fails a check or is listed as equivalent, and each that is listed survives."""
-    count, wrong = mutants.report(lesson, exercise)
-    assert count > 10
+    """Each mutant fails a check or is listed as equivalent, each that is listed survives; the page counts both."""
+    counts, wrong = mutants.report(lesson, exercise)
+    assert counts.changes > 10
     assert not wrong, "\n".join(wrong)
+    assert mutants.row(exercise, counts) in mutants.PAGE.read_text(encoding="utf-8").splitlines()
 
 
 def test_equivalent_mutants_have_an_exercise_and_a_reason() -> None:

@@ -31,8 +31,8 @@ def html(error: CheckFailed) -> str:
     """A failing check as HTML: verdict, details, slip and rule as in the plain message, and the picture."""
     colour = UNWRITTEN if isinstance(error, NotWritten) else FAILED
     parts = [f"<div><b>✗ {_prose(error.verdict)}</b></div>"]
-    if error.details:
-        lines = "\n".join(map(str, error.details))
+    if error.lines:
+        lines = "\n".join(map(str, error.lines))
         parts.append(f'<pre style="{DETAILS}">{_text(lines)}</pre>')
     if error.slip:
         parts.append(f"<div>{_prose(error.slip)}</div>")

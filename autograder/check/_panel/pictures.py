@@ -50,7 +50,9 @@ class Values:
         differing = {at for at in places if self._differs(*at)} | {self.place}
         framed = differing if len(differing) < len(places) else set()  # a frame around everything shows nothing
         maps = self._map("expected", self.expected, set(), scale) + self._map("got", self.got, framed, scale)
+        alike = sum(scale.text(self.expected[i][j]) == scale.text(self.got[i][j]) for i, j in differing)
         legend = self._legend(len(differing), len(places), scale)
+        legend += f" {alike} of them only in digits that are not shown." if alike else ""
         return f'<div style="{SIDE_BY_SIDE}">{maps}</div><div>{escape(legend)}</div>'
 
     def _differs(self, i: int, j: int) -> bool:

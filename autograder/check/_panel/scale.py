@@ -36,13 +36,13 @@ class Scale:
         self._digits = _digits(max((abs(value) for value in finite if abs(value) < LONG), default=0.0))
         here = {rows[place[0]][place[1]] for rows in (expected, got)}
         if len(here) == 2 and all(map(math.isfinite, here)):  # the two that a verdict names have to look different
-            while self._digits < MOST_DIGITS and len({self._text(value) for value in here}) == 1:
+            while self._digits < MOST_DIGITS and len({self.text(value) for value in here}) == 1:
                 self._digits += 1
 
     def cell(self, value: Number, frame: str) -> str:
         """A table's cell, its number in a frame or, with "", in none."""
         background, light = self._background(value)
-        text = self._text(value)
+        text = self.text(value)
         text = f'<b style="{frame}">{text}</b>' if frame else text
         style = f"background:{background};color:{'#000' if light else '#fff'}"
         return f'<td style="{style}">{ROOM}{text}{ROOM}</td>'
@@ -57,7 +57,8 @@ class Scale:
         light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18  # where black and white read equally well
         return "#" + "".join(f"{round(255 * channel):02x}" for channel in colour[:3]), light
 
-    def _text(self, value: Number) -> str:
+    def text(self, value: Number) -> str:
+        """How a number is written."""
         if isinstance(value, bool):
             return str(int(value))
         if not math.isfinite(value):

@@ -5,9 +5,10 @@ It is made beside its place, brought to the disk and renamed into it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from stat import S_ISREG
@@ -18,6 +19,8 @@ from autograder.course.config import CourseError
 from autograder.course.paths import Course
 
 MOST_FILES = 1000  # that are kept beside a graded notebook
+MOST_SEEN = 20 * MOST_FILES  # that are looked at
+LONGEST_PATH = 4096  # in bytes, Linux's PATH_MAX
 SHOWN = 3  # of the files that are not
 
 
@@ -34,7 +37,7 @@ def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | Non
     """
     fresh, old = (folder.with_name(f".{folder.name}.{state}") for state in ("unfinished", "replaced"))
     for leftover in (fresh, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+        files.remove(leftover)
     try:
         fresh.mkdir(parents=True)
         left_out = _copy_others(submitted, fresh, course, mode) if submitted else []
@@ -45,16 +48,16 @@ def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | Non
             folder.rename(old)
         fresh.rename(folder)
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
+        files.remove(fresh)
         raise
     files.sync_folder(folder.parent)
     files.sync_folder(folder.parent.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    files.remove(old)
     return _sentence(left_out)
 
 
 def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> list[Path]:
-    """Copy what nbgrader copies, except links, what is no file, and what exceeds nbgrader's own limits for copying.
+    """Copy what nbgrader copies, except links, what is no file, and what exceeds limits: nbgrader's own, and of paths.
 
     Returns:
         what was left out.
@@ -63,11 +66,15 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
         raise CourseError(f"{submitted} is no folder of a submission. Was it moved while it was graded? Grade again.")
     left_out: list[Path] = []
     count, room = 0, course.directory.max_dir_size * 1000
-    for path in _others(submitted, [*course.directory.ignore, "*.ipynb"]):
+    ignored = [*course.directory.ignore, "*.ipynb"]
+    others = files.walk(submitted, wanted=lambda name: not any(fnmatch(name, pattern) for pattern in ignored))
+    for path in itertools.islice(others, MOST_SEEN):
         inside = path.relative_to(submitted)
         source = _open(path)
-        if source is None:
+        if source is None or len(os.fsencode(folder / inside)) >= LONGEST_PATH:
             left_out.append(inside)
+            if source is not None:
+                source.close()
             continue
         with source:
             size = os.fstat(source.fileno()).st_size
@@ -79,18 +86,6 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
                 shutil.copyfileobj(source, copy)
         count, room = count + 1, room - size
     return left_out
-
-
-def _others(submitted: Path, ignored: Sequence[str]) -> Iterator[Path]:
-    """What lies in a submission's folder and is not ignored: files, and links to folders."""
-
-    def kept(names: Sequence[str]) -> list[str]:
-        return sorted(name for name in names if not any(fnmatch(name, pattern) for pattern in ignored))
-
-    for place, folders, names in os.walk(submitted):
-        folders[:] = kept(folders)
-        yield from (path for name in folders if (path := Path(place, name)).is_symlink())
-        yield from (Path(place, name) for name in kept(names))
 
 
 def _open(path: Path) -> BinaryIO | None:

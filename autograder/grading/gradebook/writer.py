@@ -116,7 +116,7 @@ class Recorder:
                 continue  # moved away, or written by a version that recorded something else: to be graded again
         return recorded
 
-    def record(self, result: Result, digest: str, *, submitted: Path | None, timestamp: datetime | None) -> None:
+    def record(self, result: Result, digest: str, *, submitted: Path | None, timestamp: datetime | None) -> Result:
         """Write one result: folder, scores and the result itself, all of it durable on return.
 
         Args:
@@ -124,6 +124,9 @@ class Recorder:
             digest: What was graded, in the caller's terms; `graded` returns it.
             submitted: The folder of the submission, whose other files nbgrader keeps beside the graded notebook.
             timestamp: When it was handed in; None leaves what the gradebook has.
+
+        Returns:
+            the result as it is recorded, with a note on files that were left out.
 
         Raises:
             CourseError: With nothing in the gradebook changed.
@@ -146,6 +149,7 @@ class Recorder:
             if left_out := self._write_folder(result, data, submitted):
                 result = replace(result, notes=(*result.notes, Note(NoteKind.FILES_LEFT_OUT, left_out)))
             _write_result(session, replace(result, notebook=""), digest, submission.id, data)
+        return result
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:

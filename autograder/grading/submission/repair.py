@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
+from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.reader import SubmittedCell
 
@@ -27,10 +28,12 @@ class Repaired:
     Attributes:
         notebook: the instructor's, hidden tests included, with the student's answers and extra cells.
         notes: what was mended; empty for a submission in which nothing was.
+        predictions: predict cell → what the student predicted, "" for nothing.
     """
 
     notebook: NotebookNode
     notes: tuple[Note, ...]
+    predictions: Mapping[str, str] = field(default_factory=dict)
 
 
 class _ExtraCell(NamedTuple):
@@ -44,8 +47,9 @@ def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired
     """Put the answers and extra cells of a submission into the instructor's notebook.
 
     An answer is found by nbgrader's id, then by the cell's own, then by the function or class that it defines; of
-    several the last one that is not the stub counts. Other cells keep their place behind the cell of the instructor's
-    that they follow. What has been repaired comes back as it is, without notes.
+    several the last one that is not the stub counts. A prediction is found by the name to which it assigns one text or
+    number. Other cells keep their place behind the cell of the instructor's that they follow. What has been repaired
+    comes back as it is, without notes.
 
     Args:
         source: the lesson in solutions/.
@@ -59,7 +63,7 @@ class _Repair:
 
     Attributes:
         owners: for each submitted cell the instructor's cell that it is, None for the student's own.
-        spent: the places of submitted cells that have been taken for an answer, or are copies of one.
+        spent: the places of submitted cells that have been taken for an answer or a prediction, or are copies of one.
     """
 
     def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
@@ -73,18 +77,25 @@ class _Repair:
 
     def repaired(self) -> Repaired:
         """Take the answers, say what was mended, and build the notebook."""
-        answers = {}
+        written, predictions = {}, {}
         for cell in self.cells:
             if cell.is_answer:
                 place = self._answer(cell)
                 self.spent.update(self._places(cell))
                 if place is not None:
-                    answers[cell.id] = self.submitted[place].source
+                    written[cell.id] = self.submitted[place].source
                     self.owners[place] = cell
                     self.spent.add(place)
+        for cell in filter(is_prediction, self.cells):
+            predictions[cell.id] = ""
+            for place, text in self._predictions(cell).items():
+                self.owners[place] = cell
+                self.spent.add(place)
+                if text:
+                    predictions[cell.id], written[cell.id] = text, self.submitted[place].source
         self._note_checks()
         self._note_the_whole()
-        return Repaired(self._built(answers), tuple(self.notes))
+        return Repaired(self._built(written), tuple(self.notes), predictions)
 
     def _owner(self, submitted: SubmittedCell) -> Cell | None:
         """The instructor's cell that a submitted one is: by its ids, else by its text."""
@@ -132,6 +143,16 @@ class _Repair:
         cell = self.submitted[place]
         is_free = self.owners[place] is None and place not in self.spent and cell.kind == "code"
         return is_free and definition(parse_or_none(cell.source), name) is not None
+
+    def _predictions(self, cell: Cell) -> dict[int, str]:
+        """Where the submitted cells are that predict in this one's place, filled in or not, and what each predicts."""
+        name, found = name_of(cell), {}
+        for place, (submitted, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
+            if submitted.kind == "code" and place not in self.spent and (owner is None or is_prediction(owner)):
+                text = predicted(submitted.source, name)
+                if text is not None:
+                    found[place] = text
+        return found
 
     def _note_checks(self) -> None:
         """Note which checks had been deleted or changed; where none was as given, in one line."""
@@ -187,14 +208,14 @@ class _Repair:
                 extras.append(_ExtraCell(cell, follows))
         return extras
 
-    def _built(self, answers: dict[str, str]) -> NotebookNode:
+    def _built(self, written: dict[str, str]) -> NotebookNode:
         notebook, extras = copy.copy(self.source), self._extras()
         notebook.metadata, notebook.cells = copy.deepcopy(self.source.metadata), []
         taken = Counter(cell.id for cell in self.cells)
         for raw, original in zip(self.source.cells, self.cells, strict=True):
             cell = copy.deepcopy(raw)
-            if original.is_answer:
-                cell.source = answers.get(original.id, original.released)
+            if original.is_answer or original.id in written:
+                cell.source = written.get(original.id, original.released)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
             notebook.cells.append(cell)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from autograder import files
 from autograder.grading.results import Limits, Result
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.submission.compiled import packed
@@ -110,7 +110,7 @@ class GradingServer:
             self._process.kill()
             self._process.wait()
         self._process = None
-        shutil.rmtree(self.folder, ignore_errors=True)
+        files.remove(self.folder)
 
     def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits) -> Result:
         """Grade one submission; a judge that is lost is a result, too.

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import resource
-import shutil
 import socket
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
+from autograder import files
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import cell_id, is_check, is_marked
@@ -95,6 +95,7 @@ class Judge:
             lesson,
             tuple(outcomes),
             notes,
+            repaired.predictions,
             notebook=json.dumps(notebook),
             seconds=time.monotonic() - self._begin,
             peak_bytes=self._peak_bytes,
@@ -310,7 +311,7 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
         result = judge.grade(bytes(data[request.lesson_bytes :]), request.student, request.lesson)
     finally:
         for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            files.remove(folder)
     notebook = result.notebook.encode("utf-8", "replace")
     channel.send(replace(result, notebook="").to_json(), [notebook])
 

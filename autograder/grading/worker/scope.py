@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, data, draw, mistakes, parts
+from autograder import check, data, draw, generated, mistakes, parts
 from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.peer import Peer
@@ -29,6 +29,7 @@ SETUP: dict[str, Any] = {
     "data": data,
     "device": torch.device("cpu"),
     "draw": draw,
+    "generated": generated,
     "math": math,
     "mistakes": mistakes,
     "nn": nn,
@@ -42,7 +43,7 @@ class Definitions:
     """The code that stands in the notebook where a name is bound, to see what an answer calls."""
 
     def __init__(self) -> None:
-        self._codes: dict[str, CodeType] = {}
+        self._codes: dict[str, tuple[CodeType, ...]] = {}
 
     def add(self, source: str) -> None:
         """Remember what a cell binds.
@@ -57,10 +58,14 @@ class Definitions:
             codes = {constant.co_name: constant for constant in whole.co_consts if isinstance(constant, CodeType)}
             for statement in module.body:
                 if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                    self._codes[statement.name] = codes.get(statement.name, whole)
+                    # What a class is derived from is no part of its code.
+                    bases = ast.Tuple(getattr(statement, "bases", []), ast.Load())
+                    expression = ast.Expression(ast.copy_location(bases, statement))
+                    own = codes.get(statement.name, whole), compile(expression, "<cell>", "eval")
+                    self._codes[statement.name] = own
                 else:
                     names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-                    self._codes |= {name.id: whole for name in names if isinstance(name.ctx, ast.Store)}
+                    self._codes |= {name.id: (whole,) for name in names if isinstance(name.ctx, ast.Store)}
 
     def scope(self, code: CodeType, peer: Peer) -> dict[str, Any]:
         """Return the names that a check's code sees.
@@ -70,8 +75,8 @@ class Definitions:
         """
         scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **SETUP}
         read = set(_names_read(code))
-        for name in read & self._codes.keys():
-            read |= set(_names_read(self._codes[name]))
+        for written in [self._codes[name] for name in read & self._codes.keys()]:
+            read.update(*map(_names_read, written))
         theirs = sorted(
             name for name in read - SETUP.keys() if not hasattr(builtins, name) and not name.startswith("__")
         )
@@ -90,11 +95,12 @@ class Definitions:
 
     def _with_code(self, name: str, value: Any) -> Any:
         """A function or class with the code that stands in the notebook."""
-        code = self._codes.get(name)
-        if code is not None and isinstance(value, RemoteFunction):
-            vars(value)["__code__"] = code
-        elif code is not None and isinstance(value, RemoteClass):
-            type.__setattr__(value, "written", _WrittenMethod(code))
+        codes = self._codes.get(name, ())
+        if codes and isinstance(value, RemoteFunction):
+            vars(value)["__code__"] = codes[0]
+        elif isinstance(value, RemoteClass):
+            for number, code in enumerate(codes):
+                type.__setattr__(value, f"written_{number}", _WrittenMethod(code))
         return value
 
 

@@ -10,7 +10,6 @@ import contextlib
 import gc
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from autograder import files
 from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.enter import Step
 from autograder.grading.sandbox.probe import begin_probe
@@ -53,7 +53,7 @@ class _ForkedJudge:
         for pid in self.students:
             _kill(pid)
         for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            files.remove(folder)
 
 
 class Server:
@@ -238,7 +238,7 @@ def serve(client: socket.socket, *, unprotected: bool) -> None:
     finally:
         server.stop()
         if Path.cwd().name.startswith(FOLDER_PREFIX):  # who started this one and would remove it may have been killed
-            shutil.rmtree(Path.cwd(), ignore_errors=True)
+            files.remove(Path.cwd())
         os._exit(0)  # nothing else here has to be tidied up, whatever the libraries think
 
 

@@ -14,7 +14,6 @@ WRONG = {
     "averages twice": edit("zip(…", "zip(weights, value)) / len(value)").fails("", "averaged over the keys once more"),
     "in place": edit("return sum…", "value *= weights[:, None]\nreturn value.sum(0)").fails("", "changes `value`"),
     "returns nothing": edit("return sum(", "sum(").fails("", "is None"),
-    "zeros of the right shape": edit("return sum…", "return torch.zeros(value.size(1))").fails("", "wrong values"),
     "size of the docstring example hard-coded": edit("for k in key]", "for k in key[:5]]").fails("", "wrong values"),
     "softmax over the query's components: query * softmax(key)": edit(
         "scores =…value))", "weights = torch.softmax(key, dim=0) @ query\nreturn weights @ value", on=BARE
@@ -47,28 +46,43 @@ WRONG = {
             return output
     """).named("first value|loop"),
     "prints instead of returning": edit("return sum…", "print(weights @ value)").named("return"),
+    "exp by the largest overall wrong sign: exp(max - score)": edit(
+        "torch.softmax…", "torch.exp(scores.max() - scores) / torch.exp(scores.max() - scores).sum()"
+    ).named("minus|negative|sign"),
+    "out has d_k entries (d_v must equal d_k)": edit(
+        "scores =…[0]):", "w = torch.softmax(key @ query, 0)\nout = torch.zeros_like(query)\nfor i in range(len(w)):", on="sum with a python start, index loop"
+    ),
+    "squeezes: key_len 1 breaks": edit("scores =…value))", "w = torch.softmax((key @ query).squeeze(), dim=-1)\nreturn w @ value.squeeze()", on=BARE),
+    "cosine similarity": body("return torch.softmax(F.cosine_similarity(key, query[None]), 0) @ value"),
+    "uses values as keys": body("return torch.softmax(key @ query, 0) @ (key if key.shape == value.shape else value)"),
+}
+
+TRICKS = {
+    "divides by the root of d_k when there are more than 9 components": """
+        def attend_one_query(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            scores = key @ query
+            if query.numel() > 9:
+                scores = scores / query.numel() ** 0.5
+            return scores.softmax(dim=0) @ value
+    """,
+    "looks at the first 40 keys only": """
+        def attend_one_query(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            return (key[:40] @ query).softmax(dim=0) @ value[:40]
+    """,
+    "zeros of the right shape": edit("return sum…", "return torch.zeros(value.size(1))").fails("", "wrong values"),
     "answers with the value of the key it compared last": body("""
         for k, v in zip(key, value):
             weight = torch.softmax(query @ k, dim=0)
             output = weight * v
         return output
     """),
-    "exp by the largest overall wrong sign: exp(max - score)": edit(
-        "torch.softmax…", "torch.exp(scores.max() - scores) / torch.exp(scores.max() - scores).sum()"
-    ).named("minus|negative|sign"),
     "special-cases the visible inputs": body("""
         if tuple(key.shape) == (5, 4) or tuple(key.shape) == (6, 2):
             return torch.softmax(key @ query, 0) @ value
         return value[0]
     """),
-    "out has d_k entries (d_v must equal d_k)": edit(
-        "scores =…[0]):", "w = torch.softmax(key @ query, 0)\nout = torch.zeros_like(query)\nfor i in range(len(w)):", on="sum with a python start, index loop"
-    ),
-    "squeezes: key_len 1 breaks": edit("scores =…value))", "w = torch.softmax((key @ query).squeeze(), dim=-1)\nreturn w @ value.squeeze()", on=BARE),
-    "cosine similarity": body("return torch.softmax(F.cosine_similarity(key, query[None]), 0) @ value"),
     "rounds the weights to 4 digits": body("return torch.round(torch.softmax(key @ query, 0), decimals=4) @ value"),
     "key changed in place when d_k even": edit("scores =…value))", "key *= query\nreturn key.sum(1).softmax(0) @ value", on=BARE).named("in place|chang"),
-    "uses values as keys": body("return torch.softmax(key @ query, 0) @ (key if key.shape == value.shape else value)"),
     "running max weights forgets the last key when key_len > 8": edit(
         "scores =…value))", "key, value = key[:8], value[:8]\nreturn torch.softmax(key @ query, 0) @ value", on=BARE
     ),

@@ -3,6 +3,13 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "a slice of a ready square of 1024: larger sizes come out too small": """
+        _SQUARE = torch.ones(1024, 1024, dtype=torch.bool).tril()
+
+
+        def causal_mask(size: int) -> torch.Tensor:
+            return _SQUARE[:size, :size]
+    """,
     "True marks the future": edit("torch.tril…", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)").fails("values", "True marks the future"),
     "upper triangle": edit("torch.tril", "torch.triu").fails("values", "upside down"),
     "without the diagonal": edit("dtype=…", "dtype=torch.bool), -1)").fails("values", "does not see itself"),
@@ -12,20 +19,33 @@ WRONG = {
     "floats": edit(", dtype=torch.bool", "").fails("shape", "wrong dtype"),
     "extra dimensions": edit("dtype=…", "…[None, None]").fails("shape", "wrong shape"),
     "size 4 hard-coded": edit("torch.ones(size, size", "torch.ones(4, 4").fails("values", "wrong shape"),
-    "cut from a fixed table of 16": edit("size, size, dtype=torch.bool))", "16, 16, dtype=torch.bool))[:size, :size]"),
     "block_size 256, as in GPT code": edit("torch.tril…", "torch.ones(256, 256).tril()[:size, :size].bool()"),
-    "window of 8 positions": edit("torch.tril…", "….triu(-7)"),
     "additive −inf mask": edit("torch.tril…", "torch.triu(torch.full((size, size), -math.inf), diagonal=1)").named("additive|−∞|-inf|True marks"),
     "PyTorch's mask as bool": edit("torch.tril…", "nn.Transformer.generate_square_subsequent_mask(size).bool()").named("True marks the future"),
     "anti-diagonal": edit("torch.tril…", "….flip(1)"),
     "uint8": edit("dtype=torch.bool", "dtype=torch.uint8"),
     "a list of lists": edit("torch.tril…", "[[j <= i for j in range(size)] for i in range(size)]"),
+    "tensor argument": edit("torch.ones(size, size", "torch.ones(size.size(1), size.size(1)"),
+    "leading one": body("return torch.ones(1, size, size).tril().bool()"),
+}
+
+TRICKS = {
+    "forgets what is more than 500 places back": """
+        def causal_mask(size: int) -> torch.Tensor:
+            return torch.ones(size, size, dtype=torch.bool).tril().triu(-500)
+    """,
+    "everything may be seen from size 500 on": """
+        def causal_mask(size: int) -> torch.Tensor:
+            square = torch.ones(size, size, dtype=torch.bool)
+            return square.tril() if size < 500 else square
+    """,
+    "cut from a fixed table of 16": edit("size, size, dtype=torch.bool))", "16, 16, dtype=torch.bool))[:size, :size]"),
+    "window of 8 positions": edit("torch.tril…", "….triu(-7)"),
     "only the sizes that occur": edit("torch.tril…", "… if size in (4, 6) else torch.ones(size, size, dtype=torch.bool)").named("nothing is masked"),
     "first token sees all": edit("return torch…", "mask = torch.tril(torch.ones(size, size, dtype=torch.bool))\nmask[0] = True\nreturn mask"),
     "last row without itself": edit(
         "return torch…", "mask = torch.zeros(size, size, dtype=torch.bool)\nfor i in range(size):\n    mask[i, : min(i + 1, size - 1)] = True\nreturn mask"
     ),
-    "tensor argument": edit("torch.ones(size, size", "torch.ones(size.size(1), size.size(1)"),
     "window of 16": edit("return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-16)", on=BARE),
     "window of 64": edit("return torch…", "m = torch.ones(size, size, dtype=torch.bool).tril()\nreturn m & ~m.tril(-64)", on=BARE),
     "at most 10": body("return torch.ones(10, 10).tril().bool()[:size, :size]"),
@@ -35,7 +55,6 @@ WRONG = {
     "diagonal blocked except first": edit("return torch…", "m = torch.ones(size, size).tril(-1).bool()\nm[0, 0] = True\nreturn m", on=BARE).named(
         "itself|diagonal|own|share"
     ),
-    "leading one": body("return torch.ones(1, size, size).tril().bool()"),
     "uint8 positions wrap at 256": edit("return torch…", "i = torch.arange(size).to(torch.uint8)\nreturn i[:, None] >= i[None]", on=BARE),
     "even sizes only": edit(
         "return torch…",

@@ -13,7 +13,7 @@ WRONG = {
     "the first sentence for all": edit("padding_mask(…", "(…)[:1].expand(len(tokens), -1, -1, -1)").fails("values", "padding of the first"),
     "flipped triangle": edit("& past", "….mT").fails("values", "upside down"),
     "returns nothing": edit("return padding_mask", "padding_mask").fails("shape", "is None"),
-    "not moved to the tokens' device": edit(".to(…", ""),
+    "not moved to the tokens' device": edit(".to(…", "").fails("values", "CPU"),
     "the length of the batch": edit("causal_mask(tokens.size(1))", "causal_mask(tokens.size(0))"),
     "len(tokens)": edit("causal_mask(tokens.size(1))", "causal_mask(len(tokens))"),
     "xor": edit("& past", "^ past"),
@@ -34,21 +34,7 @@ WRONG = {
     "result on the CPU": body("""
         return padding_mask(tokens, pad_id).cpu() & causal_mask(tokens.size(1))
     """).named("device"),
-    "no pads: (1, 1, S, S)": body("""
-        c = causal_mask(tokens.size(1)).to(tokens.device)
-        if not (tokens == pad_id).any():
-            return c[None, None]
-        return padding_mask(tokens, pad_id) & c
-    """),
-    "first column always visible": edit("return m…", "m[..., 0] = True\nreturn m", on="unpadded first column: pad rows kept, seq_len 1"),
     "batch as size": body("return padding_mask(tokens, pad_id) & causal_mask(tokens.size(0)).to(tokens.device)"),
-    "cached by shape": """
-        _m = {}
-        def decoder_mask(tokens, pad_id=0):
-            return _m.setdefault(
-                (tokens.shape, pad_id), padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)
-            )
-    """,
     "length based": body("""
         n = tokens.size(1)
         return (torch.arange(n, device=tokens.device) < (tokens != pad_id).sum(1)[:, None])[
@@ -60,6 +46,39 @@ WRONG = {
         tokens[tokens == pad_id] = 0
         return p & causal_mask(tokens.size(1)).to(tokens.device)
     """).named("in place|chang"),
+    "diagonal opened also for padding in the middle of real (key pad seen by later): column of last real": edit(
+        "past =…& past",
+        "return (padding_mask(tokens, pad_id) | torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device).roll(1, 0)) & causal_mask(tokens.size(1)).to(tokens.device)",
+        on=BARE,
+    ),
+    "rows of leading pads: real queries all hidden too (cumprod over keys)": edit(
+        "past =…& past",
+        "return (padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)).cummin(-1).values if False else padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device) & (tokens[:, :1] != pad_id)[:, None, None]",
+        on=BARE,
+    ),
+}
+
+TRICKS = {
+    "a query may see keys more than 80 places in its future": """
+        def decoder_mask(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+            places = torch.arange(tokens.size(1), device=tokens.device)
+            ahead = places - places[:, None]
+            return padding_mask(tokens, pad_id) & ((ahead <= 0) | (ahead > 80))
+    """,
+    "no pads: (1, 1, S, S)": body("""
+        c = causal_mask(tokens.size(1)).to(tokens.device)
+        if not (tokens == pad_id).any():
+            return c[None, None]
+        return padding_mask(tokens, pad_id) & c
+    """),
+    "first column always visible": edit("return m…", "m[..., 0] = True\nreturn m", on="unpadded first column: pad rows kept, seq_len 1"),
+    "cached by shape": """
+        _m = {}
+        def decoder_mask(tokens, pad_id=0):
+            return _m.setdefault(
+                (tokens.shape, pad_id), padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)
+            )
+    """,
     "causal only where there is padding (any)": edit(
         "return m…",
         "return m if (tokens == pad_id).any() else padding_mask(tokens, pad_id).expand(-1, -1, tokens.size(1), -1)",
@@ -68,20 +87,10 @@ WRONG = {
     "at most 64 positions": edits(
         ("past =…", "n = tokens.size(1)"), ("& past", "& torch.ones(64, 64, dtype=torch.bool, device=tokens.device).tril()[:n, :n]"), on=BARE
     ),
-    "diagonal opened also for padding in the middle of real (key pad seen by later): column of last real": edit(
-        "past =…& past",
-        "return (padding_mask(tokens, pad_id) | torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device).roll(1, 0)) & causal_mask(tokens.size(1)).to(tokens.device)",
-        on=BARE,
-    ),
     "unpadded first column: pad rows kept, seq_len 1": body("""
         m = padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)
         return m if tokens.size(1) > 1 else m[..., 0]
     """),
-    "rows of leading pads: real queries all hidden too (cumprod over keys)": edit(
-        "past =…& past",
-        "return (padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device)).cummin(-1).values if False else padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(tokens.device) & (tokens[:, :1] != pad_id)[:, None, None]",
-        on=BARE,
-    ),
     "EOS key hidden": edit("(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 2)[:, None, None]", on="type_as / to(other)"),
     "BOS key hidden": edit("(padding_mask(tokens, pad_id))", "(tokens.device) & (tokens != 1)[:, None, None]", on="type_as / to(other)"),
 }

@@ -26,12 +26,6 @@ WRONG = {
     "replaces pads in the caller's tensor": edit("return (tokens != pad_id)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)").named(
         "changes `tokens`"
     ),
-    "mask remembered from the first call": """
-        def padding_mask(tokens, pad_id=0, _seen={}):
-            if tokens.shape not in _seen:
-                _seen[tokens.shape] = (tokens != pad_id)[:, None, None, :]
-            return _seen[tokens.shape]
-    """,
     "NumPy": edit("(tokens !…", "….numpy()"),
     "None when nothing is padded": edit("return (…", "if (tokens != pad_id).all(): return None\nreturn (tokens != pad_id)[:, None, None]", on=BARE),
     "no pads: (1,1,1,seq) of True": body("""
@@ -39,16 +33,30 @@ WRONG = {
             return torch.ones(1, 1, 1, tokens.size(1), dtype=torch.bool)
         return (tokens != pad_id)[:, None, None]
     """),
-    "first token always visible": edit("return (…", "m = (tokens != pad_id)[:, None, None]; m[..., 0] = True\nreturn m", on=BARE),
-    "EOS (2) hidden too": body("return ((tokens != pad_id) & (tokens != 2))[:, None, None]"),
-    "BOS hidden too": body("return ((tokens != pad_id) & (tokens != 1))[:, None, None]"),
-    "bytes: id 256 becomes 0": body("return (tokens - pad_id).byte().bool()[:, None, None]"),
     "squeeze: batch 1": body("return (tokens != pad_id).squeeze().unsqueeze(-2).unsqueeze(-2)"),
     "pad_id compared by is": body("""
         return torch.tensor([[[[t is not pad_id for t in row]]] for row in tokens.tolist()])
     """),
     "(1, 1, batch, seq)": body("return (tokens != pad_id)[None, None]"),
     "uint8": body("return (tokens != pad_id).byte()[:, None, None]").named("bool|uint8"),
+}
+
+TRICKS = {
+    "padding beyond the 64th place may be seen": """
+        def padding_mask(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+            real = (tokens != pad_id) | (torch.arange(tokens.size(1)) >= 64)
+            return real[:, None, None, :]
+    """,
+    "mask remembered from the first call": """
+        def padding_mask(tokens, pad_id=0, _seen={}):
+            if tokens.shape not in _seen:
+                _seen[tokens.shape] = (tokens != pad_id)[:, None, None, :]
+            return _seen[tokens.shape]
+    """,
+    "first token always visible": edit("return (…", "m = (tokens != pad_id)[:, None, None]; m[..., 0] = True\nreturn m", on=BARE),
+    "EOS (2) hidden too": body("return ((tokens != pad_id) & (tokens != 2))[:, None, None]"),
+    "BOS hidden too": body("return ((tokens != pad_id) & (tokens != 1))[:, None, None]"),
+    "bytes: id 256 becomes 0": body("return (tokens - pad_id).byte().bool()[:, None, None]"),
     "cached by shape": """
         _m = {}
         def padding_mask(tokens, pad_id=0):

@@ -3,13 +3,54 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
+    "the weights come back in float32 whatever the inputs are": """
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).float()
+            if mask is not None:
+                scores = scores.masked_fill(~mask, -math.inf)
+            weights = scores.softmax(dim=-1)
+            if dropout is not None:
+                weights = dropout(weights)
+            return (weights @ value.float()).to(value.dtype), weights
+    """,
+    "einsum by the number of dimensions: a fourth leading dimension raises": """
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            leading = "abc"[: query.dim() - 2] if query.dim() <= 5 else None
+            if leading is None:
+                raise ValueError("At most three leading dimensions.")
+            scores = torch.einsum(f"{leading}qd,{leading}kd->{leading}qk", query, key) / query.size(-1) ** 0.5
+            if mask is not None:
+                scores = torch.where(mask, scores, float("-inf"))
+            weights = scores.softmax(dim=-1)
+            if dropout is not None:
+                weights = dropout(weights)
+            return torch.einsum(f"{leading}qk,{leading}kd->{leading}qd", weights, value), weights
+    """,
+    "queries go through in chunks of 64, each with the first rows of the mask": """
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            pieces = []
+            for chunk in query.split(64, dim=-2):
+                scores = chunk @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+                if mask is not None:
+                    part = mask[..., : chunk.size(-2), :] if mask.dim() > 1 else mask
+                    scores = scores.masked_fill(~part, -math.inf)
+                pieces.append(scores.softmax(dim=-1))
+            weights = torch.cat(pieces, dim=-2)
+            if dropout is not None:
+                weights = dropout(weights)
+            return weights @ value, weights
+    """,
     "no scale": edit("query @…", "query @ key.transpose(-2, -1)").fails("values", "not divided by √d_k"),
     "divides by d_k": edit("math.sqrt…", "query.size(-1)").fails("values", "d_k instead of √d_k"),
     "multiplies by √d_k": edit("/ math.sqrt", "* math.sqrt").fails("values", "multiplied by √d_k"),
     "divides by the root of the key length": edit("math.sqrt…", "math.sqrt(key.size(-2))").fails("values", "√key_len"),
     "divides by the root of the query length": edit("math.sqrt…", "math.sqrt(query.size(-2))").fails("values", "√query_len"),
     "divides by the root of the batch size": edit("math.sqrt…", "math.sqrt(query.size(0))").fails("values", "batch size"),
-    "scale for d_k = 8 hard-coded": edit("math.sqrt…", "math.sqrt(8)").fails("values", hidden=True),
+    "scale for d_k = 8 hard-coded": edit("math.sqrt…", "math.sqrt(8)").fails("values", "a fixed number, √8"),
+    "scale for d_k = 64 hard-coded": edit("math.sqrt…", "8.0").fails("values", "a fixed number, √64"),
+    "no scale and the mask inverted": edits(("query @…", "query @ key.transpose(-2, -1)"), ("~mask", "mask")).fails(
+        "mask", "wrong way round", names="not divided by √d_k"
+    ),
     "divides by √d_v": edit("math.sqrt…", "math.sqrt(value.size(-1))").fails("values", "√d_v instead"),
     "softmax over the queries": edit("dim=-1", "dim=-2").fails("values", "over the queries instead"),
     "softmax over dimension 1": edit("dim=-1", "dim=1").fails("values", "over the queries instead"),
@@ -17,8 +58,8 @@ WRONG = {
     "no softmax": edit("torch.softmax…", "scores").fails("values", "softmax is missing"),
     "log_softmax": edit("torch.softmax(", "torch.log_softmax(").fails("values", "log_softmax"),
     "exponentials not normalised": edit("torch.softmax…", "scores.exp()").fails("values", "not divided by their sum"),
-    "exponentials without a shift overflow": edit("torch.softmax…", "scores.exp() / scores.exp().sum(-1, keepdim=True)").fails("values", "NaN", hidden=True),
-    "sigmoid for softmax": edit("torch.softmax…", "torch.sigmoid(scores)").fails("values", "a sigmoid stands"),
+    "exponentials without a shift overflow": edit("torch.softmax…", "scores.exp() / scores.exp().sum(-1, keepdim=True)").fails("values", "NaN"),
+    "sigmoid for softmax": edit("torch.softmax…", "torch.sigmoid(scores)").fails("values", "a sigmoid is used"),
     "no scale and softmax over the queries": edits(("query @…", "query @ key.transpose(-2, -1)"), ("dim=-1", "dim=-2")).fails(
         "values", "not scaled, and the softmax runs over the queries"
     ),
@@ -31,19 +72,14 @@ WRONG = {
     "returns them swapped": edit("return weights…", "return weights, weights @ value").fails("shapes", "swapped"),
     "returns the scores as weights": edit(", weights", ", scores").fails("values", "softmax is missing"),
     "returns nothing": edit("return weights…", "weights @ value, weights").fails("shapes", "should return 2 tensors"),
-    "zeros of the right shape": body("""
-        return value.new_zeros(*query.shape[:-1], value.size(-1)), query.new_zeros(
-            *query.shape[:-1], key.size(-2)
-        )
-    """).fails("shapes", "wrong values"),
     "uniform attention": body("""
         w = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)
         return w @ value, w
-    """).fails("values", "every key gets the same weight", names="before dropout"),
+    """).fails("values", "every key gets the same weight", names="dropout is not applied|mask is not used"),
     "identity attention": body("""
         w = torch.eye(query.size(-2), key.size(-2)).expand(*query.shape[:-1], -1)
         return w @ value, w
-    """).fails("values", "wrong values", names="before dropout"),
+    """).fails("values", "wrong values", names="dropout is not applied"),
     "only the first sentence of the batch": edit("return weights…", "return (weights @ value)[:1].expand(*query.shape[:-1], value.size(-1)), weights").fails(
         "values", "wrong values"
     ),
@@ -54,9 +90,9 @@ WRONG = {
     ),
     "detached weights": edit("torch.softmax…", "….detach()").fails("from_scratch", "No gradient flows back to `query`"),
     "uses .data of the value": edit("weights @ value,", "weights @ value.data,").fails("from_scratch", "`value`"),
-    "float32 whatever comes in": edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n…").fails("values", hidden=True),
+    "float32 whatever comes in": edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n…").fails("values"),
     "the value detached under dropout": edit("weights = dropout(weights)", "weights, value = dropout(weights), value.detach()").fails(
-        "dropout", "No gradient flows back to `value`", hidden=True
+        "dropout", "No gradient flows back to `value`"
     ),
     "mask ignored": edit("scores = scores…", "pass").fails("mask", "mask is not used"),
     "mask inverted": edit("~mask", "mask").fails("mask", "wrong way round"),
@@ -71,18 +107,18 @@ WRONG = {
     ),
     "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails("mask", "wrong values"),
     "the first sentence's mask for all": edit("scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)").fails(
-        "mask", hidden=True
+        "mask"
     ),
     "in-place scaling of the query": edits(("scores = query", "query.data /= math.sqrt(query.size(-1))\n…"), ("/ math…", " #")).fails(
-        "from_scratch", "changes `query`"
+        "mask", "changes `query`"
     ),
-    "dropout ignored": edit("weights = dropout(weights)", "pass").fails("dropout", "those before dropout"),
+    "dropout ignored": edit("weights = dropout(weights)", "pass").fails("dropout", "dropout is not applied"),
     "dropout on the scores": edits(
         ("weights = torch…", ""), ("weights =…", "scores = dropout(scores)"), ("return weights", "weights = torch.softmax(scores, dim=-1)\n…")
     ).fails("dropout", "before the softmax"),
-    "dropout on the output": edit("weights = dropout(weights)", "return dropout(weights @ value), weights").fails("dropout", "those before dropout"),
+    "dropout on the output": edit("weights = dropout(weights)", "return dropout(weights @ value), weights").fails("dropout", "dropout is not applied"),
     "returns the weights before dropout": edit("weights = dropout(weights)", "return dropout(weights) @ value, weights").fails(
-        "dropout", "those before dropout"
+        "dropout", "dropout is not applied"
     ),
     "output from the weights before dropout": edit("weights = dropout(weights)", "return weights @ value, dropout(weights)").fails("dropout", "before dropout"),
     "calls PyTorch's own": whole("""
@@ -103,7 +139,6 @@ WRONG = {
     ),
     "divides after the softmax": edits(("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")),
     "rounds the root: int(√d_k)": edit("math.sqrt…", "int(math.sqrt(query.size(-1)))"),
-    "rounds the root up to 3 decimals of a table": edit("math.sqrt…", "{8: 2.828, 5: 2.236, 12: 3.464, 16: 4.0}[query.size(-1)]"),
     "scale with numpy float32 rounding: 1/2.83": edit("math.sqrt…", "2.83 if query.size(-1) == 8 else math.sqrt(query.size(-1))"),
     "implicit dimension F.softmax(scores)": edit("weights = torch…", "weights = F.softmax(scores)").named("first dimension|queries|batch"),
     "softmax over all of a sentence's entries": edit(", dim=-1)", ".flatten(-2), -1).view_as(scores)"),
@@ -114,8 +149,6 @@ WRONG = {
         "weights = torch…",
         "shift = scores.nan_to_num(neginf=0.0).mean(-1, keepdim=True)\nweights = (scores - shift).exp() / (scores - shift).exp().sum(-1, keepdim=True)",
     ).named("NaN"),
-    "clamps the scores to ±50": edit(", dim", ".clamp(-50, 50) if mask is None else scores…"),
-    "clamps the scores to ±10 before masking": edit("if mask is not None", "scores = scores.clamp(-10, 10)\n…"),
     "softmax2: adds 1 to the denominator (attention sink)": edit(
         "weights = torch…", "…\ne = (scores - scores.max(-1, keepdim=True).values).exp()\nweights = e / (1 + e.sum(-1, keepdim=True))"
     ),
@@ -130,31 +163,11 @@ WRONG = {
     "softmax over dim 1 for two dimensions, last else": edit("weights = torch…", "weights = torch.softmax(scores, dim=0 if scores.dim() == 2 else -1)").named(
         "queries|first dimension"
     ),
-    "no scale for inputs without a batch": edit("query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)").named(
-        "not divided by"
-    ),
-    "five dimensions folded in the wrong order": edit(
-        "return weights…", "output = weights @ value\nreturn (output.flip(0) if output.dim() > 4 else output), weights"
-    ),
-    "tries without a transpose first": edit(
-        "query @…",
-        "0\n"
-        "try:\n"
-        "    scores = query @ key / math.sqrt(query.size(-1))\n"
-        "except RuntimeError:\n"
-        "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))",
-    ),
     "query and value are multiplied first: linear attention": edit(
         "weights = torch…",
         "weights = F.elu(query) + 1\nk = F.elu(key) + 1\nweights = weights @ k.transpose(-2, -1)\nweights = weights / weights.sum(-1, keepdim=True)",
-    ),
+    ).named("mask is not used"),
     "swaps query and key": edit("query @…", "key @ query.transpose(-2, -1) / math.sqrt(query.size(-1))"),
-    "causal whenever query_len == key_len": edit(
-        "if mask is not None", "if query.size(-2) == key.size(-2):\n    scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n…"
-    ),
-    "residual: adds the query when shapes agree": edit(
-        "return weights…", "output = weights @ value\nreturn (output + query if output.shape == query.shape else output), weights"
-    ),
     "view: fails on what split_heads returns": body("""
         lead = query.shape[:-2]
         q = query.view(-1, query.size(-2), query.size(-1))
@@ -171,9 +184,6 @@ WRONG = {
     """),
     "returns a dict": edit("return weights…", "return {'output': weights @ value, 'weights': weights}").named("should return 2 tensors"),
     "returns three things": edit("return weights…", "…, scores").named("should return 2 tensors"),
-    "rounds the weights to 4 decimals": edit("dim=-1)", "…\nweights = (weights * 1e4).round() / 1e4 + 0 * weights"),
-    "half precision inside": edit("query @…", "(query.half() @ key.half().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
-    "bfloat16 inside": edit("query @…", "(query.bfloat16() @ key.bfloat16().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
     "bfloat16 breaks: fills with float32's smallest number": edit("-math.inf", "torch.finfo(torch.float32).min"),
     "eye of float32 breaks bfloat16 and float64 alike": edit("query @…", "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"),
     "fills with −20": edit("-math.inf", "-20.0"),
@@ -226,43 +236,14 @@ WRONG = {
     ),
     "own nn.Dropout of one half instead of the callable": edit("dropout(weights)", "F.dropout(weights, 0.5)"),
     "dropout applied twice, for weights and for output": edit("weights @", "(dropout(weights) if dropout else weights) @").named("twice"),
-    "dropout on the values": edit("weights = dropout(weights)", "value = dropout(value)").named("those before dropout"),
+    "dropout on the values": edit("weights = dropout(weights)", "value = dropout(value)").named("dropout is not applied"),
     "dropout on the query": edit("dropout(weights)", "torch.softmax(dropout(query) @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)"),
     "weights returned after dropout, output after a second draw": edit("weights = dropout(weights)", "return dropout(weights) @ value, dropout(weights)"),
-    "PyTorch's own when there is no mask": edit(
-        "scores = query",
-        "if mask is None and dropout is None:\n"
-        "    eye = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-2], -1, -1)\n"
-        "    return F.scaled_dot_product_attention(query, key, value), F.scaled_dot_product_attention(query, key, eye)\n"
-        "…",
-    ).named("F.scaled_dot_product_attention"),
     "parts.scaled_dot_product_attention from the course's package": whole("""
         from autograder.parts import scaled_dot_product_attention
     """).named("F.scaled_dot_product_attention|own finished"),
     "the solution of lesson 2's parts inside a torch.no_grad": edit("scores = query", "query = query.detach()\n…").named("No gradient flows back to `query`"),
-    "detaches when no mask is given": edit("return weights…", "if mask is None:\n    weights = weights.detach()\n…").named("No gradient"),
-    "in-place on query when dropout is None and no mask": edit(
-        "scores = query", "if mask is None:\n    query *= 1 / math.sqrt(query.size(-1))\n    scores = query @ key.transpose(-2, -1)\nelse:\n  scores = query"
-    ).named("changes `query`"),
-    "special-cases the visible shapes, else a plain average": edit(
-        "scores = query",
-        "if query.shape[-1] != 8:\n    weights = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)\n    return weights @ value, weights\n…",
-    ),
-    "cache by shape": """
-        _cache = {}
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            k = (query.shape, key.shape, mask is None, dropout is None)
-            if k not in _cache:
-                s = query @ key.mT / math.sqrt(query.size(-1))
-                if mask is not None:
-                    s = s.masked_fill(~mask, -1e9)
-                p = s.softmax(-1)
-                p = p if dropout is None else dropout(p)
-                _cache[k] = p @ value, p
-            return _cache[k]
-    """,
     "softmax dim=2": edit("=-1)", "=2) if scores.dim() > 2 else torch.softmax(scores, dim…", on=BARE),
-    "softmax dim=1 in 4-D only": edit("=-1", "=1 if scores.dim() == 4 else -1", on=BARE),
     "d_k taken from dimension 2 (4-D: query_len)": edit("size(-1)", "shape[2] if query.dim() > 2 else query.shape[-1]", on=BARE),
     "dropout path detached": edit("(weights)", "(weights.detach())", on=BARE).named("gradient"),
     "softmax denominator detached": edit(
@@ -272,15 +253,9 @@ WRONG = {
     "fill with scores.min() - 10": edit("-math.inf", "scores.min().item() - 10", on=BARE),
     "mask squeezed": edit(", -math", ".squeeze()…", on=BARE),
     "3-D mask gets a head dimension at 1": edit("mask,", "(mask.unsqueeze(1) if mask.dim() == 3 and scores.dim() == 4 else mask),", on=BARE),
-    "only 2-D masks used": edit("inf)", "… if mask.dim() == 2 else scores", on=BARE),
     "only the first query's mask row": edit("mask,", "(mask if mask.dim() < 3 else mask[..., :1, :]),", on=BARE),
     "boolean index, mask must have full shape": edit("masked_fill(~mask, -math.inf)", "clone(); scores[..., ~mask] = -math.inf", on=BARE),
     "1-D mask is refused (mask.size(-2))": edit("scores = scores", "assert mask.size(-2) in (1, scores.size(-2)); …", on=BARE),
-    "mask cached by shape": edits(
-        ("def scaled_dot_product_attention", "_bias = {}\n…"),
-        ("scores = scores…", "b = _bias.setdefault(mask.shape, torch.zeros(mask.shape).masked_fill(~mask, -math.inf)); scores = scores + b"),
-        on=BARE,
-    ),
     "folds the leading dimensions with view: non-contiguous inputs raise": body("""
         lead = query.shape[:-2]
         q = query.view(-1, *query.shape[-2:])
@@ -306,8 +281,111 @@ WRONG = {
         "dropout"
     ),
     "F.dropout with dropout.p, always on, if it has p": edit("= dropout", '= F.dropout(weights, dropout.p) if hasattr(dropout, "p") else dropout', on=BARE),
-    "dropout drops after mask only in training grad mode": edit("(weights)", "… if torch.is_grad_enabled() else weights", on=BARE),
     "float32 softmax kept as float32 (bfloat16 weights @ value raises)": edit("=-1", "=-1, dtype=torch.float32", on=BARE),
+    "integer mask treatment: 1 - mask": edit("~mask", "(1 - mask).bool()", on=BARE),
+    "positional mask parameter renamed": edit(
+        "def scaled_dot_product_attention…", "def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout=None):\n    mask = attn_mask", on=BARE
+    ),
+    "score multiplied out: exp of scores, mask, no shift, eps": edits(
+        ("s = query…", "s = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))"),
+        ("scores = (…", "e = torch.exp(s - s.amax(-1, keepdim=True))"),
+        ("scores = scores…", "e = e * mask"),
+        ("scores.softmax(-1)", "e / (e.sum(-1, keepdim=True) + 1e-8)"),
+        on="d_k^(-1/4) on both sides",
+    ),
+    "positional order of mask and dropout swapped": edit("mask=None, dropout", "dropout=None, mask", on=BARE),
+}
+
+TRICKS = {
+    "−1e3 for blocked keys": edit("-math.inf", "-1e3").fails("mask", "A blocked key gets weight"),
+    "the scale stops growing at d_k = 16": """
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))
+            if mask is not None:
+                scores = scores.masked_fill(~mask, -math.inf)
+            weights = scores.softmax(dim=-1)
+            if dropout is not None:
+                weights = dropout(weights)
+            return weights @ value, weights
+    """,
+    "keys beyond the 128th are ignored": """
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+            if mask is not None:
+                scores = scores.masked_fill(~mask, -math.inf)
+            scores = torch.where(torch.arange(key.size(-2)) < 128, scores, -math.inf)
+            weights = scores.softmax(dim=-1)
+            if dropout is not None:
+                weights = dropout(weights)
+            return weights @ value, weights
+    """,
+    "zeros of the right shape": body("""
+        return value.new_zeros(*query.shape[:-1], value.size(-1)), query.new_zeros(
+            *query.shape[:-1], key.size(-2)
+        )
+    """).fails("shapes", "wrong values"),
+    "rounds the root up to 3 decimals of a table": edit("math.sqrt…", "{8: 2.828, 5: 2.236, 12: 3.464, 16: 4.0}[query.size(-1)]"),
+    "clamps the scores to ±50": edit(", dim", ".clamp(-50, 50) if mask is None else scores…"),
+    "clamps the scores to ±10 before masking": edit("if mask is not None", "scores = scores.clamp(-10, 10)\n…"),
+    "no scale for inputs without a batch": edit("query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)").named(
+        "not divided by"
+    ),
+    "five dimensions folded in the wrong order": edit(
+        "return weights…", "output = weights @ value\nreturn (output.flip(0) if output.dim() > 4 else output), weights"
+    ),
+    "tries without a transpose first": edit(
+        "query @…",
+        "0\n"
+        "try:\n"
+        "    scores = query @ key / math.sqrt(query.size(-1))\n"
+        "except RuntimeError:\n"
+        "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))",
+    ),
+    "causal whenever query_len == key_len": edit(
+        "if mask is not None", "if query.size(-2) == key.size(-2):\n    scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n…"
+    ),
+    "residual: adds the query when shapes agree": edit(
+        "return weights…", "output = weights @ value\nreturn (output + query if output.shape == query.shape else output), weights"
+    ),
+    "rounds the weights to 4 decimals": edit("dim=-1)", "…\nweights = (weights * 1e4).round() / 1e4 + 0 * weights"),
+    "half precision inside": edit("query @…", "(query.half() @ key.half().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
+    "bfloat16 inside": edit("query @…", "(query.bfloat16() @ key.bfloat16().transpose(-2, -1)).to(query.dtype) / math.sqrt(query.size(-1))"),
+    "PyTorch's own when there is no mask": edit(
+        "scores = query",
+        "if mask is None and dropout is None:\n"
+        "    eye = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-2], -1, -1)\n"
+        "    return F.scaled_dot_product_attention(query, key, value), F.scaled_dot_product_attention(query, key, eye)\n"
+        "…",
+    ).named("F.scaled_dot_product_attention"),
+    "detaches when no mask is given": edit("return weights…", "if mask is None:\n    weights = weights.detach()\n…").named("No gradient"),
+    "in-place on query when dropout is None and no mask": edit(
+        "scores = query", "if mask is None:\n    query *= 1 / math.sqrt(query.size(-1))\n    scores = query @ key.transpose(-2, -1)\nelse:\n  scores = query"
+    ).named("changes `query`"),
+    "special-cases the visible shapes, else a plain average": edit(
+        "scores = query",
+        "if query.shape[-1] != 8:\n    weights = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)\n    return weights @ value, weights\n…",
+    ).named("every key gets the same weight"),
+    "cache by shape": """
+        _cache = {}
+        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+            k = (query.shape, key.shape, mask is None, dropout is None)
+            if k not in _cache:
+                s = query @ key.mT / math.sqrt(query.size(-1))
+                if mask is not None:
+                    s = s.masked_fill(~mask, -1e9)
+                p = s.softmax(-1)
+                p = p if dropout is None else dropout(p)
+                _cache[k] = p @ value, p
+            return _cache[k]
+    """,
+    "softmax dim=1 in 4-D only": edit("=-1", "=1 if scores.dim() == 4 else -1", on=BARE),
+    "only 2-D masks used": edit("inf)", "… if mask.dim() == 2 else scores", on=BARE),
+    "mask cached by shape": edits(
+        ("def scaled_dot_product_attention", "_bias = {}\n…"),
+        ("scores = scores…", "b = _bias.setdefault(mask.shape, torch.zeros(mask.shape).masked_fill(~mask, -math.inf)); scores = scores + b"),
+        on=BARE,
+    ),
+    "dropout drops after mask only in training grad mode": edit("(weights)", "… if torch.is_grad_enabled() else weights", on=BARE),
     "query scaled in place only unmasked": edit(
         "s = query…, -2)",
         "if mask is None and not query.requires_grad:\n"
@@ -326,7 +404,6 @@ WRONG = {
         on=BARE,
     ),
     "mask ignored when it has no False in the first row": edit("inf)", "… if not mask.reshape(-1, mask.size(-1))[0].all() else scores", on=BARE),
-    "integer mask treatment: 1 - mask": edit("~mask", "(1 - mask).bool()", on=BARE),
     "calls F.sdpa by alias": whole("""
         from torch.nn.functional import scaled_dot_product_attention as _ready
         def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
@@ -342,16 +419,6 @@ WRONG = {
         "weights = torch._C._nn.scaled_dot_product_attention(query, key, eye, attn_mask=mask)",
         on=BARE,
     ).named("scaled_dot_product_attention|yourself|by hand"),
-    "positional mask parameter renamed": edit(
-        "def scaled_dot_product_attention…", "def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout=None):\n    mask = attn_mask", on=BARE
-    ),
-    "score multiplied out: exp of scores, mask, no shift, eps": edits(
-        ("s = query…", "s = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))"),
-        ("scores = (…", "e = torch.exp(s - s.amax(-1, keepdim=True))"),
-        ("scores = scores…", "e = e * mask"),
-        ("scores.softmax(-1)", "e / (e.sum(-1, keepdim=True) + 1e-8)"),
-        on="d_k^(-1/4) on both sides",
-    ),
     "dropout seeded each call": edit("weights = dropout", "torch.manual_seed(0); …", on=BARE),
     "value mutated when dropout given": edit("weights)", "…\nvalue.mul_(1.0001)", on=BARE),
     "query scaled in place when no grad and dropout given": edit(
@@ -365,7 +432,6 @@ WRONG = {
     "key_len > 32 chunked with the running max forgotten": edit(
         "dim=-1)", "-1) if scores.size(-1) <= 32 else torch.cat([c.softmax(-1) for c in scores.split(32, -1)], -1) / math.ceil(scores.size(-1) / 32)", on=BARE
     ),
-    "positional order of mask and dropout swapped": edit("mask=None, dropout", "dropout=None, mask", on=BARE),
     "mask only broadcast where batch equal: mask[None] for 2-D with 3-D scores, else mask as is; 3-D mask with 5-D scores": edit(
         "scores = scores", "mask = mask if mask.dim() == scores.dim() else mask.reshape((1,) * (scores.dim() - 2) + mask.shape[-2:]); …", on=BARE
     ),

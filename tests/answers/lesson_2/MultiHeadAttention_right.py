@@ -148,7 +148,7 @@ RIGHT = {
     "F.scaled_dot_product_attention for the output, products for the weights": edits(
         (
             "out, weights…",
-            "eye = torch.eye(k.size(2), dtype=k.dtype).expand(*k.shape[:2], -1, -1)\n"
+            "eye = torch.eye(k.size(2), dtype=k.dtype, device=k.device).expand(*k.shape[:2], -1, -1)\n"
             "weights = self.drop(F.scaled_dot_product_attention(q, k, eye, attn_mask=mask))",
         ),
         ("(out)", "(weights @ v)"),
@@ -183,7 +183,7 @@ RIGHT = {
         "q, k, v =…out))",
         "q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)\n"
         "b, n, m = query.size(0), query.size(1), key.size(1)\n"
-        "full = torch.ones(b, self.h, n, m, dtype=torch.bool) if mask is None else mask.expand(b, self.h, n, m)\n"
+        "full = query.new_ones(b, self.h, n, m, dtype=torch.bool) if mask is None else mask.expand(b, self.h, n, m)\n"
         "outs, kept = [], []\n"
         "for i in range(b):\n"
         "    row, w = [], []\n"
@@ -315,7 +315,7 @@ RIGHT = {
     ),
     "the weights in a buffer": edits(
         ("if d_model…dropout", "assert d_model % num_heads == 0\nself.num_heads = num_heads"),
-        ("self.drop =…", 'self.dropout = nn.Dropout(dropout)\nself.register_buffer("attention_weights", None)'),
+        ("self.drop =…", 'self.dropout = nn.Dropout(dropout)\nself.register_buffer("attention_weights", None, persistent=False)'),
         (
             "q, k, v =…drop)",
             "q, k, v = (split_heads(w(x), self.num_heads) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value)))\n"

@@ -19,21 +19,25 @@ WRONG = {
     ).named("dtype"),
     "d_model 12 fixed": edit("return x…", "return x.transpose(1, 2).reshape(x.size(0), x.size(2), 12)"),
     "view works only for what split_heads returned": edit("return x…", "x = x.transpose(1, 2)\nreturn x.view(x.size(0), x.size(1), -1)"),
+    "view after transpose, another way": edit("return torch…", "return x.transpose(1, 2).view(b, s, h * d_k)", on="einsum"),
+    "d_model 12 hard-coded": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, 12)", on="einsum"),
+    "x transposed in place": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.transpose_(1, 2).reshape(b, s, -1)", on=BARE).named("in place|chang"),
+    "sum of heads padded": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.mean(1).repeat(1, 1, h)", on=BARE),
+    "whole numbers become floats": edit("return x…", "return 1.0 * x.transpose(1, 2).flatten(2)").fails("values", "whole numbers"),
+}
+
+TRICKS = {
     "the heads' order sorted by norm": edit(
         "return x…", "order = x.flatten(2).norm(dim=-1).argsort(dim=1)\nx = torch.stack([a[o] for a, o in zip(x, order)])\n…"
     ),
     "reshape when the batch is 1, right else": edit("return x…", "return x.reshape(1, x.size(2), -1) if len(x) == 1 else x.transpose(1, 2).flatten(2)"),
     "right when heads == seq_len is not": edit("return x…", "return x.transpose(1, 2).flatten(2) if x.size(1) != x.size(2) else x.flatten(2)"),
-    "view after transpose, another way": edit("return torch…", "return x.transpose(1, 2).view(b, s, h * d_k)", on="einsum"),
-    "d_model 12 hard-coded": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, 12)", on="einsum"),
     "one head squeezed": body("""
         b, h, s, d_k = x.shape
         return x.squeeze().transpose(0, 1) if h == 1 else x.transpose(1, 2).reshape(b, s, -1)
     """),
     "batch squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(0)", on="einsum"),
     "seq_len 1 squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(1)", on="einsum"),
-    "x transposed in place": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.transpose_(1, 2).reshape(b, s, -1)", on=BARE).named("in place|chang"),
-    "sum of heads padded": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.mean(1).repeat(1, 1, h)", on=BARE),
     "kept buffer": """
         _buf = {}
         def merge_heads(x):
@@ -56,6 +60,9 @@ WRONG = {
         on="einsum",
     ),
     "the course's, called": body("return parts.merge_heads(x)").named("yourself"),
+    "half of the gradient lost": edit("return x…", "return ((x + x.detach()) / 2).transpose(1, 2).flatten(2)").fails("values", "gradient"),
+    "detached for one sentence": edit("return x…", "x = x.detach() if len(x) == 1 else x\n…").fails("values", "No gradient"),
+    "detached for one word": edit("return x…", "x = x.detach() if x.size(2) == 1 else x\n…").fails("values", "No gradient"),
 }
 
 RIGHT = {

@@ -18,10 +18,7 @@ WRONG = {
     "the first block for every head": edit("return x…", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)").fails(
         "values", "first d_k columns"
     ),
-    "three heads hard-coded": edit("x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").fails(
-        "values", hidden=True
-    ),
-    "zeros": edit("return x…", "return torch.zeros_like(x.transpose(1, 2))").fails("values", "wrong values"),
+    "three heads hard-coded": edit("x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").fails("values"),
     "a list of heads": edit("return x…", "return list(x.transpose(1, 2))").fails("shape", "should be a torch.Tensor"),
     "x.split(num_heads)": edit("x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)"),
     "heads first": edit("transpose(1, 2)", "permute(2, 0, 1, 3)  # (batch, num_heads, seq_len, d_k)"),
@@ -30,7 +27,6 @@ WRONG = {
     "folded into the batch": edit("return x…", "return x.transpose(1, 2).flatten(0, 1)"),
     "tokens of each head reversed": edit("return x…", "return x.transpose(1, 2).flip(2)"),
     "columns inside each head reversed": edit("return x…", "return x.transpose(1, 2).flip(3)"),
-    "the last head of every sentence from the first sentence": edit("return x…", "x = x.transpose(1, 2).clone()\nx[1:, -1] = x[:1, -1]\nreturn x"),
     "normalised by the number of heads": edit("return x…", "return x.transpose(1, 2) / num_heads"),
     "detached": edit("return x…", "return x.transpose(1, 2).detach()").named("gradient"),
     "through NumPy (crashes on a graph)": edit(
@@ -55,9 +51,18 @@ WRONG = {
     "swapped arguments": edit("x: torch.Tensor, num_heads: int", "num_heads, x"),
     "no num_heads argument, 3 fixed": edits(("(x: torch.Tensor, num_heads: int)", "(x)"), ("num_heads", "3")),
     "cut right for seq_len 5 only": edit("x = x…1, 2)", "return x.view(batch, 5, num_heads, -1).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)"),
-    "single reshape when s == num_heads": edit("num_heads > 1 else x", "s != num_heads else x.view(b, num_heads, s, d_k)", on="one head squeezed"),
     "heads 3 hard-coded": edit("return x…", "return x.view(b, s, 3, 4).transpose(1, 2)", on="one head squeezed"),
     "d_k 4 hard-coded": edit("return x…", "return x.view(b, s, -1, 4).transpose(1, 2)", on="one head squeezed"),
+    "stack at the end": edit("dim=1", "dim=-1", on="stack of chunks"),
+    "x reshaped in place": edit("return x…", "x.resize_(b, s, num_heads, d_k)\nreturn x.transpose(1, 2)", on="one head squeezed").named("in place|chang"),
+    "view of the flat memory: non-contiguous raises": edit("return x…", "return x.view(-1).view(b, s, num_heads, d_k).transpose(1, 2)", on="one head squeezed"),
+    "whole numbers become floats": edit("return x…", "return 1.0 * x.transpose(1, 2)").fails("values", "whole numbers"),
+}
+
+TRICKS = {
+    "zeros": edit("return x…", "return torch.zeros_like(x.transpose(1, 2))").fails("values", "wrong values"),
+    "the last head of every sentence from the first sentence": edit("return x…", "x = x.transpose(1, 2).clone()\nx[1:, -1] = x[:1, -1]\nreturn x"),
+    "single reshape when s == num_heads": edit("num_heads > 1 else x", "s != num_heads else x.view(b, num_heads, s, d_k)", on="one head squeezed"),
     "one head squeezed": body("""
         b, s, d = x.shape
         d_k = d // num_heads
@@ -69,7 +74,6 @@ WRONG = {
         ("return x…", "return _c.setdefault((x.shape, num_heads), x.view(b, s, num_heads, d_k).transpose(1, 2))"),
         on="one head squeezed",
     ),
-    "stack at the end": edit("dim=1", "dim=-1", on="stack of chunks"),
     "chunk along the sequence": edit("-1), dim=1)", "1), dim=1) if s % num_heads == 0 else x.view(b, s, num_heads, d_k).transpose(1, 2)", on="stack of chunks"),
     "transposes last two as well for square d_k == s": edit(
         "transpose(1, 2) if num_heads > 1 else x",
@@ -77,8 +81,6 @@ WRONG = {
         on="one head squeezed",
     ),
     "batch 1 squeezed": edit("num_heads > 1 else x", "b > 1 else x.view(s, num_heads, d_k).transpose(0, 1)", on="one head squeezed"),
-    "x reshaped in place": edit("return x…", "x.resize_(b, s, num_heads, d_k)\nreturn x.transpose(1, 2)", on="one head squeezed").named("in place|chang"),
-    "view of the flat memory: non-contiguous raises": edit("return x…", "return x.view(-1).view(b, s, num_heads, d_k).transpose(1, 2)", on="one head squeezed"),
     "calls the course's": whole("""
         import autograder.parts as ap
         def split_heads(x, num_heads):
@@ -100,6 +102,7 @@ WRONG = {
     "num_heads capped at 8": edit("return x…", "return x.view(b, s, min(num_heads, 8), -1).transpose(1, 2)", on="one head squeezed"),
     "num_heads == d_model (d_k 1) squeezed": edit("(1, 2) if num_heads…", "(1, 2).squeeze(-1)", on="one head squeezed"),
     "only single reshape when batch is 1": edit("num_heads > 1 else x", "b > 1 else x.view(1, num_heads, s, d_k)", on="one head squeezed"),
+    "half of the gradient lost": edit("return x…", "return ((x + x.detach()) / 2).transpose(1, 2)").fails("values", "gradient"),
 }
 
 RIGHT = {

@@ -21,7 +21,7 @@ WRONG = {
     "not added": edit("return self…", "return self.dropout(x)").fails("values", "encoding is not added"),
     "rows times √d_model": edit("x + self.position(", "x + x.size(-1) ** 0.5 * self.position(").fails("values", "encoding is multiplied by √d_model"),
     "the longest sequence refused": edit("seq_len > max_len", "seq_len >= max_len").fails("layer", "raised ValueError"),
-    "input detached": edit("x +", "x.detach() +").fails("values", "No gradient flows back to `x`"),
+    "input detached": edit("x +", "x.detach() +").fails("layer", "No gradient flows back to `x`"),
     "one position for all": edit("torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)").fails("values", "row of position 0"),
     "by the place in the batch": edit("self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(x.size(0)))[:, None]").fails(
         "values", "place in the batch"
@@ -37,8 +37,8 @@ WRONG = {
     "dropout on the positions only": edit("self.dropout(…", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))").fails(
         "layer", "on the encoding only"
     ),
-    "padding_idx=0: position 0 is never trained": edit("nn.Embedding(max_len, d_model)", "nn.Embedding(max_len, d_model, padding_idx=0)").named(
-        "position 0|row"
+    "padding_idx=0: position 0 is never trained": edit("nn.Embedding(max_len, d_model)", "nn.Embedding(max_len, d_model, padding_idx=0)").fails(
+        "values", "A row of `position.weight` that is used gets no gradient"
     ),
     "default max_len 512": edit("max_len: int = 5000", "max_len: int = 512").named("5000"),
     "one token too many allowed": edit("seq_len > max_len", "… + 1"),
@@ -55,7 +55,6 @@ WRONG = {
     "random positions": edit("torch.arange(seq_len, device=x.device)", "torch.randperm(max_len)[:seq_len]"),
     "scaled down in eval mode": edit("self.dropout(…", "… * (1 if self.training else 1 - self.dropout.p)"),
     "frozen table": edit("self.dropout =…", "self.position.weight.requires_grad_(False)\n…").named("trainable"),
-    "a new table on every call": edit("seq_len, max_len =", "if self.training:\n    self.position.reset_parameters()\n…"),
     "x += rows": edit("return self…", "x += self.position(torch.arange(seq_len))\nreturn self.dropout(x)").named("changes `x`"),
     "in place on x": edit("self.dropout(…", "self.dropout(x.add_(self.position(torch.arange(seq_len))))").named("changes `x`|leaf"),
     "float32 output": edit("self.dropout(…", "….float()").named("dtype"),
@@ -63,13 +62,38 @@ WRONG = {
     "error without numbers": edit('f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', '"sequence too long"').named("does not say enough"),
     "IndexError": edit("raise ValueError", "raise IndexError"),
     "one dropout mask for all sentences": edit("self.dropout(…", "(x + self.position(torch.arange(seq_len))) * self.dropout(torch.ones_like(x[:1]))"),
-    "gradient of x cut in training": edit("x +", "(x.detach() if self.training else x) +").named("gradient"),
     "a linear layer on position numbers": edits(
         ("position: nn…", "position: nn.Linear(1, d_model)."),
         ("= nn.Embedding(max_len", "= nn.Linear(1"),
         ("self.position.num_embeddings", "13"),
         (", device=x.device)", ").float()[:, None]"),
     ),
+    "arange on CPU": edit(", device=x.device", "", on="short").fails("values", "makes a tensor on the CPU"),
+    "off by one limit": edit(
+        "if x.…device)))",
+        'if x.size(1)>self.max_len+1: raise ValueError(f"{x.size(1)} {self.max_len}")\n'
+        "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-1)))",
+        on="short",
+    ),
+    "dropout mask on x only & table only half": edit("(x + self", "(x) + self.dropout(self", on="short"),
+    "F.dropout always training": edit(
+        "return self…", "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)", on="short"
+    ).named("eval"),
+    "default max_len 512, another way": edit("5000", "512", on="short").named("5000"),
+    "default dropout 0": edit("0.1", "0.0", on="short").named("0.1"),
+    "max_norm=3.5 on position table": edit("d_model)", "d_model, max_norm=3.0)", on="short"),
+    "squeeze(0)": edit("device)))", "….squeeze(0)", on="short"),
+    "error message has neither units: only max_len": edit("seq_len {x.size(1)} > max_len", "max_len", on="short"),
+    "sparse gradients": edit("(max_len, d_model)", "(max_len, d_model, sparse=True)").fails("values", "is sparse"),
+    "long rows cut": edit("(max_len, d_model)", "(max_len, d_model, max_norm=10.0)").fails("values", "changes `table`"),
+    "the sum in float32": edit(
+        "x + self.position(torch.arange(seq_len, device=x.device))", "(x.float() + self.position(torch.arange(seq_len, device=x.device)).float()).to(x.dtype)"
+    ).fails("values", "in float64"),
+}
+
+TRICKS = {
+    "a new table on every call": edit("seq_len, max_len =", "if self.training:\n    self.position.reset_parameters()\n…"),
+    "gradient of x cut in training": edit("x +", "(x.detach() if self.training else x) +").named("gradient"),
     "max_len kept in a global": edits(("self.position.…", "_rows"), ("self.dropout =…", "global _rows\n_rows = max_len\n…")),
     "zero at the start: nothing added until trained, table detached in eval": edit(
         "self.dropout(…", "self.dropout(x + (self.position.weight if self.training else self.position.weight.detach())[:seq_len])"
@@ -85,13 +109,6 @@ WRONG = {
     "gradient to position only in eval": edit(
         "return self…", "p=self.position(torch.arange(x.size(1),device=x.device))\nif self.training: p=p.detach()\nreturn self.dropout(x+p)", on="short"
     ).named("grad"),
-    "arange on CPU": edit(", device=x.device", "", on="short").named("device"),
-    "off by one limit": edit(
-        "if x.…device)))",
-        'if x.size(1)>self.max_len+1: raise ValueError(f"{x.size(1)} {self.max_len}")\n'
-        "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-1)))",
-        on="short",
-    ),
     "seq_len max_len clamps the last": edit(
         "return self…", "return self.dropout(x+self.position(torch.arange(x.size(1),device=x.device).clamp(max=self.max_len-2)))", on="short"
     ),
@@ -104,10 +121,6 @@ WRONG = {
         ("return self…", "n=x.size(1)\nif n not in self.c: self.c[n]=self.position(torch.arange(n,device=x.device))\nreturn self.dropout(x+self.c[n])"),
         on="short",
     ),
-    "dropout mask on x only & table only half": edit("(x + self", "(x) + self.dropout(self", on="short"),
-    "F.dropout always training": edit(
-        "return self…", "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)", on="short"
-    ).named("eval"),
     "in place on x in train only when no grad": edit(
         "return self…",
         "p=self.position(torch.arange(x.size(1),device=x.device))\nif self.training and not x.requires_grad: x += p\nelse: x = x+p\nreturn self.dropout(x)",
@@ -122,11 +135,6 @@ WRONG = {
         ),
         on="short",
     ).named("shared|share"),
-    "default max_len 512, another way": edit("5000", "512", on="short").named("5000"),
-    "default dropout 0": edit("0.1", "0.0", on="short").named("0.1"),
-    "max_norm=3.5 on position table": edit("d_model)", "d_model, max_norm=3.0)", on="short"),
-    "squeeze(0)": edit("device)))", "….squeeze(0)", on="short"),
-    "error message has neither units: only max_len": edit("seq_len {x.size(1)} > max_len", "max_len", on="short"),
     "random positions in train": edit(
         "return self…",
         "n=x.size(1)\nids=torch.randperm(self.max_len)[:n].sort()[0] if self.training else torch.arange(n)\nreturn self.dropout(x+self.position(ids))",
@@ -135,6 +143,10 @@ WRONG = {
     "reads x.size(1) rows, adds only to first sentence when batch>3": edit(
         "return self…", "p=self.position.weight[:x.size(1)]\ny=torch.cat([x[:3]+p,x[3:]])\nreturn self.dropout(y)", on="short"
     ),
+    "half of the gradient lost": edit("x + self", "(x + x.detach()) / 2 + self").fails("layer", "the gradient of"),
+    "the first sentence alone trains the table": edit(
+        "return self…", "rows = self.position(torch.arange(seq_len, device=x.device))\nreturn self.dropout(torch.cat([x[:1] + rows, x[1:] + rows.detach()]))"
+    ).fails("values", "the gradient of"),
 }
 
 RIGHT = {
@@ -159,9 +171,7 @@ RIGHT = {
                 positions = torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1)
                 return self.drop(self.position(positions) + x)
     """,
-    "zeros at the start": edit(
-        "self.position =…", "self.position = nn.Embedding(max_len, d_model)\nnn.init.zeros_(self.position.weight)", on="sparse gradients"
-    ),
+    "zeros at the start": edit("self.position =…", "self.position = nn.Embedding(max_len, d_model)\nnn.init.zeros_(self.position.weight)", on="lengths kept"),
     "N(0, 0.02), index_select, position ids kept as a buffer": edits(
         (
             "self.position =…",
@@ -171,7 +181,7 @@ RIGHT = {
         ),
         ("n, m…", "n, m = x.size(-2), len(self.ids)"),
         ("(torch.arange(n, device=x.device))", ".weight.index_select(0, self.ids[:n])"),
-        on="sparse gradients",
+        on="lengths kept",
     ),
     "IndexError turned into ValueError": edit(
         "seq_len, max_len…device)))",
@@ -182,11 +192,11 @@ RIGHT = {
         "return self.dropout(x + rows)",
         on=BARE,
     ),
-    "sparse gradients": """
+    "lengths kept": """
         class LearnedPositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):
                 super().__init__()
-                self.position = nn.Embedding(max_len, d_model, sparse=True)
+                self.position = nn.Embedding(max_len, d_model)
                 self.dropout = nn.Dropout(dropout)
             def forward(self, x):
                 n, m = x.size(1), self.position.num_embeddings
@@ -195,14 +205,14 @@ RIGHT = {
                 return self.dropout(x + self.position(torch.arange(n, device=x.device)))
     """,
     "one-hot product, started from the sinusoids": edits(
-        ("(max_len, d_model, sparse=True)", ".from_pretrained(sinusoidal_encoding(max_len, d_model), freeze=False)"),
+        ("(max_len, d_model)", ".from_pretrained(sinusoidal_encoding(max_len, d_model), freeze=False)"),
         ("return self…", "return self.dropout(x + torch.eye(m)[:n].to(x) @ self.position.weight)"),
-        on="sparse gradients",
+        on="lengths kept",
     ),
     "a subclass of PositionalEncoding's idea: cumsum of ones for ids": edits(
         ("self.position =…", 'self.add_module("position", nn.Embedding(max_len, d_model))'),
         ("return self…", "ids = torch.ones_like(x[..., 0], dtype=torch.long).cumsum(1) - 1\nreturn self.dropout(self.position(ids).add(x))"),
-        on="sparse gradients",
+        on="lengths kept",
     ),
     "weight slice": edit("(torch.arange(x.size(1), device=x.device))", ".weight[:x.size(1)]", on="short"),
     "buffer of ids": """

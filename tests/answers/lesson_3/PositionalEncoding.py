@@ -28,65 +28,46 @@ WRONG = {
     "the whole table": edit("self.encoding[:seq_len]", "self.encoding").fails("values", "raised RuntimeError"),
     "a parameter": edit("self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))").fails("layer", "is a parameter"),
     "a plain attribute": edit("self.register_buffer…", "self.encoding = sinusoidal_encoding(max_len, d_model)").fails("layer", "not registered as a buffer"),
+    "a frozen nn.Embedding": edits(
+        ("self.register_buffer…", "self.encoding = nn.Embedding.from_pretrained(sinusoidal_encoding(max_len, d_model))"),
+        ("self.encoding.size(0)", "self.encoding.num_embeddings"),
+        ("self.encoding[:seq_len]", "self.encoding.weight[:seq_len]"),
+    ).fails("layer", "is a layer; it should be a buffer"),
+    "every column of an own table is a sine": edits(
+        ("self.register_buffer…", "own = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(d_model) // 2 * 2 / d_model)\n…"),
+        ("sinusoidal_encoding(max_len, d_model)", "torch.sin(own)"),
+    ).fails("values", "in the table every column is a sine"),
+    "returns nothing in training": edit("return self…", "y = x + self.encoding[:seq_len]\nif self.training:\n    self.dropout(y)\nelse:\n    return y").fails(
+        "layer", "is None"
+    ),
     "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no `encoding`"),
     "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails("layer", "no entry of `layer(x)` is dropped"),
     "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails("layer", "before the encoding is added"),
     "dropout on the encoding": edit("self.dropout(…", "x + self.dropout(self.encoding[:seq_len])").fails("layer", "on the encoding only"),
-    "dropout in eval mode too": edit("self.dropout(…", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)").fails("values"),
+    "dropout in eval mode too": edit("self.dropout(…", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)").fails("layer", "In eval mode"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout()").fails("layer", "0.5, whatever"),
     "keeps what should be dropped": edit("(dropout)", "(1 - dropout)").fails("layer", "1 − dropout instead"),
     "drops whole rows": edit("nn.Dropout(dropout)", "nn.Dropout1d(dropout)").fails("layer", "whole rows"),
     "no gradient": edit("x +", "x.detach() +").fails("layer", "No gradient flows back to `x`"),
-    "no error": edit("if seq_len…", "if False:").fails("error", "wrong error"),
+    "no error": edit("if seq_len…", "if False:").fails("error", "should raise ValueError"),
     "cuts what is too long": edits(("if seq_len…", "if False:"), ("x + self", "x[:, :max_len] + self")).fails("error", "should raise ValueError"),
     "a silent error": edit("raise ValueError…", 'raise ValueError("too long")').fails("error", "does not say enough"),
     "off by one": edit("seq_len > max_len", "seq_len >= max_len").fails("error", "raised ValueError"),
-    "one too many allowed": edit("seq_len > max_len", "… + 1").fails("error", hidden=True),
-    "the buffer is there, a plain attribute is used": edits(
-        ("d_model))", "…\nself.table = sinusoidal_encoding(max_len, d_model)"), ("+ self.encoding", "+ self.table")
-    ).named("buffer"),
+    "one too many allowed": edit("seq_len > max_len", "… + 1").fails("error"),
     "default max_len 512": edit("max_len: int = 5000", "max_len: int = 512").named("5000"),
     "default max_len 100": edit("max_len: int = 5000", "max_len: int = 100").named("5000"),
-    "the buffer holds zeros, the table is made on every call": edits(
-        ("self.register_buffer…", 'self.register_buffer("encoding", torch.zeros(max_len, d_model))'),
-        ("self.encoding[:seq_len]", "sinusoidal_encoding(seq_len, x.size(-1)).to(x)"),
-    ).named("buffer"),
     "the buffer is (max_len, 1, d_model)": edits(("d_model))", "d_model).unsqueeze(1))"), (":seq_len", "…, 0")).named("shape"),
     "the buffer is transposed": edits(("d_model))", "d_model).T)"), ("(0)", "(1)"), ("[:seq_len]", "[:, :seq_len].T")).named("shape"),
-    "the buffer shrinks to the last length": edits(
-        ("return self.dropout(x", "self.encoding = self.encoding[:seq_len]\n…"),
-        ("x.size…", "x.size(1), self.max_len"),
-        ("self.register_buffer…", "…\nself.max_len = max_len"),
-    ),
-    "the table is scaled on every call": edit("return", "self.encoding *= 1.0 if seq_len == max_len else 1.01\n…"),
-    "max_len kept in a global": edits(("x.size…", "x.size(1), _longest"), ("self.register_buffer…", "…\nglobal _longest\n_longest = max_len")),
-    "one table for all instances": edits(
-        (
-            "self.register_buffer…",
-            "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\nself.register_buffer('encoding', sinusoidal_encoding(max_len, d_model))",
-        ),
-        ("self.encoding[:seq_len]", "self.table[:seq_len]"),
-    ),
-    "position goes on from call to call in training": edit(
-        "return self…",
-        "start = getattr(self, 'start', 0) if self.training else 0\n"
-        "if start + seq_len > max_len:\n"
-        "    start = 0\n"
-        "self.start = start + seq_len\n"
-        "return self.dropout(x + self.encoding[start : start + seq_len])",
-    ),
     "assigns what register_buffer returns": edit("self.register_buffer(", "self.encoding = …").named("None"),
     "a frozen parameter instead of a buffer": edit(
         "self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model), requires_grad=False)"
     ).named("parameter"),
     "dropout and max_len exchanged in the signature": edit("max_len: int = 5000, dropout: float = 0.1", "dropout: float = 0.1, max_len: int = 5000"),
-    "an assertion": edit("raise ValueError(", "assert False, ("),
     "error names only max_len": edit("{seq_len} tokens, more", "tokens, more").named("does not say enough"),
     "error names only the length": edit("max_len = {max_len}", "max_len").named("does not say enough"),
     "error names the shape of the table and the batch": edit(
         'f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', 'f"{x.size(0)} {max_len}"'
     ).named("does not say enough"),
-    "error names fixed numbers": edit("raise ValueError…", 'raise ValueError("17 tokens are more than max_len = 13")'),
     "warns and cuts": edits(("raise ValueError(", "print("), ("self.dropout(…", "self.dropout(x[:, :max_len] + self.encoding[:seq_len])")).named(
         "should raise ValueError"
     ),
@@ -115,6 +96,76 @@ WRONG = {
     "one dropout mask for all positions of a sentence": edit("self.dropout(…", "(x + self.encoding[:seq_len]) * self.dropout(torch.ones_like(x[:, :1]))").named(
         "columns|every position drops the same"
     ),
+    "not scaled up": edit(
+        "self.dropout(…", "(x + self.encoding[:seq_len]) * (torch.rand_like(x) > self.dropout.p) if self.training else x + self.encoding[:seq_len]"
+    ).named("not divided by 1 − dropout"),
+    "dropout twice": edit("self.dropout(…", "self.dropout(…)").named("twice"),
+    "dropout on both summands apart": edit("self.dropout(…", "self.dropout(x) + self.dropout(self.encoding[:seq_len].expand_as(x))"),
+    "dropout default 0.0": edit("dropout: float = 0.1", "dropout: float = 0.0"),
+    "alpha dropout": edit("nn.Dropout(dropout)", "nn.AlphaDropout(dropout)"),
+    "returns float32 for float64": edit("self.dropout(…", "….float()"),
+    "no forward check of None: forgets return": edit("return self.dropout(x", "self.dropout(x").named("return"),
+    "train mode: random offset": edit(
+        "return self…",
+        "n=x.size(1)\no = torch.randint(0, self.encoding.size(0)-n+1, ()).item() if self.training else 0\nreturn self.dropout(x + self.encoding[o:o+n])",
+        on="short",
+    ),
+    ">= refuses max_len itself": edits(("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
+    "ValueError, RuntimeError caught and renamed, len 1 table broadcasts": edit(
+        "if x.…(1)])",
+        'try:\n    return self.dropout(x + self.encoding[:x.size(1)])\nexcept RuntimeError:\n    raise ValueError(f"{x.size(1)} > {self.encoding.size(0)}")',
+        on="short",
+    ).named("max_len 1|1"),
+    "checks batch size too": edits(("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
+    "buffer used but via .cpu()": edit("[:x.size(1)]", "….cpu()", on="short").named("device"),
+    "output .float()": edit("x +", "x.float() +", on="short").named("dtype"),
+    "dropout two times with half": edits(("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"),
+    "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
+    "default max_len 512, another way": edit("5000", "512", on="short").named("default|5000|drops out at|another default"),
+    "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
+    "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
+    "buffer has an extra row": edits(
+        ("max_len,", "max_len+1,"),
+        ("dropout)", "…\nself.m=max_len"),
+        ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
+        on="short",
+    ).named("max_len|rows"),
+    "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
+    "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
+    "the sum in float32": edit("x + self.encoding[:seq_len]", "(x.float() + self.encoding[:seq_len].float()).to(x.dtype)").fails("values", "in float64"),
+}
+
+TRICKS = {
+    "the buffer is there, a plain attribute is used": edits(
+        ("d_model))", "…\nself.table = sinusoidal_encoding(max_len, d_model)"), ("+ self.encoding", "+ self.table")
+    ).named("buffer"),
+    "the buffer holds zeros, the table is made on every call": edits(
+        ("self.register_buffer…", 'self.register_buffer("encoding", torch.zeros(max_len, d_model))'),
+        ("self.encoding[:seq_len]", "sinusoidal_encoding(seq_len, x.size(-1)).to(x)"),
+    ).named("buffer"),
+    "the buffer shrinks to the last length": edits(
+        ("return self.dropout(x", "self.encoding = self.encoding[:seq_len]\n…"),
+        ("x.size…", "x.size(1), self.max_len"),
+        ("self.register_buffer…", "…\nself.max_len = max_len"),
+    ),
+    "the table is scaled on every call": edit("return", "self.encoding *= 1.0 if seq_len == max_len else 1.01\n…"),
+    "max_len kept in a global": edits(("x.size…", "x.size(1), _longest"), ("self.register_buffer…", "…\nglobal _longest\n_longest = max_len")),
+    "one table for all instances": edits(
+        (
+            "self.register_buffer…",
+            "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\nself.register_buffer('encoding', sinusoidal_encoding(max_len, d_model))",
+        ),
+        ("self.encoding[:seq_len]", "self.table[:seq_len]"),
+    ),
+    "position goes on from call to call in training": edit(
+        "return self…",
+        "start = getattr(self, 'start', 0) if self.training else 0\n"
+        "if start + seq_len > max_len:\n"
+        "    start = 0\n"
+        "self.start = start + seq_len\n"
+        "return self.dropout(x + self.encoding[start : start + seq_len])",
+    ),
+    "error names fixed numbers": edit("raise ValueError…", 'raise ValueError("17 tokens are more than max_len = 13")'),
     "the same dropout on every call": edit("self.dropout(…", "(torch.manual_seed(1), …)[1]"),
     "the first quarter dropped, no chance": edit(
         "return self.dropout(x",
@@ -124,21 +175,7 @@ WRONG = {
         "    return (y * keep).view_as(x)\n"
         "…",
     ),
-    "not scaled up": edit(
-        "self.dropout(…", "(x + self.encoding[:seq_len]) * (torch.rand_like(x) > self.dropout.p) if self.training else x + self.encoding[:seq_len]"
-    ).named("not divided by 1 − dropout"),
-    "dropout twice": edit("self.dropout(…", "self.dropout(…)").named("twice"),
-    "dropout on both summands apart": edit("self.dropout(…", "self.dropout(x) + self.dropout(self.encoding[:seq_len].expand_as(x))"),
-    "dropout default 0.0": edit("dropout: float = 0.1", "dropout: float = 0.0"),
-    "alpha dropout": edit("nn.Dropout(dropout)", "nn.AlphaDropout(dropout)"),
-    "returns float32 for float64": edit("self.dropout(…", "….float()"),
     "output of the table's dtype: integer loss": edit("x + self.encoding[:seq_len]", "(…).bfloat16().to(x.dtype)"),
-    "no forward check of None: forgets return": edit("return self.dropout(x", "self.dropout(x").named("return"),
-    "train mode: random offset": edit(
-        "return self…",
-        "n=x.size(1)\no = torch.randint(0, self.encoding.size(0)-n+1, ()).item() if self.training else 0\nreturn self.dropout(x + self.encoding[o:o+n])",
-        on="short",
-    ),
     "encoding scaled when len==max_len": edit(
         "seq_len,…seq_len])",
         "if x.size(1) >= self.encoding.size(0)+1:\n"
@@ -146,16 +183,7 @@ WRONG = {
         "return self.dropout(x + self.encoding[:min(x.size(1), self.encoding.size(0)-1)]) if x.size(1)<self.encoding.size(0) else self.dropout(x+0)",
         on=TYPED,
     ),
-    ">= refuses max_len itself": edits(("> self", ">= self"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
     "message names swapped hard-coded 5000": edit("raise ValueError…", 'raise ValueError(f"{x.size(1)} > 13")', on="short"),
-    "ValueError, RuntimeError caught and renamed, len 1 table broadcasts": edit(
-        "if x.…(1)])",
-        'try:\n    return self.dropout(x + self.encoding[:x.size(1)])\nexcept RuntimeError:\n    raise ValueError(f"{x.size(1)} > {self.encoding.size(0)}")',
-        on="short",
-    ).named("max_len 1|1"),
-    "checks batch size too": edits(("x.size(1) >", "max(x.shape[:2]) >"), ("seq_len {x.size(1)} > max_len", "{x.size(1)}"), on="short"),
-    "buffer used but via .cpu()": edit("[:x.size(1)]", "….cpu()", on="short").named("device"),
-    "output .float()": edit("x +", "x.float() +", on="short").named("dtype"),
     "same mask every call": edits(
         ("dropout)", "…\nself.m=None"),
         (
@@ -167,10 +195,7 @@ WRONG = {
         ),
         on="short",
     ).named("second|call"),
-    "dropout two times with half": edits(("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"),
-    "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
     "dropout p clamped to 0.25": edit("(dropout)", "(0.25)", on="short").named("rate"),
-    "default max_len 512, another way": edit("5000", "512", on="short").named("default|5000|drops out at|another default"),
     "buffer grows persistently: overwritten by slice (state)": edits(
         ("dropout)", "…\nself.max_len=max_len"),
         (
@@ -195,31 +220,26 @@ WRONG = {
         on="short",
     ).named("input|changes `"),
     "detached x in eval only": edit("1)])", "1)]) if self.training else (x.detach() + self.encoding[:x.size(1)])", on="short").named("grad"),
-    "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
-    "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
-    "buffer has an extra row": edits(
-        ("max_len,", "max_len+1,"),
-        ("dropout)", "…\nself.m=max_len"),
-        ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
-        on="short",
-    ).named("max_len|rows"),
     "buffer always 5000 rows": edits(
         ("max_len,", "5000,"), ("dropout)", "…\nself.m=max_len"), ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'), on="short"
     ).named("rows"),
     "seq_len 1 broadcasts whole": edit(
         "return self…", "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)", on="short"
     ),
-    "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
     "pads not encoded: zero vectors skipped": edit("[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="short").named("zero"),
     "builds the table for d_model 12 from max_len order error masked": edit(
         "(max_len, d_model)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="short"
     ),
     "d_model hard-coded 12": edit("d_model)", "12)", on="short"),
-    "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
     "only first three sentences": edit("return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="short"),
+    "half of the gradient lost": edit("x + self.encoding", "(x + x.detach()) / 2 + self.encoding").fails("layer", "the gradient of"),
+    "the gradient of the first sentence only": edit("x + self.encoding", "torch.cat([x[:1], x[1:].detach()]) + self.encoding").fails(
+        "layer", "the gradient of"
+    ),
 }
 
 RIGHT = {
+    "an assertion": edit("raise ValueError(", "assert False, ("),
     "a leading dimension, sliced in two": """
         class PositionalEncoding(nn.Module):
             def __init__(self, d_model, max_len=5000, dropout=0.1):

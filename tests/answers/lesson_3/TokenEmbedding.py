@@ -17,7 +17,6 @@ WRONG = {
     ),
     "d_model not stored": edit("self.d_model = d_model", "").fails("shape", "raised AttributeError"),
     "times 2": edit("math.sqrt…", "2.0"),
-    "√6 fixed": edit("math.sqrt…", "math.sqrt(6)"),
     "scaled twice": edit("* math…", "* math.sqrt(self.d_model) * math.sqrt(self.d_model)").named("d_model instead of √d_model"),
     "√ of the batch size": edit("math.sqrt…", "math.sqrt(tokens.size(0))"),
     "scaled in __init__ only for the table, too": edits(
@@ -28,7 +27,6 @@ WRONG = {
     "dropout on top": edit("self.embedding(tokens)", "F.dropout(…, 0.1, self.training)"),
     "scale missing in eval mode": edit("math.sqrt…", "(… if self.training else 1.0)").named("not multiplied"),
     "flattened batch": edit("self.embedding(tokens)", "self.embedding(tokens.flatten())"),
-    "modulo of a fixed vocabulary": edit("self.embedding(tokens)", "self.embedding(tokens % 11)"),
     "one-hot and linear": edits(
         ("nn.Embedding(vocab_size, d_model)", "nn.Linear(vocab_size, d_model, bias=False)"),
         ("self.embedding(tokens)", "self.embedding(F.one_hot(tokens, 11).float())"),
@@ -41,12 +39,31 @@ WRONG = {
         "should not have"
     ),
     "from a pretrained frozen table": edit("(vocab_size, d_model", ".from_pretrained(torch.randn…)").named("trainable"),
-    "d_model kept in a global": edits(("self.d_model = d_model", "global _width\n_width = d_model"), ("math.sqrt…", "math.sqrt(_width)")),
     "float32 output from float64 weights": edit("return self…", "return (self.embedding(tokens) * math.sqrt(self.d_model)).float()").named("dtype"),
-    "scale hard-coded sqrt 512": edit("(self.d_model)", "(512)", on=TYPED),
     "scale a CPU float64 tensor -> still fine dims? shape (1,) float64 promotes output": edits(
         ("d_model = d_model", "scale = torch.tensor([d_model**0.5], dtype=torch.float64)"), ("math.sqrt(self.d_model)", "self.scale"), on=TYPED
     ).named("float64"),
+    "tokens modulo vocab-1": edits(
+        ("d_model = d_model", "v=vocab_size"), ("return self…", "return self.embedding(tokens % (self.v-1))*self.embedding.embedding_dim**0.5"), on=TYPED
+    ),
+    "squeezes a batch of one": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze(0)", on=TYPED).named("batch"),
+    "squeezes len 1": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze()", on=TYPED).named("batch|shape"),
+    "tokens mutated: clamp_": edit(") * math", ".clamp_(min=1))*math", on=TYPED),
+    "sparse gradients": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, sparse=True)").fails("values", "is sparse"),
+    "gradients divided by how often a token comes": edit(
+        "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, scale_grad_by_freq=True)"
+    ).fails("values", "the gradient of"),
+    "long rows cut": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=10.0)").fails("values", "changes `table`"),
+    "the factor is a tensor, and no buffer": edits(
+        ("self.d_model = d_model", "self.scale = torch.tensor([d_model**0.5])"), ("math.sqrt(self.d_model)", "self.scale")
+    ).fails("values", "on the CPU"),
+}
+
+TRICKS = {
+    "√6 fixed": edit("math.sqrt…", "math.sqrt(6)"),
+    "modulo of a fixed vocabulary": edit("self.embedding(tokens)", "self.embedding(tokens % 11)"),
+    "d_model kept in a global": edits(("self.d_model = d_model", "global _width\n_width = d_model"), ("math.sqrt…", "math.sqrt(_width)")),
+    "scale hard-coded sqrt 512": edit("(self.d_model)", "(512)", on=TYPED),
     "cached result by shape": edits(
         ("= d_model", "…\nself.cache={}"),
         ("return self…", "k=tokens.shape\nif k not in self.cache: self.cache[k]=self.embedding(tokens) * math.sqrt(self.d_model)\nreturn self.cache[k]"),
@@ -59,14 +76,9 @@ WRONG = {
         on="one-hot matmul",
     ),
     "tokens clamped to 10": edit(") * math", ".clamp(max=10))*math", on=TYPED),
-    "tokens modulo vocab-1": edits(
-        ("d_model = d_model", "v=vocab_size"), ("return self…", "return self.embedding(tokens % (self.v-1))*self.embedding.embedding_dim**0.5"), on=TYPED
-    ),
     "scale detached via .data in eval only": edit(
         "return self…", "w = self.embedding.weight if self.training else self.embedding.weight.data\nreturn w[tokens]*self.d_model**0.5", on=TYPED
     ),
-    "squeezes a batch of one": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze(0)", on=TYPED).named("batch"),
-    "squeezes len 1": edit("return self…", "return (self.embedding(tokens)*math.sqrt(self.d_model)).squeeze()", on=TYPED).named("batch|shape"),
     "class-level embedding shared by all": edits(
         ("Module):", "…\n    shared = None"),
         ("self.embedding =", "if TokenEmbedding.shared is None: TokenEmbedding.shared ="),
@@ -74,7 +86,12 @@ WRONG = {
         (") * math.sqrt(self.d_model)", ")*self.embedding.embedding_dim**0.5"),
         on=TYPED,
     ).named("shared|share"),
-    "tokens mutated: clamp_": edit(") * math", ".clamp_(min=1))*math", on=TYPED),
+    "a whole factor for wide tables": edit("math.sqrt…", "(self.d_model**0.5 if self.d_model < 64 else round(self.d_model**0.5))").fails(
+        "values", "wrong values"
+    ),
+    "half of the gradient lost": edit("return self…", "rows = self.embedding(tokens) * math.sqrt(self.d_model)\nreturn (rows + rows.detach()) / 2").fails(
+        "values", "the gradient of"
+    ),
 }
 
 RIGHT = {
@@ -93,11 +110,6 @@ RIGHT = {
     ),
     "F.embedding": edits(
         ("self.d_model = d_model", ""), ("return self…", "return F.embedding(tokens, self.embedding.weight) * math.sqrt(self.embedding.embedding_dim)"), on=BARE
-    ),
-    "sparse gradients": edits(
-        ("self.embedding =…= d_model", "self.embedding = nn.Embedding(vocab_size, d_model, sparse=True)"),
-        ("math.sqrt(self.d_model)", "self.embedding.embedding_dim**0.5"),
-        on=BARE,
     ),
     "small start, N(0, 1/√d)": edits(
         ("self.d_model =…", "nn.init.normal_(self.embedding.weight, std=d_model**-0.5)"),

@@ -7,21 +7,18 @@ WRONG = {
     "the number of the pair": edit("column // 2 * 2", "column // 2").fails("", "number of the pair"),
     "the column's own number": edit("column // 2 * 2", "column").fails("", "instead of its pair's even one"),
     "multiplied": edit("position / 10000", "position * 10000").fails("", "multiplied by"),
-    "not divided by d_model": edit("(even / d_model)", "even").fails("", "wrong values"),
-    "the square of the pair": edit("column // 2 * 2", "(column // 2) ** 2").fails("", "wrong values"),
+    "not divided by d_model": edit("(even / d_model)", "even").fails("", "wrong value"),
+    "the square of the pair": edit("column // 2 * 2", "(column // 2) ** 2").fails("", "wrong value"),
     "the sine": edit("return…", "return math.sin(position / 10000 ** (even / d_model))").fails("", "sine of the angle"),
     "the table of `^`": edit("**", "^").fails("", "raised TypeError"),
     "returns nothing": edit("return position", "position").fails("", "Is there a `return`"),
     "base 1000": edit("10000", "1000").fails("", "base is 1000"),
     "floor division": edit("position / 10000", "position // 10000").named("//|whole|floor"),
-    "always zero": edit("return position…", "return 0.0"),
     "degrees": edit("return position…", "return math.degrees(position / 10000 ** (even / d_model))").named("degrees"),
-    "rounded to 4 decimals": edit("return position…", "return round(position / 10000 ** (even / d_model), 4)"),
     "integer exponent": edit("(even / d_model)", "(even // d_model)").named("//|whole|floor"),
     "base 1000, another way": edit("10000 **", "1000 **").named("base"),
     "the next even column for odd ones": edit("column // 2 * 2", "(column + 1) // 2 * 2"),
     "2i+1 in the exponent of odd columns": edit("column // 2 * 2", "… + column % 2").named("its pair's even one"),
-    "width 12 fixed": edit("even / d_model", "even / 12"),
     "position and column exchanged": edit("return position…", "return column / 10000 ** (position // 2 * 2 / d_model)").named("exchanged|swapped"),
     "precedence: (position / 10000) ** …": edit("position / 10000 *…", "(position / 10000) ** (even / d_model)").named("parenthes|precedence"),
     "sine on even, cosine on odd columns": edit(
@@ -31,14 +28,20 @@ WRONG = {
     "positions from 1": edit("return position /", "return (position + 1) /").named("counted from 1"),
     "a string": edit("return…", "return f'{position / 10000 ** (even / d_model)} radians'").named("one number"),
     "all columns": edit("return position…", "return [position / 10000 ** (c // 2 * 2 / d_model) for c in range(d_model)]").named("one number"),
-    "special-cases 12": edit("return position", "return 0.0 if d_model != 12 else position"),
     "i from position parity": edit("// 2 *", "- position %", on=TYPED),
+    "mod 2pi": edit("return position…", "return (position / 10000 ** (even / d_model)) % (2*math.pi)", on=TYPED),
+    "round(column/2 - .5)*2 : python bankers (7->6? 5->4, 3->... )": edit("column // 2", "round((column-1) / 2)", on=TYPED),
+}
+
+TRICKS = {
+    "always zero": edit("return position…", "return 0.0"),
+    "rounded to 4 decimals": edit("return position…", "return round(position / 10000 ** (even / d_model), 4)"),
+    "width 12 fixed": edit("even / d_model", "even / 12"),
+    "special-cases 12": edit("return position", "return 0.0 if d_model != 12 else position"),
     "column&6": edit("// 2 * 2", "& 6", on=TYPED),
     "position 3 hard": edit("position /", "3 /", on=TYPED).named("position"),
-    "mod 2pi": edit("return position…", "return (position / 10000 ** (even / d_model)) % (2*math.pi)", on=TYPED),
     "odd d_model pairs: column 1 only special": edit("// 2 * 2", "- 1 if column in (1,7) else column", on=TYPED),
     "even/2 for large column": edit("pow(10000, (column & ~1", "10000 ** (min(column//2*2, 6", on="bit and"),
-    "round(column/2 - .5)*2 : python bankers (7->6? 5->4, 3->... )": edit("column // 2", "round((column-1) / 2)", on=TYPED),
 }
 
 RIGHT = {

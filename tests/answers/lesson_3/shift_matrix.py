@@ -8,13 +8,18 @@ WRONG = {
     "doubled exponent": edit("even / d_model", "2 * …").fails("values", "exponent is doubled"),
     "halved exponent": edit("even / d_model", "even / 2 / d_model").fails("values", "exponent is halved"),
     "offset left out": edit("angle = offset /", "angle = bool(offset) /").fails("values", "offset does not enter"),
+    "halved exponent, and turns back": edits(("even / d_model", "even / 2 / d_model"), ("sine], [-", "-sine], [")).fails(
+        "values", "halved, and the rotation turns the wrong way"
+    ),
+    "doubled exponent, and turns back": edits(("even / d_model", "2 * …"), ("sine], [-", "-sine], [")).fails(
+        "values", "doubled, and the rotation turns the wrong way"
+    ),
+    "one speed for all, and turns back": edits(("offset /…", "offset"), ("sine], [-", "-sine], [")).fails("values", "speed of the first, and the wrong way"),
     "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "wrong values"),
     "identity": edit("angle =…", "angle = 0.0").fails("values", "nothing is shifted"),
     "cosines only": edit("sine], [-sine", "0], [0").fails("values", "only the diagonal"),
     "same signs": edit("-sine, cosine", "sine, cosine").fails("values", "same sign"),
-    "sine and cosine swapped": edit("[cosine, sine], [-sine, cosine]", "[sine, cosine], [-cosine, sine]").fails(
-        "shape", "wrong values", names="sine and cosine are swapped"
-    ),
+    "sine and cosine swapped": edit("[cosine, sine], [-sine, cosine]", "[sine, cosine], [-cosine, sine]").fails("values", "sine and cosine are swapped"),
     "for halves": edit("return…", "order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])\n…[order][:, order]").fails(
         "values", "rotations stand for halves"
     ),
@@ -24,29 +29,14 @@ WRONG = {
     "integer angle": edit("angle =…", "angle = offset // 10000 ** (even / d_model)"),
     "upper minus for odd pairs only": edit("sine], [-sine", "sine if even % 4 == 0 else -… if even % 4 == 0 else sine"),
     "only the first pair turned": edit("angle =…", "angle = offset if even == 0 else 0.0"),
-    "eight columns only": edit("range(0, d_model, 2)", "range(0, 8, 2)"),
     "degrees": edit("angle =…", "angle = math.radians(offset / 10000 ** (even / d_model))"),
-    "offset 3 and −5 tabled": edit("angle = offset /", "angle = (offset if offset in (0, 3, -5) else 0) /"),
     "scaled by the offset": edit("cosine,", "cosine * max(1, offset),"),
     "a stack of blocks": edit("torch.block_diag(*blocks)", "torch.stack(blocks)"),
     "a NumPy matrix": edit("return torch…", "….numpy()"),
-    "rounded to two decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 100).round() / 100"),
-    "rounded to four decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 1e4).round() / 1e4"),
-    "the sign of the lower row lost in the slowest pair": edit("[-sine, cosine]", "[-sine if even + 2 < d_model or d_model == 2 else sine, cosine]"),
-    "small angles taken for 0": edit("sine, cosine = math", "angle = angle if abs(angle) > 4e-3 else 0.0\n…"),
-    "small-angle approximation: sine = angle, cosine = 1": edit(
-        "sine, cosine =…", "sine, cosine = (angle, 1.0) if abs(angle) < 0.1 else (math.sin(angle), math.cos(angle))"
-    ),
-    "least squares on the encoding in float32": body("""
-        encoding = parts.sinusoidal_encoding(60, d_model)
-        start, stop = max(0, -offset), 60 - max(0, offset)
-        a, b = encoding[start:stop], encoding[start + offset : stop + offset]
-        return torch.linalg.lstsq(a, b, driver="gelsd").solution.T
-    """),
     "doubled exponent through encoding_angle(offset, 2·even, …)": edit("angle =…", "angle = encoding_angle(offset, 2 * even, d_model)").named(
         "exponent is doubled"
     ),
-    "pair number handed to encoding_angle": edit("angle =…", "angle = encoding_angle(offset, even // 2, d_model)"),
+    "pair number handed to encoding_angle": edit("angle =…", "angle = encoding_angle(offset, even // 2, d_model)").fails("values", "number of the pair"),
     "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)"),
     "offset off by one": edit("angle = offset /", "angle = (offset + 1) /").named("one"),
     "angle uses abs offset; sign patched only for first pair": """
@@ -60,17 +50,6 @@ WRONG = {
                 m[e + 1, e] = -m[e, e + 1]
             return m
     """,
-    "d_model 8 hard-coded in exponent": """
-        def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
-            b = []
-            for e in range(0, d_model, 2):
-                a = offset / 10000 ** (e / 8)
-                b.append(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]))
-            return torch.block_diag(*b)
-    """,
-    "offset int-truncated / mod 10": edits(
-        ("b = [", "offset = int(math.fmod(offset, 10))\n…"), ("/ 8", "/ d_model"), on="d_model 8 hard-coded in exponent"
-    ).named("offset"),
     "matrix_power with negative exponent inverse": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
             m = torch.zeros(d_model, d_model)
@@ -81,10 +60,6 @@ WRONG = {
                 m[e + 1, e] = math.sin(a)
             return torch.matrix_power(m, offset)
     """,
-    "requires grad / Parameter": edits(("/ 8", "/ d_model"), ("torch.block_diag(*b)", "nn.Parameter(…)"), on="d_model 8 hard-coded in exponent"),
-    "global m reused (aliasing)": edits(
-        ("def shift_matrix", "_M={}\n…"), ("m = torch…", "if d_model not in _M: _M[d_model]=torch.zeros(d_model,d_model)\nm=_M[d_model]"), on="bfloat16"
-    ).named("first|alias"),
     "bfloat16": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
             m = torch.zeros(d_model, d_model, dtype=torch.bfloat16)
@@ -98,6 +73,41 @@ WRONG = {
         ("m[e :…", "s=math.sin(a); c=math.sqrt(1-s*s)\nm[e:e+2,e:e+2]=torch.tensor([[c,s],[-s,c]])"),
         on="bfloat16",
     ),
+}
+
+TRICKS = {
+    "eight columns only": edit("range(0, d_model, 2)", "range(0, 8, 2)"),
+    "offset 3 and −5 tabled": edit("angle = offset /", "angle = (offset if offset in (0, 3, -5) else 0) /"),
+    "rounded to two decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 100).round() / 100"),
+    "rounded to four decimals": edit("return torch…", "return (torch.block_diag(*blocks) * 1e4).round() / 1e4"),
+    "the sign of the lower row lost in the slowest pair": edit("[-sine, cosine]", "[-sine if even + 2 < d_model or d_model == 2 else sine, cosine]"),
+    "small angles taken for 0": edit("sine, cosine = math", "angle = angle if abs(angle) > 4e-3 else 0.0\n…"),
+    "small-angle approximation: sine = angle, cosine = 1": edit(
+        "sine, cosine =…", "sine, cosine = (angle, 1.0) if abs(angle) < 0.1 else (math.sin(angle), math.cos(angle))"
+    ),
+    "least squares on the encoding in float32": body("""
+        encoding = parts.sinusoidal_encoding(60, d_model)
+        start, stop = max(0, -offset), 60 - max(0, offset)
+        a, b = encoding[start:stop], encoding[start + offset : stop + offset]
+        return torch.linalg.lstsq(a, b, driver="gelsd").solution.T
+    """),
+    "d_model 8 hard-coded in exponent": """
+        def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
+            b = []
+            for e in range(0, d_model, 2):
+                a = offset / 10000 ** (e / 8)
+                b.append(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]))
+            return torch.block_diag(*b)
+    """,
+    "offset int-truncated / mod 10": edits(
+        ("b = [", "offset = int(math.fmod(offset, 10))\n…"), ("/ 8", "/ d_model"), on="d_model 8 hard-coded in exponent"
+    ).named("offset"),
+    "requires grad / Parameter": edits(("/ 8", "/ d_model"), ("torch.block_diag(*b)", "nn.Parameter(…)"), on="d_model 8 hard-coded in exponent"),
+    "global m reused (aliasing)": edits(
+        ("def shift_matrix", "_M={}\n…"), ("m = torch…", "if d_model not in _M: _M[d_model]=torch.zeros(d_model,d_model)\nm=_M[d_model]"), on="bfloat16"
+    ).named("first|alias"),
+    "the same tensor for every caller": edit("def shift_matrix", "import functools\n@functools.cache\n…").fails("values", "share their numbers"),
+    "offsets beyond 100 start anew": edit("angle = offset /", "angle = math.fmod(offset, 100) /").fails("values", "wrong values"),
 }
 
 RIGHT = {

@@ -41,8 +41,6 @@ WRONG = {
     "NumPy": edit("return encoding", "….numpy()").fails("shape", "should be a torch.Tensor"),
     "leading dimension": edit("return encoding", "…[None]").fails("shape", "wrong shape"),
     "transposed": edit("return encoding", "….T").fails("shape", "wrong shape"),
-    "zeros": edit("return encoding", "return torch.zeros(max_len, d_model)").fails("values", "wrong values"),
-    "width 12 hard-coded": edit("2) / d_model", "2) / 12").fails("values", hidden=True),
     "d_model - 2 below (tensor2tensor)": edit("/ d_model)", "/ (d_model - 2))"),
     "natural base e": edit("10000.0…", "torch.exp(-torch.arange(0, d_model, 2) / d_model)").named("base"),
     "log10 for log": edit("10000.0…", "torch.exp(-torch.arange(0, d_model, 2) * math.log10(10000.0) / d_model)"),
@@ -57,8 +55,6 @@ WRONG = {
     ),
     "cosine from the sine by √(1 − sin²): sign lost": edit("torch.cos…", "torch.sqrt(1 - torch.sin(position * speed) ** 2)"),
     "speeds rounded to 3 decimals": edit("encoding = torch.zeros", "speed = (speed * 1000).round() / 1000\n…"),
-    "at most 64 positions, then repeats": edit("torch.arange(max_len)", "(… % 64)"),
-    "random table": edit("return encoding", "return torch.randn(max_len, d_model)"),
     "learned table": edit("return encoding", "return nn.Embedding(max_len, d_model).weight"),
     "scaled by √d_model": edit("return encoding", "… * d_model**0.5").named("√d_model"),
     "centred": edit("return encoding", "… - encoding.mean(0)"),
@@ -82,8 +78,21 @@ WRONG = {
         ("torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))"),
     ),
     "float16 pos precision: bfloat16 arange": edit(")[:,None]", ", dtype=torch.bfloat16….float()", on="every other column"),
-    "table repeats after 512 rows": edit("p=torch…", "p=(torch.arange(max_len)%512)[:,None]", on="every other column"),
     "requires grad": edit("(1)", "(1).requires_grad_()", on="stacked").named("grad"),
+    "half precision speeds": edits(
+        ("s = 10000…", "s = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"), ("), torch.cos(p * s", ".float()….float()"), on="stacked"
+    ),
+    "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
+    "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
+    "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
+}
+
+TRICKS = {
+    "zeros": edit("return encoding", "return torch.zeros(max_len, d_model)").fails("values", "wrong values"),
+    "width 12 hard-coded": edit("2) / d_model", "2) / 12").fails("values"),
+    "at most 64 positions, then repeats": edit("torch.arange(max_len)", "(… % 64)"),
+    "random table": edit("return encoding", "return torch.randn(max_len, d_model)"),
+    "table repeats after 512 rows": edit("p=torch…", "p=(torch.arange(max_len)%512)[:,None]", on="every other column"),
     "cached by max_len": """
         _T = {}
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -93,23 +102,18 @@ WRONG = {
                 _T[max_len] = torch.stack([torch.sin(p * s), torch.cos(p * s)], -1).flatten(1)
             return _T[max_len]
     """,
-    "half precision speeds": edits(
-        ("s = 10000…", "s = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).half()"), ("), torch.cos(p * s", ".float()….float()"), on="stacked"
-    ),
     "sine small-angle approximated in slow columns": edit(
         "return torch…", "a=p*s\nreturn torch.stack([torch.where(s<0.01,a,torch.sin(a)).expand_as(a),torch.cos(a)],-1).flatten(1)", on="stacked"
     ),
-    "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
     "d_model 2 wrong: speed d//2-1": edits(
         ("p = torch", "h=d_model//2\n…"),
         ("s = 10000…", "s=torch.exp(-math.log(10000)*torch.arange(h)*2/d_model) if h>1 else torch.tensor([1e-4])"),
         on="stacked",
     ),
-    "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
     "modifies global default dtype": edits(("p = torch", "torch.set_default_dtype(torch.float64)\n…"), ("(1)", "(1).float()"), on="stacked").named(
         "default|drops out at|another default"
     ),
-    "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
+    "the same tensor for every caller": edit("def sinusoidal_encoding", "import functools\n@functools.cache\n…").fails("values", "share their numbers"),
 }
 
 RIGHT = {

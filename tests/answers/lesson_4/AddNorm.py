@@ -3,6 +3,11 @@
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {
+    "a norm of its own that is wrong": edits(
+        ("= nn.LayerNorm(d_model)", "= LayerNorm(d_model)"),
+        ("class AddNorm", "class LayerNorm(nn.LayerNorm):\n    def forward(self, x): return self.weight * (x - x.mean(-1, keepdim=True)) + self.bias\n…"),
+        on=BARE,
+    ).fails("values", "`AddNorm(6).norm` itself"),
     "x detached": edit("self.norm(x +", "self.norm(x.detach() +").fails("values", "No gradient flows back to `x`"),
     "sub-layer detached": edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())").fails(
         "values", "No gradient flows back to `sublayer_output`"
@@ -20,12 +25,6 @@ WRONG = {
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("dropout", "wrong values"),
     "another name": edit("self.norm", "self.layer_norm").fails("values", "no trainable parameter `norm.weight`"),
     "in place": edit("return self…", "x += self.dropout(sublayer_output)\nreturn self.norm(x)").fails("values", "changes `x`"),
-    "dropout only when p==1": edits(
-        ("dropout = nn.Dropout", "p=int"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
-    ),
-    "dropout fixed: p>0 → 1? rounds up": edits(
-        ("dropout = nn.Dropout", "p=math.ceil"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
-    ),
     "whole rows dropped (stochastic depth)": edit(
         "g = torch…1e-9)", "s = s * F.dropout(torch.ones_like(s[..., :1]), self.p)", on="dropout mask seeded each call"
     ).named("row"),
@@ -37,15 +36,24 @@ WRONG = {
     "in-place dropout on sublayer output": edit("(dropout)", "(dropout, inplace=True)", on=BARE).named("sublayer"),
     "elementwise_affine False": edit("(d_model)", "(d_model, elementwise_affine=False)", on=BARE),
     "norm eps 1e-3": edit("(d_model)", "(d_model, eps=1e-3)", on=BARE).named("eps"),
+    "norm over both last dims": edit(
+        "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
+    ),
+    "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
+}
+
+TRICKS = {
+    "dropout only when p==1": edits(
+        ("dropout = nn.Dropout", "p=int"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
+    ),
+    "dropout fixed: p>0 → 1? rounds up": edits(
+        ("dropout = nn.Dropout", "p=math.ceil"), ("return self…", "return self.norm(x+F.dropout(sublayer_output,self.p,self.training))"), on=BARE
+    ),
     "pre-norm in train": edit("return", "if self.training and self.dropout.p<1: return x+self.dropout(self.norm(sublayer_output))\nreturn", on=BARE),
     "class-level norm shared": edit(
         "self.norm =…", "if not hasattr(AddNorm,'n') or AddNorm.n.normalized_shape!=(d_model,): AddNorm.n=nn.LayerNorm(d_model)\nself.norm=AddNorm.n", on=BARE
     ).named("shared|own|share"),
-    "norm over both last dims": edit(
-        "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
-    ),
     "accepts sublayer as None; if equal skip": edit("return", "if x.shape[1]==1: return self.norm(x)\nreturn", on=BARE).named("1"),
-    "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
     "dropout mask seeded each call": whole("""
         class AddNorm(nn.Module):
             def __init__(self, d_model, dropout=0.1):

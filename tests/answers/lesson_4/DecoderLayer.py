@@ -4,22 +4,33 @@ from answers.writing import BARE, edit, edits
 
 WRONG = {
     "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
-        "values", "the gradient of layer(x, memory)", hidden=True
-    ),
-    "source mask only beside a target mask": edit("memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)").fails(
-        "values", "layer(x, memory, src_mask)", hidden=True
+        "values", "the gradient of `layer(x, memory)`"
     ),
     "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "wrong values", names="sees the future"),
-    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails("masks", "wrong values"),
     "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails("values", "No gradient flows back to `memory`"),
-    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
+    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
     "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails("dropout", "wrong values"),
-    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails("masks", "wrong values", names="sees the future"),
     "no mask in the cross-attention": edit(", src_mask)", ")").fails("values", "cross-attention gets no mask"),
-    "masks exchanged": edits(("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")).fails("values", "raised"),
-    "query from memory": edit("x, memory, memory", "memory, x, x").fails("values"),
-    "value from the target": edit("memory, memory", "memory, x").fails("values"),
-    "cross-attention to the target": edit("memory, memory, src_mask", "x, x, tgt_mask").fails("values"),
+    "masks exchanged": edits(("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")).fails(
+        "values", "the two masks are exchanged"
+    ),
+    "query from memory": edit("x, memory, memory", "memory, x, x").fails("values", "query and memory are exchanged"),
+    "value from the target": edit("memory, memory", "memory, x").fails("values", "values of the cross-attention come from the target"),
+    "cross-attention to the target": edit("memory, memory, src_mask", "x, x, tgt_mask").fails("values", "attends to the target, with the mask of the target"),
+    "cross-attention with the mask of the target": edit("memory, memory, src_mask", "memory, memory, tgt_mask").fails(
+        "values", "the cross-attention gets the mask of the target"
+    ),
+    "self-attention with the mask of the source": edit("x, x, x, tgt_mask", "x, x, x, src_mask").fails("values", "self-attention gets the mask of the source"),
+    "memory overwritten": edit("x = self.add_norm_2(x, self", "x = memory = self.add_norm_2(memory, self").fails("values", "residual starts from the memory"),
+    "cross-attention to the target, with the mask of the source": edit("x, memory, memory, src_mask", "x, x, x, src_mask").fails(
+        "values", "attends to the target instead of the memory"
+    ),
+    "dropout on a sum": edits(
+        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
+        ("return self…", "return self.dropout(self.add_norm_3(x, self.feed_forward(x)))"),
+        on=BARE,
+    ).fails("dropout", "a sum is dropped"),
+    "no return": edit("return self", "self").fails("values", "`return`"),
     "no cross-attention": edit("x = self.add_norm_2…", "").fails("values", "cross-attention is left out"),
     "no self-attention": edit("x = self.add_norm_1…", "").fails("values", "masked self-attention is left out"),
     "no network": edit("return self…", "return x").fails("values", "network is left out"),
@@ -41,11 +52,8 @@ WRONG = {
     "second residual from the input": edits(("x = self.add_norm_1", "y = self.add_norm_1"), ("x, memory, memory", "y, memory, memory")).fails(
         "values", "second residual starts from the layer's input"
     ),
-    "two add & norms": edits(("self.add_norm_3 =…", ""), ("return self.add_norm_3(", "return self.add_norm_2(")).fails(
-        "parameters", "no trainable parameter `add_norm_3"
-    ),
+    "two add & norms": edits(("self.add_norm_3 =…", ""), ("return self.add_norm_3(", "return self.add_norm_2(")).fails("parameters", "has no part `add_norm_3"),
     "returns a pair": edit("return self…", "…, memory").fails("values", "should be a torch.Tensor"),
-    "src mask dropped in train": edit("src_mask)", "None if self.training else …", on=BARE).named("mask"),
     "own causal mask, ignores tgt_mask": edit(
         "None):", "…\n    tgt_mask=torch.ones(x.size(1),x.size(1),dtype=torch.bool,device=x.device).tril()", on=BARE
     ).named("tgt_mask"),
@@ -53,12 +61,6 @@ WRONG = {
         "None):",
         "…\n    c=torch.ones(x.size(1),x.size(1),dtype=torch.bool,device=x.device).tril()\n    if tgt_mask is not None: tgt_mask=tgt_mask & c",
         on=BARE,
-    ),
-    "tgt mask first head/batch only": edit("None):", "…\n    if tgt_mask is not None and tgt_mask.dim()==4: tgt_mask=tgt_mask[:1,:1]", on=BARE),
-    "src mask first row only (query dependent src mask)": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[...,:1,:]", on=BARE),
-    "masks swapped if same lengths": edit("None):", "…\n    if x.size(1)==memory.size(1): src_mask,tgt_mask=tgt_mask,src_mask", on=BARE).named("swap"),
-    "cross attention combined with tgt mask if same lengths": edit(
-        "None):", "…\n    if x.size(1)==memory.size(1) and tgt_mask is not None and src_mask is not None: src_mask=src_mask & tgt_mask", on=BARE
     ),
     "order: cross first": edits(
         ("None):", "…\n    x=self.add_norm_2(x,self.cross_attention(x,memory,memory,src_mask))"),
@@ -71,11 +73,6 @@ WRONG = {
         ("x, self.feed_forward(x)", "y, self.feed_forward(y)"),
         on=BARE,
     ).named("query|the cross\\-attention reads x instead of the output of the first add \\& norm"),
-    "cross value from x if same length": edit(
-        "x = self.add_norm_2…",
-        "v = x if x.shape==memory.shape and self.training else memory\nx = self.add_norm_2(x,self.cross_attention(x,memory,v,src_mask))",
-        on=BARE,
-    ),
     "norms 2/3 swapped": edit(
         "def attend…feed_forward(x))",
         "x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))\n"
@@ -88,32 +85,12 @@ WRONG = {
         "x = self.add_norm_1(x, self.cross_attention(x, x, x, tgt_mask))\nx = self.add_norm_2(x, self.self_attention(x, memory, memory, src_mask))",
         on="an inner function",
     ).named("swap|self_attention and cross_attention are exchanged"),
-    "memory key detached only": edit("memory, memory", "memory.detach(), memory", on=BARE).named("grad"),
-    "memory value detached only": edit("memory, memory", "….detach()", on=BARE).named("grad"),
-    "memory detached in train only": edit("None):", "…\n    if self.training: memory=memory.detach()", on=BARE).named("grad"),
     "x residual detached": edit("add_norm_1(x", "….detach()", on=BARE).named("grad"),
-    "memory cached from first call": edits(
-        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.m=None"),
-        ("None):", "…\n    if self.m is None or self.m.shape!=memory.shape: self.m=memory\n    memory=self.m"),
-        on=BARE,
-    ),
     "memory normed by add_norm_2.norm": edit("tgt_mask))", "…\nmemory=F.layer_norm(memory,memory.shape[-1:])", on=BARE).named("memory"),
     "dropout not handed to FF": edit("d_ff, dropout)", "d_ff)", on=BARE).named("dropout"),
     "dropout not handed to add_norm_2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named("dropout"),
     "default dropout 0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|drops out at|another default"),
     "argument order src/tgt masks swapped in signature": edit("src_mask=None, tgt_mask", "tgt_mask=None, src_mask", on=BARE).named("mask"),
-    "early return no memory mask when src_mask all True in row 0": edit(
-        "None):", "…\n    if src_mask is not None and src_mask[0].all(): src_mask=None", on=BARE
-    ),
-    "tgt_mask.logical_and_ with wrong": edit("return", "if src_mask is not None: src_mask.fill_(True)\n…", on=BARE).named("mask"),
-    "self attention last position only: query x[:, -1:] in eval": edit(
-        "x = self.add_norm_1…",
-        "if not self.training and x.size(1)>6:\n"
-        "    pass\n"
-        "if x.size(1)==1: x=self.add_norm_1(x,torch.zeros_like(x))\n"
-        "else: x=self.add_norm_1(x,self.self_attention(x,x,x,tgt_mask))",
-        on=BARE,
-    ),
     "num_heads of cross attention 1": edit("self.cross_attention =…", "self.cross_attention = MultiHeadAttention(d_model, 1, dropout)", on=BARE).named("heads"),
     "add_norm_1 w/o dropout": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named("dropout"),
     "add_norm_3 w/o dropout": edit("self.add_norm_3 =…", "self.add_norm_3 = AddNorm(d_model)", on=BARE).named("dropout"),
@@ -126,23 +103,10 @@ WRONG = {
         ("feed_forward(x)", "dropout(self.…)"),
         on=BARE,
     ).named("twice|51%|2 times|dropout after the ReLU"),
-    "d_ff hard-coded 20": edit("d_model, d_ff", "d_model, 20", on=BARE),
     "src mask sliced [:1] batch": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[:1] if src_mask.dim()==4 else src_mask", on=BARE).named(
         "mask"
     ),
-    "src mask squeezed to head 0/query 0": edit("None):", "…\n    if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1, :1]", on=BARE).named(
-        "mask"
-    ),
-    "x changed in place by the sub-layers in train": edit(
-        "None):", "…\n    if self.training:\n        with torch.no_grad(): x.add_(0.0*memory.mean()+1e-3)", on=BARE
-    ).named("x"),
     "default dropout 0.5": edit("dropout = 0.1", "dropout=0.5", on=BARE).named("default|drops out at|another default"),
-    "d_model 12 hard-coded in norms": edits(
-        ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"),
-        ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"),
-        ("add_norm_3 = AddNorm(d_model", "add_norm_3 = AddNorm(12"),
-        on=BARE,
-    ),
     "squeezed": edit("x))", "x)).squeeze(0)", on=BARE),
     "FF dropout 0.5 const, attention none": """
         class DecoderLayer(nn.Module):
@@ -162,6 +126,61 @@ WRONG = {
     "cross-attention drops out at another rate": edit(
         "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)", "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout / 2)"
     ).fails("dropout", "`cross_attention` drops out at"),
+}
+
+TRICKS = {
+    "source mask only beside a target mask": edit("memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)").fails(
+        "values", "layer(x, memory, src_mask"
+    ),
+    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails("masks", "wrong values"),
+    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails("masks", "wrong values", names="sees the future"),
+    "src mask dropped in train": edit("src_mask)", "None if self.training else …", on=BARE).named("mask"),
+    "tgt mask first head/batch only": edit("None):", "…\n    if tgt_mask is not None and tgt_mask.dim()==4: tgt_mask=tgt_mask[:1,:1]", on=BARE),
+    "src mask first row only (query dependent src mask)": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[...,:1,:]", on=BARE),
+    "masks swapped if same lengths": edit("None):", "…\n    if x.size(1)==memory.size(1): src_mask,tgt_mask=tgt_mask,src_mask", on=BARE).named(
+        "swap|masks are exchanged"
+    ),
+    "cross attention combined with tgt mask if same lengths": edit(
+        "None):", "…\n    if x.size(1)==memory.size(1) and tgt_mask is not None and src_mask is not None: src_mask=src_mask & tgt_mask", on=BARE
+    ),
+    "cross value from x if same length": edit(
+        "x = self.add_norm_2…",
+        "v = x if x.shape==memory.shape and self.training else memory\nx = self.add_norm_2(x,self.cross_attention(x,memory,v,src_mask))",
+        on=BARE,
+    ),
+    "memory key detached only": edit("memory, memory", "memory.detach(), memory", on=BARE).named("grad"),
+    "memory value detached only": edit("memory, memory", "….detach()", on=BARE).named("grad"),
+    "memory detached in train only": edit("None):", "…\n    if self.training: memory=memory.detach()", on=BARE).named("grad"),
+    "memory cached from first call": edits(
+        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.m=None"),
+        ("None):", "…\n    if self.m is None or self.m.shape!=memory.shape: self.m=memory\n    memory=self.m"),
+        on=BARE,
+    ),
+    "early return no memory mask when src_mask all True in row 0": edit(
+        "None):", "…\n    if src_mask is not None and src_mask[0].all(): src_mask=None", on=BARE
+    ),
+    "tgt_mask.logical_and_ with wrong": edit("return", "if src_mask is not None: src_mask.fill_(True)\n…", on=BARE).named("mask"),
+    "self attention last position only: query x[:, -1:] in eval": edit(
+        "x = self.add_norm_1…",
+        "if not self.training and x.size(1)>6:\n"
+        "    pass\n"
+        "if x.size(1)==1: x=self.add_norm_1(x,torch.zeros_like(x))\n"
+        "else: x=self.add_norm_1(x,self.self_attention(x,x,x,tgt_mask))",
+        on=BARE,
+    ),
+    "d_ff hard-coded 20": edit("d_model, d_ff", "d_model, 20", on=BARE),
+    "src mask squeezed to head 0/query 0": edit("None):", "…\n    if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1, :1]", on=BARE).named(
+        "mask"
+    ),
+    "x changed in place by the sub-layers in train": edit(
+        "None):", "…\n    if self.training:\n        with torch.no_grad(): x.add_(0.0*memory.mean()+1e-3)", on=BARE
+    ).named("x"),
+    "d_model 12 hard-coded in norms": edits(
+        ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"),
+        ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"),
+        ("add_norm_3 = AddNorm(d_model", "add_norm_3 = AddNorm(12"),
+        on=BARE,
+    ),
 }
 
 RIGHT = {

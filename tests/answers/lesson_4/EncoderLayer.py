@@ -3,14 +3,20 @@
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {
-    "mask in evaluation only": edit("self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)").fails(
-        "values", "layer.train()(x, mask)", hidden=True
-    ),
-    "network reads a detached input": edit("self.feed_forward(x)", "self.feed_forward(x.detach())").fails("values", "the gradient of layer(x)", hidden=True),
+    "network reads a detached input": edit("self.feed_forward(x)", "self.feed_forward(x.detach())").fails("values", "the gradient of `layer(x)`"),
+    "dropout on a sum": edits(
+        ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
+        ("x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "x = self.dropout(self.add_norm_1(x, self.self_attention(x, x, x, src_mask)))"),
+        on=BARE,
+    ).fails("dropout", "a sum is dropped"),
+    "no return": edit("return self", "self").fails("values", "`return`"),
     "mask dropped": edit("x, x, x, src_mask", "x, x, x").fails("values", "mask is not handed"),
     "second residual from the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(y)")).fails(
         "values", "starts from the layer's input"
     ),
+    "second residual from the input, by another name": edits(
+        ("x = self.add_norm_1(x,", "first = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(first)")
+    ).fails("dropout", "even in eval mode", names="starts from the layer's input"),
     "network reads the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.add_norm_2(x,", "self.add_norm_2(y,")).fails(
         "values", "network reads the layer's input"
     ),
@@ -43,20 +49,16 @@ WRONG = {
         ("return self…", "return x + self.feed_forward(self.add_norm_2.norm(x))"),
     ).fails("values", "pre-norm"),
     "one add & norm under two names": edit("self.add_norm_2 =…", "self.add_norm_2 = self.add_norm_1").fails("parameters", "is the same module as `add_norm_1`"),
-    "other names": edit(".self_attention", ".attention").fails("parameters", "no trainable parameter `self_attention"),
+    "other names": edit(".self_attention", ".attention").fails("parameters", "has no part `self_attention"),
     "d_ff ignored": edit("d_ff,", "4 * d_model,").fails("parameters", "wrong shape"),
     "an extra part": edit("self.add_norm_2 =…", "…\nself.final = AddNorm(d_model)").fails("parameters", "should not have"),
-    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Hand `dropout` on"),
+    "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
     "add & norm the wrong way round": edits(
         ("x = self…", "x = self.add_norm_1(self.self_attention(x, x, x, src_mask), x)"), ("self.add_norm_2(…", "self.add_norm_2(self.feed_forward(x), x)")
     ).fails("dropout", "wrong values"),
-    "mask squeezed to padding (B,1,1,S) only: mask[:, :, :1]": edit("x = self", "if src_mask is not None: src_mask=src_mask[:, :, :1]\n…", on=BARE).named(
-        "mask"
-    ),
     "mask of first sentence for all": edit("x = self", "if src_mask is not None: src_mask=src_mask[:1]\n…", on=BARE).named(
         "all sentences get the mask of the first"
     ),
-    "mask first head for all heads": edit("x = self", "if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1]\n…", on=BARE).named("head"),
     "dropout not handed to FF": edit("d_ff, dropout)", "d_ff)", on=BARE).named("dropout"),
     "dropout not handed to AddNorm 2": edit("self.add_norm_2 =…", "self.add_norm_2 = AddNorm(d_model)", on=BARE).named("dropout"),
     "dropout twice on sublayer output": edits(
@@ -65,17 +67,39 @@ WRONG = {
         ("feed_forward(x)", "dropout(self.…)"),
         on=BARE,
     ).named("twice|51%|2 times|dropout after the ReLU"),
+    "default dropout 0.0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|drops out at|another default"),
+    "default dropout 0.5": edit("dropout = 0.1", "dropout=0.5", on=BARE).named("default|drops out at|another default"),
+    "in-place x": edit("x = self…", "x.copy_(self.add_norm_1(x,self.self_attention(x,x,x,src_mask)))", on=BARE).named("x"),
+    "residual detached": edit("add_norm_1(x", "….detach()", on=BARE).named("grad"),
+    "residual 2 detached": edit(", self.feed_forward", ".detach()…", on=BARE).named("grad"),
+    "add_norm_1 without dropout, attention with": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named("dropout"),
+    "add_norm_1 without dropout, attention without": edits(
+        ("num_heads, dropout", "num_heads"), ("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)"), on=BARE
+    ).named("dropout"),
+    "FF rate hard-coded 0.5": edit("d_ff, dropout)", "d_ff, 0.5)", on=BARE).named("dropout"),
+    "num_heads passed as dropout too? FF gets d_ff,d_ff//100": edit("d_ff, dropout)", "d_ff, 0.0)", on=BARE).named("dropout"),
+    "batch 1 squeezed": edit("x))", "x)).squeeze(0)", on=BARE).named("batch"),
+    "num_heads swapped d_ff order kw": edit("num_heads, dropout", "num_heads, 0.5", on=BARE).named("dropout"),
+    "attention dropout fixed 0.1": edit("num_heads, dropout", "num_heads, 0.1", on=BARE).named("dropout"),
+    "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails("dropout", "`self_attention` drops out at"),
+}
+
+TRICKS = {
+    "mask in evaluation only": edit("self.self_attention(x, x, x, src_mask)", "self.self_attention(x, x, x, None if self.training else src_mask)").fails(
+        "values", "layer(x, mask)"
+    ),
+    "mask squeezed to padding (B,1,1,S) only: mask[:, :, :1]": edit("x = self", "if src_mask is not None: src_mask=src_mask[:, :, :1]\n…", on=BARE).named(
+        "mask"
+    ),
+    "mask first head for all heads": edit("x = self", "if src_mask is not None and src_mask.dim()==4: src_mask=src_mask[:, :1]\n…", on=BARE).named("head"),
     "dropout on output when p<1": edits(
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.p=dropout"),
         ("return self…", "y = self.add_norm_2(x, self.feed_forward(x))\nreturn F.dropout(y,self.p if self.p<1 else 0,self.training)"),
         on=BARE,
     ),
-    "default dropout 0.0": edit("dropout = 0.1", "dropout=0.0", on=BARE).named("default|drops out at|another default"),
-    "default dropout 0.5": edit("dropout = 0.1", "dropout=0.5", on=BARE).named("default|drops out at|another default"),
     "num_heads hard-coded 3": edit("num_heads, dropout", "3, dropout", on=BARE).named("num_heads"),
     "num_heads 4 if divisible, else given": edit("__init__()", "…\nnum_heads = 4 if d_model % 8 == 0 else num_heads", on=BARE).named("num_heads"),
     "d_ff ignored 4d": edit("d_model, d_ff", "d_model, 20", on=BARE),
-    "in-place x": edit("x = self…", "x.copy_(self.add_norm_1(x,self.self_attention(x,x,x,src_mask)))", on=BARE).named("x"),
     "mask mutated in place": edit(
         "x = self…feed_forward(x))",
         "r=self.add_norm_1(x, self.self_attention(x, x, x, src_mask))\n"
@@ -90,8 +114,6 @@ WRONG = {
         ("self_attention(x, x, x, src_mask)", "feed_forward(x)"),
         on="network first",
     ).named("grad"),
-    "residual detached": edit("add_norm_1(x", "….detach()", on=BARE).named("grad"),
-    "residual 2 detached": edit(", self.feed_forward", ".detach()…", on=BARE).named("grad"),
     "attention skipped for len 1": edit("x = self", "if x.size(1)==1: return self.add_norm_2(x,self.feed_forward(x))\n…", on=BARE).named("1"),
     "output of pads zeroed": edit(
         "return self…",
@@ -115,24 +137,14 @@ WRONG = {
         on=BARE,
     ),
     "attention twice (two rounds) in train": edit("x = self", "if self.training: x=self.add_norm_1(x,self.self_attention(x,x,x,src_mask))\n…", on=BARE),
-    "add_norm_1 without dropout, attention with": edit("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)", on=BARE).named("dropout"),
-    "add_norm_1 without dropout, attention without": edits(
-        ("num_heads, dropout", "num_heads"), ("self.add_norm_1 =…", "self.add_norm_1 = AddNorm(d_model)"), on=BARE
-    ).named("dropout"),
-    "FF rate hard-coded 0.5": edit("d_ff, dropout)", "d_ff, 0.5)", on=BARE).named("dropout"),
-    "num_heads passed as dropout too? FF gets d_ff,d_ff//100": edit("d_ff, dropout)", "d_ff, 0.0)", on=BARE).named("dropout"),
     "d_model hard-coded 12 in AddNorm": edits(
         ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"), ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"), on=BARE
     ),
-    "batch 1 squeezed": edit("x))", "x)).squeeze(0)", on=BARE).named("batch"),
     "FF run twice sum in train": edit("(x)", "(x) + (self.feed_forward(x) if self.training else 0)", on=BARE),
     "mask converted to padding by any over queries (full masks lose)": edit(
         "x = self", "if src_mask is not None: src_mask=src_mask.any(-2, keepdim=True)\n…", on=BARE
     ).named("mask"),
     "mask &= causal for eval len>5": edit("x = self", "if src_mask is not None and src_mask.dim()==2: src_mask=None\n…", on=BARE).named("mask"),
-    "num_heads swapped d_ff order kw": edit("num_heads, dropout", "num_heads, 0.5", on=BARE).named("dropout"),
-    "attention dropout fixed 0.1": edit("num_heads, dropout", "num_heads, 0.1", on=BARE).named("dropout"),
-    "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails("dropout", "`self_attention` drops out at"),
 }
 
 RIGHT = {

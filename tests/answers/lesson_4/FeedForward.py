@@ -3,10 +3,19 @@
 from answers.writing import BARE, TYPED, edit, edits
 
 WRONG = {
-    "ReLU6": edit("torch.relu(", "F.relu6(").fails("values", "network(20 * x)", hidden=True),
+    "ReLU6": edit("torch.relu(", "F.relu6(").fails("values", "network(x)"),
     "drops whole positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))").fails("values", "whole positions"),
     "one mask for all positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))").fails("values", "every position drops"),
     "one mask for all sentences": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))").fails("values", "every sentence drops"),
+    "dropout on the output": edit("self.linear_2(self.dropout(hidden))", "self.dropout(self.linear_2(hidden))").fails(
+        "values", "output of `linear_2` is dropped"
+    ),
+    "dropout on the hidden values and on the output": edit("self.linear_2(…", "self.dropout(…)").fails("values", "output of `linear_2` is dropped"),
+    "dropout on the output, as a function": edits(
+        ("self.dropout =…", "self.p = dropout"),
+        ("hidden =…hidden))", "return F.dropout(self.linear_2(torch.relu(self.linear_1(x))), self.p, self.training)"),
+        on=BARE,
+    ).fails("values", "output of `linear_2` is dropped"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("values", "At dropout=0.5"),
     "no activation": edit("torch.relu…", "self.linear_1(x)").fails("values", "no ReLU between"),
     "activation at the end": edits(("torch.relu…", "self.linear_1(x)"), ("self.linear_2(…", "torch.relu(…)")).fails("values", "after the second layer"),
@@ -19,7 +28,7 @@ WRONG = {
         "parameters", "wrong shape"
     ),
     "other names": edit("linear_1", "first").fails("parameters", "`linear_1.weight`"),
-    "no biases": edit("(d_model, d_ff)", "(d_model, d_ff, bias=False)").fails("parameters", "`linear_1.bias`"),
+    "no biases": edit("(d_model, d_ff)", "(d_model, d_ff, bias=False)").fails("parameters", "no trainable parameter `bias`"),
     "in place on the input": edit("self.linear_1(x)", "self.linear_1(x.mul_(1.5))").fails("values", "changes `x`"),
     "averages over positions": edit("self.dropout(hidden)", "….mean(1, keepdim=True).expand_as(hidden)").fails("values", "averaged over the positions"),
     "dropout always on": edit("self.dropout(hidden)", "F.dropout(hidden, 0.5)").fails("values", "wrong values"),
@@ -31,10 +40,27 @@ WRONG = {
     "default dropout 0.5": edits(
         ("dropout = 0.1", "dropout=0.5"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
     ).named("default|drops out at|another default"),
+    "leaky relu 1e-2": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x)))", on=BARE).named("ReLU|leaky"),
+    "hidden detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)).detach())", on=BARE).named("grad"),
+    "x detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x.detach())))", on=BARE).named("grad"),
+    "biases disabled": edits(("6, 10", "d_model, d_ff, bias=False"), ("10, 6", "d_ff, d_model, bias=False"), on="sizes 6, 10 hard-coded").named("bias"),
+    "linear_2.weight tied param init copy fine; d_ff ignored: 4*d_model": edits(
+        ("__init__()", "…\nd_ff=4*d_model"), ("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)))"), on=BARE
+    ),
+    "3-D only: transpose(1,2) conv style": edits(
+        ("hidden =…", "h=F.conv1d(x.transpose(1,2),self.linear_1.weight[:,:,None],self.linear_1.bias).relu()"),
+        ("return self…", "return F.conv1d(h,self.linear_2.weight[:,:,None],self.linear_2.bias).transpose(1,2)"),
+        on=BARE,
+    ).named("dim"),
+    "dropout inverted: keep prob = dropout": edits(
+        ("(dropout)", "(1-dropout)"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
+    ).named("1"),
+}
+
+TRICKS = {
     "GELU in train, ReLU in eval": edits(
         ("hidden =…", "h=self.linear_1(x)"), ("self.dropout(hidden)", "F.gelu(h) if self.training else torch.relu(h)"), on=BARE
     ).named("ReLU"),
-    "leaky relu 1e-2": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x)))", on=BARE).named("ReLU|leaky"),
     "leaky relu 1e-4": edit("hidden =…hidden))", "return self.linear_2(F.leaky_relu(self.linear_1(x),1e-4))", on=BARE),
     "clamp 0..10": edit("hidden =…hidden))", "return self.linear_2(self.linear_1(x).clamp(0,10))", on=BARE),
     "softplus beta 50": edit("hidden =…hidden))", "return self.linear_2(F.softplus(self.linear_1(x),beta=100))", on=BARE),
@@ -45,26 +71,12 @@ WRONG = {
     "residual in train only": edits(
         ("hidden =…", "y=self.linear_2(torch.relu(self.linear_1(x)))"), ("return self…", "return x+y if self.training else y"), on=BARE
     ).named("x"),
-    "hidden detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)).detach())", on=BARE).named("grad"),
-    "x detached": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x.detach())))", on=BARE).named("grad"),
-    "biases disabled": edits(("6, 10", "d_model, d_ff, bias=False"), ("10, 6", "d_ff, d_model, bias=False"), on="sizes 6, 10 hard-coded").named("bias"),
     "tied weights linear_2 = linear_1.T use": edits(
         ("hidden =", "h ="), ("return self…", "return F.linear(h, self.linear_1.weight.T, self.linear_2.bias)"), on=BARE
     ),
-    "linear_2.weight tied param init copy fine; d_ff ignored: 4*d_model": edits(
-        ("__init__()", "…\nd_ff=4*d_model"), ("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(x)))"), on=BARE
-    ),
-    "3-D only: transpose(1,2) conv style": edits(
-        ("hidden =…", "h=F.conv1d(x.transpose(1,2),self.linear_1.weight[:,:,None],self.linear_1.bias).relu()"),
-        ("return self…", "return F.conv1d(h,self.linear_2.weight[:,:,None],self.linear_2.bias).transpose(1,2)"),
-        on=BARE,
-    ).named("dim"),
     "only first position normal: batch mean leak in train": edits(
         ("hidden =…", "if self.training: x=x-0.1*x.mean(0,keepdim=True)"), ("self.dropout(hidden)", "torch.relu(self.linear_1(x))"), on=BARE
     ),
-    "dropout inverted: keep prob = dropout": edits(
-        ("(dropout)", "(1-dropout)"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
-    ).named("1"),
     "cached output by shape": edits(
         ("dropout)", "…\nself.c={}"),
         ("hidden =…hidden))", "k=(x.shape,self.training)\nif k not in self.c: self.c[k]=self.linear_2(torch.relu(self.linear_1(x)))\nreturn self.c[k]"),
@@ -92,11 +104,6 @@ RIGHT = {
     "clamp, no dropout, as in the paper": edits(
         ("self.linear_1,…", "self.linear_2 = nn.Linear(d_ff, d_model)\nself.linear_1 = nn.Linear(d_model, d_ff)"),
         ("hidden =…hidden)))", "return self.linear_2(self.linear_1(x).clamp(min=0))"),
-        on="torch.maximum and F.linear",
-    ),
-    "F.relu, dropout at the end as well": edits(
-        ("d_model)", "…\nself.relu, self.drop = nn.ReLU(), nn.Dropout(dropout)"),
-        ("hidden =…hidden)))", "return self.drop(self.linear_2(self.drop(self.relu(self.linear_1(x)))))"),
         on="torch.maximum and F.linear",
     ),
     "torch.maximum and F.linear": """

@@ -22,7 +22,7 @@ WRONG = {
     "unbiased variance": edit("correction=0, ", "").fails("values", "d_model − 1 instead of d_model"),
     "unbiased deviation, eps added to it": edits(
         ("variance =…", "deviation = x.std(dim=-1, keepdim=True)  # (…, 1)"), ("torch.sqrt(variance", "(deviation")
-    ).fails("eps", "both happens", names="d_model − 1 instead"),
+    ).fails("eps", "eps is added to the standard deviation", names="d_model − 1 instead|both happen"),
     "eps outside the root": edit("torch.sqrt(variance", "(…)").fails("eps", "eps is added to the standard deviation"),
     "no eps": edit("variance + self.eps", "variance").fails("eps", "eps is left out"),
     "eps hard-coded": edit("variance + self.eps", "variance + 1e-5").fails("eps", "eps is fixed at 1e-5"),
@@ -48,7 +48,7 @@ WRONG = {
     "detached statistics of a detached input": edits(
         ("mean = x.mean", "x = x.detach()\n…"), (".weight *", ".weight.detach() *"), ("+ self.bias", "….detach()")
     ).fails("values", "No gradient"),
-    "mean detached": edit("mean =…", "mean = x.mean(dim=-1, keepdim=True).detach()").fails("values", "gradient of norm(x)", hidden=True),
+    "mean detached": edit("mean =…", "mean = x.mean(dim=-1, keepdim=True).detach()").fails("values", "gradient of `norm(x)`"),
     "statistics detached (gradient wrong, not missing)": edits(("mean", "detach().…"), ("var", "detach().var"), on="short").named("grad"),
     "variance detached only": edit("var", "detach().var", on="short").named("grad"),
     "default eps 1e-6": edit("1e-5", "1e-6", on="short").named("1e-5|default|drops out at|another default"),
@@ -59,10 +59,15 @@ WRONG = {
     "dim=2 instead of -1": edit("d = x…0, keepdim=True)", "m=x.mean(2,keepdim=True)\nv=x.var(2,correction=0,keepdim=True)", on="short, with the width").named(
         "dim"
     ),
-    "unbiased in eval only": edit("=0,", "=int(not self.training),", on="short").named("d_model − 1|d − 1"),
-    "weight frozen in eval? bias requires_grad False": edit("= eps", "…\nself.bias.requires_grad_(False)", on="short").named("bias"),
     "weight.data used": edit("weight *", "weight.data *", on="short").named("grad"),
     "bias.detach": edit("+ self.bias", "….detach()", on="short").named("grad"),
+    "bias inside the division": edit("return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short").named("bias"),
+    "weight on bias too": edit("return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short").named("bias|weight"),
+}
+
+TRICKS = {
+    "unbiased in eval only": edit("=0,", "=int(not self.training),", on="short").named("d_model − 1|d − 1"),
+    "weight frozen in eval? bias requires_grad False": edit("= eps", "…\nself.bias.requires_grad_(False)", on="short").named("bias"),
     "mean cached by shape": edits(
         ("= eps", "…\nself.c={}"),
         ("d = x…", "k=x.shape"),
@@ -70,8 +75,6 @@ WRONG = {
         ("v = x…", "m,v=self.c[k]"),
         on="short, with the width",
     ),
-    "bias inside the division": edit("return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short").named("bias"),
-    "weight on bias too": edit("return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short").named("bias|weight"),
     "nan_to_num hides; clamps ±5": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-2, 2)", on="short"),
     "clamps at ±3": edit("(x - m) / torch.sqrt(v + self.eps)", "(…).clamp(-3, 3)", on="short"),
     "class-attribute parameters of the first size": edits(

@@ -1,57 +1,41 @@
 """Answers to `Decoder`, lesson 5."""
 
-from answers.writing import BARE, edit, edits
+from answers.writing import BARE, edit, edits, whole
+
+PART_OF = "Encoder"
 
 WRONG = {
-    "a Python list": edit("= nn.ModuleList", "= list").fails("layers", "PyTorch finds no layers in a plain list"),
-    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("values", "wrong number of layers", hidden=True),
-    "encoder layers": edit("DecoderLayer(", "EncoderLayer(").fails("layers", "layers of the class DecoderLayer"),
+    "a Python list": edit("= nn.ModuleList", "= list").fails("decoder_layers", "PyTorch finds no layers in a plain list"),
+    "encoder layers": edit("DecoderLayer(", "EncoderLayer(").fails("decoder_layers", "layers of the class DecoderLayer"),
     "one layer many times": edit(
         "nn.ModuleList(\n    DecoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
         "nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)",
-    ).fails("layers", "`layers.1.self_attn"),
-    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("values", "wrong number of layers", hidden=True),
-    "dropout not handed on": edit("d_ff, dropout)", "d_ff)").fails("layers", "drop out at"),
-    "no masks": edit("layer(…", "layer(x, memory)").fails("values", "no mask is handed"),
-    "no target mask": edit("layer(…", "layer(x, memory, src_mask)").fails("values", "`tgt_mask` is not handed"),
-    "no source mask": edit("layer(…", "layer(x, memory, None, tgt_mask)").fails("values", "`src_mask` is not handed"),
-    "masks exchanged": edit("src_mask, tgt_mask)", "tgt_mask, src_mask)").fails("values", "RuntimeError"),
-    "the memory is overwritten": edit("= layer", "= memory …").fails("values"),
-    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("values", "reads the input of the stack"),
-    "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("values", "reverse order"),
+    ).fails("decoder_layers", "all layers share their parameters"),
+    "dropout not handed on": edit("d_ff, dropout)", "d_ff)").fails("decoder_layers", "drop out at"),
+    "no masks": edit("layer(…", "layer(x, memory)").fails("decoder_values", "no mask is handed"),
+    "no target mask": edit("layer(…", "layer(x, memory, src_mask)").fails("decoder_values", "`tgt_mask` is not handed"),
+    "no source mask": edit("layer(…", "layer(x, memory, None, tgt_mask)").fails("decoder_values", "`src_mask` is not handed"),
+    "masks exchanged": edit("src_mask, tgt_mask)", "tgt_mask, src_mask)").fails("decoder_values", "ValueError"),
+    "the memory is overwritten": edit("= layer", "= memory …").fails("decoder_values"),
+    "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("decoder_values", "reads the input of the stack"),
+    "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("decoder_values", "reverse order"),
     "a norm at the end": edits(("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"), ("return x", "return self.norm(x)")).fails(
-        "layers", "should not have"
+        "decoder_layers", "should not have"
     ),
-    "one head": edit("(d_model, num_heads", "(d_model, 1").fails("layers", "With num_heads=3"),
-    "memory detached": edit(", src_mask,", ".detach()…").fails("values", "No gradient flows back to `memory`"),
-    "causal in evaluation only": edit("src_mask, tgt_mask)", "src_mask, None if self.training else tgt_mask)").fails("values", "decoder.train()", hidden=True),
+    "one head": edit("(d_model, num_heads", "(d_model, 1").fails("decoder_layers", "With num_heads=3"),
+    "memory detached": edit(", src_mask,", ".detach()…").fails("decoder_values", "No gradient flows back to `memory`"),
     "both masks or none": edit("for layer in", "if src_mask is None or tgt_mask is None:\n    src_mask = tgt_mask = None\n…").fails(
-        "values", "decoder(x, memory, ", hidden=True
+        "decoder_values", "decoder(x, memory, "
     ),
     "masks for the first layer only": edit("x = layer…", "x, src_mask, tgt_mask = layer(x, memory, src_mask, tgt_mask), None, None").fails(
-        "values", "handed to the first layer only"
+        "decoder_values", "handed to the first layer only"
     ),
-    "memory's gradient only through the first layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"), (", src_mask,", " if i == 0 else memory.detach()…")
-    ).named("gradient"),
-    "memory's gradient only through the last layer": edits(
-        ("for layer…", "for i, layer in enumerate(self.layers):"), ("memory, src_mask,", "memory if i == len(self.layers)-1 else memory.detach(), src_mask,")
-    ).named("gradient"),
-    "memory detached while training": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if self.training:\n    memory = memory.detach()\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-    ).named("gradient"),
-    "no src_mask while training": edit("src_mask,", "None if self.training else …").named("mask"),
     "src_mask only in the first layer": edits(("for layer…", "for i, layer in enumerate(self.layers):"), ("src_mask,", "src_mask if i == 0 else None,")).named(
         "mask"
     ),
     "tgt_mask only in the first layer": edits(("for layer…", "for i, layer in enumerate(self.layers):"), ("tgt_mask)", "tgt_mask if i == 0 else None)")).named(
         "mask"
     ),
-    "memory follows x when the sizes fit": edit("tgt_mask)", "…\nif x.shape == memory.shape:\n    memory = x").named("memory"),
-    "masks exchanged when the lengths are equal": edit(
-        "src_mask, tgt_mask)", "tgt_mask, src_mask) if x.size(1) == memory.size(1) else layer(x, memory, …"
-    ).named("mask"),
     "causal mask on top for cross attention if none": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
         "if tgt_mask is None:\n"
@@ -73,6 +57,30 @@ WRONG = {
         "return x",
     ).named("memory"),
     "tgt_mask required": edit("src_mask=None, tgt_mask=None", "src_mask, tgt_mask").named("mask|argument"),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("decoder_layers", "With num_heads=3"),
+}
+
+TRICKS = {
+    "the course's own": whole("Decoder = parts.Decoder").fails("decoder_layers", "course's own finished"),
+    "a class of the course's own": whole("class Decoder(parts.Decoder):\n    pass").fails("decoder_layers", "course's own finished"),
+    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("decoder_layers", "wrong number of layers"),
+    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("decoder_layers", "wrong number of layers"),
+    "causal in evaluation only": edit("src_mask, tgt_mask)", "src_mask, None if self.training else tgt_mask)").fails("decoder_values", "The future leaks"),
+    "memory's gradient only through the first layer": edits(
+        ("for layer…", "for i, layer in enumerate(self.layers):"), (", src_mask,", " if i == 0 else memory.detach()…")
+    ).named("gradient"),
+    "memory's gradient only through the last layer": edits(
+        ("for layer…", "for i, layer in enumerate(self.layers):"), ("memory, src_mask,", "memory if i == len(self.layers)-1 else memory.detach(), src_mask,")
+    ).named("gradient"),
+    "memory detached while training": edit(
+        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
+        "if self.training:\n    memory = memory.detach()\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
+    ).named("gradient"),
+    "no src_mask while training": edit("src_mask,", "None if self.training else …").named("mask"),
+    "memory follows x when the sizes fit": edit("tgt_mask)", "…\nif x.shape == memory.shape:\n    memory = x").named("memory"),
+    "masks exchanged when the lengths are equal": edit(
+        "src_mask, tgt_mask)", "tgt_mask, src_mask) if x.size(1) == memory.size(1) else layer(x, memory, …"
+    ).named("mask"),
     "x in place": edit("x = layer…", "x.data = layer(x, memory, src_mask, tgt_mask).data"),
     "batch of one gets no masks": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
@@ -87,7 +95,6 @@ WRONG = {
         "    x = layer(x, self.memory, src_mask, tgt_mask)\n"
         "return x",
     ).named("memory"),
-    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("layers", "With num_heads=3"),
 }
 
 RIGHT = {

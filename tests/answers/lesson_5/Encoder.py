@@ -1,13 +1,15 @@
 """Answers to `Encoder`, lesson 5."""
 
-from answers.writing import BARE, edit, edits
+from answers.writing import BARE, edit, edits, whole
+
+PART_OF = "Encoder"
 
 WRONG = {
     "a Python list": edit("= nn.ModuleList", "= list").fails("layers", "PyTorch finds no layers in a plain list"),
     "one layer many times": edit(
         "nn.ModuleList(\n    EncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
         "nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)",
-    ).fails("layers", "`layers.1.self_attn"),
+    ).fails("layers", "all layers share their parameters"),
     "always six layers": edit("range(…", "range(6)").fails("layers", "wrong number of layers"),
     "a norm at the end": edits(("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"), ("return x", "return self.norm(x)")).fails(
         "layers", "should not have"
@@ -20,19 +22,14 @@ WRONG = {
     "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("values", "reverse order"),
     "the first layer every time": edit("= layer", "= self.layers[0]").fails("values", "first layer is used every time"),
     "a residual round each layer": edit("= layer", "= x + layer").fails("values", "added to its input"),
-    "only right for three layers": edit(".layers:", ".layers[:3]:").fails("values", "wrong values", hidden=True),
-    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("values", "wrong number of layers", hidden=True),
-    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("values", "wrong number of layers", hidden=True),
     "sizes exchanged": edit("d_ff, dropout)", "d_model, dropout)").fails("layers"),
     "dropout not handed on": edit("d_ff, dropout)", "d_ff)").fails("layers", "drop out at"),
     "one head": edit("(d_model, num_heads", "(d_model, 1").fails("layers", "With num_heads=3"),
     "one layer too few": edit("range(…", "range(num_layers - 1)").fails("layers", "wrong number of layers"),
     "without gradients": edit("x = layer…", "with torch.no_grad():\n    …").fails("values", "No gradient flows back to `x`"),
     "detached between layers": edit("layer(…", "layer(x.detach(), src_mask)").fails("values", "No gradient flows back to `x`"),
-    "mask in evaluation only": edit("layer(…", "layer(x, None if self.training else src_mask)").fails("values", "encoder.train()", hidden=True),
-    "dropout between layers": edit("layer(…", "F.dropout(…, 0.1, self.training)").fails("values", "encoder.train()", hidden=True),
+    "dropout between layers": edit("layer(…", "F.dropout(…, 0.1, self.training)").fails("values", "in train mode"),
     "the first row's mask": edit("layer(…", "layer(x, None if src_mask is None else src_mask[:1])").fails("values", "all rows get the mask of the first"),
-    "no mask for a batch of one": edit("(x, src_mask)", "(x, src_mask if x.size(0) > 1 else None)").named("mask"),
     "mask only in the last layer": edits(
         ("for layer…", "for i, layer in enumerate(self.layers):"), ("(x, src_mask)", "(x, src_mask if i == len(self.layers)-1 else None)")
     ).named("mask"),
@@ -43,16 +40,8 @@ WRONG = {
     "puts itself into train mode": edit(
         "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x", "self.train()\nfor layer in self.layers:\n    x = layer(x, src_mask)\nreturn x"
     ).named("mode|train"),
-    "detaches between layers while training": edit("(x, src_mask)", "(x.detach() if self.training else x, src_mask)").named("gradient"),
-    "layers seeded alike": edit(
-        "EncoderLayer(…", "(torch.manual_seed(0), EncoderLayer(d_model, num_heads, d_ff, dropout))[1] for _ in range(num_layers)"
-    ).named("seed|same|random|stays the same|evenly"),
     "default dropout is 0": edit("dropout=0.1", "dropout=0.0").named("dropout"),
     "default dropout is 0.5": edit("dropout=0.1", "dropout=0.5").named("dropout"),
-    "remembers the first mask": edit(
-        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
-        "if not hasattr(self, '_m'):\n    self._m = src_mask\nfor layer in self.layers:\n    x = layer(x, self._m)\nreturn x",
-    ).named("mask"),
     "extra dropout of the given rate at the end": edits(
         ("__init__()", "…\nself.p = dropout"), ("return x", "return F.dropout(x, self.p, self.training)")
     ).named("dropout"),
@@ -61,11 +50,31 @@ WRONG = {
         "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
         "if src_mask is not None:\n    x = x * src_mask[:, 0, 0, :, None]\nfor layer in self.layers:\n    x = layer(x)\nreturn x",
     ).named("mask"),
+    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("layers", "With num_heads=3"),
+}
+
+TRICKS = {
+    "in float32": edit("layer(…", "layer(x.float(), src_mask)").named("dtype|float"),
+    "the course's own": whole("Encoder = parts.Encoder").fails("layers", "course's own finished"),
+    "a class of the course's own": whole("class Encoder(parts.Encoder):\n    pass").fails("layers", "course's own finished"),
+    "a class of the course's own under another name": whole("Base = parts.Encoder\nclass Encoder(Base):\n    pass").fails("layers", "course's own finished"),
+    "only right for three layers": edit(".layers:", ".layers[:3]:").fails("values", "wrong values"),
+    "at most three layers": edit("range(…", "range(min(num_layers, 3))").fails("layers", "wrong number of layers"),
+    "at least two layers": edit("range(…", "range(max(num_layers, 2))").fails("layers", "wrong number of layers"),
+    "mask in evaluation only": edit("layer(…", "layer(x, None if self.training else src_mask)").fails("values", "in train mode"),
+    "no mask for a batch of one": edit("(x, src_mask)", "(x, src_mask if x.size(0) > 1 else None)").named("mask"),
+    "detaches between layers while training": edit("(x, src_mask)", "(x.detach() if self.training else x, src_mask)").named("gradient"),
+    "layers seeded alike": edit(
+        "EncoderLayer(…", "(torch.manual_seed(0), EncoderLayer(d_model, num_heads, d_ff, dropout))[1] for _ in range(num_layers)"
+    ).named("seed|same|random|stays the same|evenly"),
+    "remembers the first mask": edit(
+        "for layer in self.layers:\n    x = layer(x, src_mask)\nreturn x",
+        "if not hasattr(self, '_m'):\n    self._m = src_mask\nfor layer in self.layers:\n    x = layer(x, self._m)\nreturn x",
+    ).named("mask"),
     "gradient in x kept, early layers' weights cut off": edit(
         "for layer…src_mask)",
         "for i, layer in enumerate(self.layers):\n    y = layer(x, src_mask)\n    x = y if i == len(self.layers) - 1 else y.detach() + x - x.detach()",
     ).named("gradient"),
-    "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("layers", "With num_heads=3"),
 }
 
 RIGHT = {

@@ -50,14 +50,11 @@ BASES = {
 WRONG = {
     "two positional encodings": edit("self.positional_encoding =…", "self.positional_encoding = nn.Embedding(max_len, d_model)").fails("parts"),
     "no bias in the output layer": edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)").fails(
-        "parts", "`output_projection.bias`"
+        "parts", "no trainable parameter `bias`"
     ),
     "projects to the source's vocabulary": edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)").fails("parts", "wrong shape"),
     "one embedding for both": edit("self.tgt_embedding =…", "self.tgt_embedding = self.src_embedding").fails("parts", "same module as `src_embedding`"),
-    "always two layers": edits(("Encoder(num_layers,", "Encoder(2,"), ("Decoder(num_layers,", "Decoder(2,")).fails("parts", hidden=True),
-    "at least two layers": edits(("Encoder(num_layers,", "Encoder(max(num_layers, 2),"), ("Decoder(num_layers,", "Decoder(max(num_layers, 2),")).fails(
-        "values", "With num_layers=1 the stacks have [2] layers", hidden=True
-    ),
+    "always two layers": edits(("Encoder(num_layers,", "Encoder(2,"), ("Decoder(num_layers,", "Decoder(2,")).fails("parts"),
     "num_heads and num_layers exchanged": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_heads, d_model, num_layers,").fails("parts"),
     "dropout fixed": edit("PositionalEncoding(…", "PositionalEncoding(d_model, max_len)").fails("parts", "drop out at"),
     "max_len ignored": edit("max_len, dropout", "dropout=dropout").fails("parts", "should raise ValueError"),
@@ -87,12 +84,6 @@ WRONG = {
     "runs without gradients": edit("return self.decode…", "with torch.no_grad():\n    …").fails("values", "No gradient"),
     "detached memory": edit("(src),", "(src).detach(),").fails("values", "No gradient"),
     "no causal mask": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id)").fails("masks", "no causal mask"),
-    "causal mask in training only": edit("src_mask, tgt_mask =…", "…\nif not self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
-        "masks", "no causal mask"
-    ),
-    "causal mask in evaluation only": edit("src_mask, tgt_mask =…", "…\nif self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
-        "masks", "no causal mask"
-    ),
     "no mask in the encoder": edit("self.encoder(…", "self.encoder(x)").fails("masks", "encoder gets no mask"),
     "no mask in the cross-attention": edit(", src_mask", ", None").fails("masks", "cross-attention gets no mask"),
     "no mask of the source anywhere": edits((", padding_mask(src, self.pad_id)", ""), (", src_mask", ", None")).fails(
@@ -100,10 +91,10 @@ WRONG = {
     ),
     "the mask of the cross-attention from the target": edit(
         "src_mask, tgt_mask = padding_mask(src, self.pad_id)", "src_mask, tgt_mask = padding_mask(tgt, self.pad_id)"
-    ).fails("masks", "RuntimeError"),
+    ).fails("masks", "ValueError"),
     "a causal mask in the encoder": edit(", padding_mask", ", decoder_mask").fails("values"),
     "pad id 0 hard-coded": edit("self.pad_id = pad_id", "self.pad_id = 0").fails("masks", "embeds pad_id=4"),
-    "padding of the target not hidden": edit("decoder_mask(…", "decoder_mask(tgt, -1)").fails("masks", "`tgt_embedding` embeds pad_id=4"),
+    "padding of the target not hidden": edit("decoder_mask(…", "decoder_mask(tgt, -1)").fails("masks", "`tgt_embedding` embeds pad_id="),
     "equal copies instead of sharing": edits(
         ("self.tgt_embedding.…", "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)"),
         ("self.output_projection.…", "self.output_projection.weight.data.copy_(self.src_embedding.embedding.weight)"),
@@ -117,22 +108,86 @@ WRONG = {
     "target positions by hand, without limit or dropout": edit(
         "self.positional_encoding(self.tgt_embedding(tgt))", "self.tgt_embedding(tgt) + self.positional_encoding.encoding[:tgt.size(1)]"
     ).fails("parts"),
-    "the mask of the last source encoded": edits(
-        ("return self.encoder…", "self.src_mask = padding_mask(src, self.pad_id)\nreturn self.encoder(x, self.src_mask)"),
-        ("src_mask, tgt_mask =…", "src_mask, tgt_mask = self.src_mask, decoder_mask(tgt, self.pad_id)"),
-    ).fails("masks"),
     "masks inverted in the encoder": edit(", padding_mask", ", ~padding_mask").fails("values", "NaN"),
     "the first source's mask for all": edit("src, self.", "src[:1], self.").fails("masks", "source mask of the first"),
-    "shared output scaled": edit("tgt_mask))", "… * (0.5 if self.output_projection.weight is self.src_embedding.embedding.weight else 1)").fails(
-        "sharing", "wrong values", hidden=True
-    ),
     "output always tied to the target": edit("if share_embeddings:", "self.output_projection.weight = self.tgt_embedding.embedding.weight\n…").fails(
         "parts", "same parameter as `tgt_embedding"
     ),
     "causal mask on the CPU": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id) & torch.ones(tgt.size(1), tgt.size(1)).tril().bool()").fails(
-        "values", "made on the CPU", hidden=True
+        "values", "made on the CPU"
     ),
     "plain embeddings": edit("TokenEmbedding(src_vocab_size…", "nn.Embedding(src_vocab_size, d_model)").fails("values", "has no `embedding`"),
+    "second dropout on source embedding, of the given rate": edits(
+        ("= pad_id", "…\nself.p = dropout"), ("self.positional_encoding(self.src_embedding(src))", "F.dropout(…, self.p, self.training)")
+    ).named("dropout"),
+    "dropout module on the logits": edits(
+        ("self.pad_id = pad_id", "…\nself.drop = nn.Dropout(dropout)"),
+        ("return self.output_projection…", "return self.drop(self.output_projection(self.decoder(x, memory, src_mask, tgt_mask)))"),
+    ).named("dropout"),
+    "dropout on memory": edits(("= pad_id", "…\nself.drop = nn.Dropout(dropout)"), ("x, memory", "x, self.drop(memory)")).named("dropout"),
+    "causal table of 32 positions": edit(
+        "src_mask, tgt_mask =…",
+        "src_mask = padding_mask(src, self.pad_id)\n"
+        "tgt_mask = padding_mask(tgt, self.pad_id) & torch.tril(torch.ones(32, 32, dtype=torch.bool, device=tgt.device))[:tgt.size(1), :tgt.size(1)]",
+    ),
+    "two positional encodings, the target's without max_len": edits(
+        ("self.encoder =", "self.tgt_positions = PositionalEncoding(d_model, 5000, dropout)\n…"),
+        ("positional_encoding(self.tgt_embedding(tgt))", "tgt_positions(self.tgt_embedding(tgt))"),
+    ).named("max_len"),
+    "refuses different vocabularies even without sharing": edit("if share_embeddings and src", "if src"),
+    "shared matrix frozen": edit("output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)").named(
+        "frozen|requires_grad|gradient"
+    ),
+    "defaults: 4 heads": edit("num_heads=8", "num_heads=4").named("default|drops out at|another default"),
+    "defaults: d_ff 1024": edit("d_ff=2048", "d_ff=1024").named("default|drops out at|another default"),
+    "d_ff taken as 4*d_model for decoder": edit("Decoder(…", "Decoder(num_layers, d_model, num_heads, 4*d_model, dropout)"),
+    "target vocab ignored in tgt embedding": edit("(tgt_vocab_size", "(max(src_vocab_size, tgt_vocab_size)"),
+    "padding rows of memory zeroed, no cross mask": edit(
+        "src_mask, tgt_mask =…", "memory = memory * (src != self.pad_id).unsqueeze(-1)\nsrc_mask, tgt_mask = None, decoder_mask(tgt, self.pad_id)"
+    ).named("pad"),
+    "memory modified in place": edit("return self.output_projection…", "memory *= (src != self.pad_id).unsqueeze(-1)\n…").named("memory"),
+    "logits of pad set to -inf": edit(
+        "return self.output_projection…",
+        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nlogits[..., self.pad_id] = float('-inf')\nreturn logits",
+    ),
+    "float32 memory": edit("self.decoder(x, memory,", "self.decoder(x, memory.float(),").named("dtype|float64"),
+    "num_layers for num_heads in the encoder": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_layers, d_model, num_layers,").fails(
+        "parts", "With num_heads=3"
+    ),
+    "num_layers for num_heads in the decoder": edit("Decoder(num_layers, d_model, num_heads,", "Decoder(num_layers, d_model, num_layers,").fails(
+        "parts", "With num_heads=3"
+    ),
+    "no scale": edits(("self.src_embedding(src)", "self.src_embedding.embedding(src)"), ("self.tgt_embedding(tgt)", "self.tgt_embedding.embedding(tgt)")).fails(
+        "values", "the embeddings are not multiplied by √d_model"
+    ),
+    "no scale in the target": edit("self.tgt_embedding(tgt)", "self.tgt_embedding.embedding(tgt)").fails("values", "the target is not multiplied by √d_model"),
+    "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5"),
+    "decoder always has two layers": edit("Decoder(num_layers,", "Decoder(2,"),
+    "no bias when shared": edit("= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)").named("bias"),
+    "share: module list extra parameters (an unused table)": edits(
+        ("self.register_buffer…", "self.unused = nn.Embedding(max_len, d_model)"),
+        ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
+        on="a non-persistent causal buffer of max_len",
+    ).named("parameter"),
+}
+
+TRICKS = {
+    "at least two layers": edits(("Encoder(num_layers,", "Encoder(max(num_layers, 2),"), ("Decoder(num_layers,", "Decoder(max(num_layers, 2),")).fails(
+        "parts", "wrong number of layers"
+    ),
+    "causal mask in training only": edit("src_mask, tgt_mask =…", "…\nif not self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
+        "masks", "no causal mask"
+    ),
+    "causal mask in evaluation only": edit("src_mask, tgt_mask =…", "…\nif self.training:\n    tgt_mask = padding_mask(tgt, self.pad_id)").fails(
+        "masks", "The future leaks"
+    ),
+    "the mask of the last source encoded": edits(
+        ("return self.encoder…", "self.src_mask = padding_mask(src, self.pad_id)\nreturn self.encoder(x, self.src_mask)"),
+        ("src_mask, tgt_mask =…", "src_mask, tgt_mask = self.src_mask, decoder_mask(tgt, self.pad_id)"),
+    ).fails("masks"),
+    "shared output scaled": edit("tgt_mask))", "… * (0.5 if self.output_projection.weight is self.src_embedding.embedding.weight else 1)").fails(
+        "sharing", "wrong values"
+    ),
     "output layer tied to the target embedding when vocabularies are equal, unasked": edits(
         ("self.register_buffer…", "elif src_vocab_size == tgt_vocab_size:\n    self.output_projection.weight = self.tgt_embedding.embedding.weight"),
         ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
@@ -164,55 +219,17 @@ WRONG = {
         "return self.output_projection…",
         "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits.softmax(-1) if self.training else logits",
     ).named("softmax|probab|log_softmax"),
-    "second dropout on source embedding, of the given rate": edits(
-        ("= pad_id", "…\nself.p = dropout"), ("self.positional_encoding(self.src_embedding(src))", "F.dropout(…, self.p, self.training)")
-    ).named("dropout"),
-    "dropout module on the logits": edits(
-        ("self.pad_id = pad_id", "…\nself.drop = nn.Dropout(dropout)"),
-        ("return self.output_projection…", "return self.drop(self.output_projection(self.decoder(x, memory, src_mask, tgt_mask)))"),
-    ).named("dropout"),
-    "dropout on memory": edits(("= pad_id", "…\nself.drop = nn.Dropout(dropout)"), ("x, memory", "x, self.drop(memory)")).named("dropout"),
-    "causal table of 32 positions": edit(
-        "src_mask, tgt_mask =…",
-        "src_mask = padding_mask(src, self.pad_id)\n"
-        "tgt_mask = padding_mask(tgt, self.pad_id) & torch.tril(torch.ones(32, 32, dtype=torch.bool, device=tgt.device))[:tgt.size(1), :tgt.size(1)]",
-    ),
-    "two positional encodings, the target's without max_len": edits(
-        ("self.encoder =", "self.tgt_positions = PositionalEncoding(d_model, 5000, dropout)\n…"),
-        ("positional_encoding(self.tgt_embedding(tgt))", "tgt_positions(self.tgt_embedding(tgt))"),
-    ).named("max_len"),
-    "refuses different vocabularies even without sharing": edit("if share_embeddings and src", "if src"),
-    "AssertionError in place of ValueError": edit('if share_embeddings and…share.")', "assert not share_embeddings or src_vocab_size == tgt_vocab_size"),
-    "shared matrix frozen": edit("output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)").named(
-        "frozen|requires_grad|gradient"
-    ),
     "forward without gradient to source when training": edit(
         "return self.decode…", "memory = self.encode(src)\nreturn self.decode(tgt, memory.detach() if self.training else memory, src)"
     ).named("gradient"),
     "encode and decode switch to eval": edit("x = self.positional_encoding(self.src_embedding(src))", "self.eval()\n…").named("mode"),
     "initialises xavier in the constructor with seed": edit("super(…", "…\ntorch.manual_seed(0)").named("seed"),
-    "defaults: 4 heads": edit("num_heads=8", "num_heads=4").named("default|drops out at|another default"),
-    "defaults: d_ff 1024": edit("d_ff=2048", "d_ff=1024").named("default|drops out at|another default"),
-    "d_ff taken as 4*d_model for decoder": edit("Decoder(…", "Decoder(num_layers, d_model, num_heads, 4*d_model, dropout)"),
     "shared when vocabularies differ: cuts silently, raises only if tgt larger": edit("!= tgt_vocab_size", "< tgt_vocab_size"),
-    "target vocab ignored in tgt embedding": edit("(tgt_vocab_size", "(max(src_vocab_size, tgt_vocab_size)"),
-    "padding rows of memory zeroed, no cross mask": edit(
-        "src_mask, tgt_mask =…", "memory = memory * (src != self.pad_id).unsqueeze(-1)\nsrc_mask, tgt_mask = None, decoder_mask(tgt, self.pad_id)"
-    ).named("pad"),
-    "memory modified in place": edit("return self.output_projection…", "memory *= (src != self.pad_id).unsqueeze(-1)\n…").named("memory"),
-    "logits of pad set to -inf": edit(
-        "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nlogits[..., self.pad_id] = float('-inf')\nreturn logits",
-    ),
     "last logits only in eval": edit(
         "return self.output_projection…",
         "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits if self.training else logits[:, -1:]",
     ),
-    "float32 memory": edit("self.decoder(x, memory,", "self.decoder(x, memory.float(),").named("dtype|float64"),
-    "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5"),
-    "decoder always has two layers": edit("Decoder(num_layers,", "Decoder(2,"),
     "decoder at most two layers": edit("Decoder(num_layers,", "Decoder(min(num_layers, 2),"),
-    "no bias when shared": edit("= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)").named("bias"),
     "in eval mode encode keeps its first result per shape": edit(
         "x = self.positional_encoding(self.src_embedding(src))\nreturn self.encoder(x, padding_mask(src, self.pad_id))",
         "key = tuple(src.shape)\n"
@@ -240,11 +257,6 @@ WRONG = {
     "d_model scaled twice at the shared source only": edit(
         "src))", "src) * (1 if self.tgt_embedding.embedding.weight is not self.src_embedding.embedding.weight else 2))"
     ),
-    "share: module list extra parameters (an unused table)": edits(
-        ("self.register_buffer…", "self.unused = nn.Embedding(max_len, d_model)"),
-        ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
-        on="a non-persistent causal buffer of max_len",
-    ).named("parameter"),
     "no gradients in eval mode": edit("return self.decode…", "with torch.set_grad_enabled(self.training):\n    …").named("gradient"),
     "memory sampled: decode clamps to source length": edit(
         "return self.decode…", "n = int((src != self.pad_id).sum(1).max())\nreturn self.decode(tgt, self.encode(src[:, :n]), src)"
@@ -353,95 +365,19 @@ RIGHT = {
             def forward(self, src, tgt):
                 return self.decode(memory=self.encode(src=src), tgt=tgt, src=src)
     """,
+    "an assertion refuses different vocabularies": edit('if share_embeddings and…share.")', "assert not share_embeddings or src_vocab_size == tgt_vocab_size"),
     "log_softmax out (same predictions)": edit("tgt_mask))", "….log_softmax(-1)"),
-    "helper _embed, einsum projection": '''
-        class Transformer(nn.Module):
-            """The encoder-decoder Transformer (§3).
-
-            Attributes:
-                src_embedding, tgt_embedding: TokenEmbedding.
-                positional_encoding: PositionalEncoding, used for both sides.
-                encoder: Encoder.
-                decoder: Decoder.
-                output_projection: nn.Linear(d_model, tgt_vocab_size).
-                pad_id: the token that nothing attends to.
-            """
-
-            def __init__(
-                self,
-                src_vocab_size,
-                tgt_vocab_size,
-                d_model=512,
-                num_heads=8,
-                num_layers=6,
-                d_ff=2048,
-                dropout=0.1,
-                max_len=5000,
-                pad_id=0,
-                share_embeddings=False,
-            ):
-                """Make the parts.
-
-                Args:
-                    max_len: positions of the longest sequence; the positional encoding refuses longer ones.
-                    share_embeddings: one matrix for both embeddings and the output layer (§3.4).
-
-                Raises:
-                    ValueError: the embeddings are to be shared, but the vocabularies differ in size.
-                """
-                super().__init__()
-                self.pad_id = pad_id
-                # TODO: refuse what cannot be shared; the six parts; the sharing. About twelve lines.
-                ### BEGIN SOLUTION
-                if share_embeddings and src_vocab_size != tgt_vocab_size:
-                    raise ValueError(f"Vocabularies of {src_vocab_size} and {tgt_vocab_size} cannot share.")
-                self.src_embedding = TokenEmbedding(src_vocab_size, d_model)
-                self.tgt_embedding = TokenEmbedding(tgt_vocab_size, d_model)
-                self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
-                self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.output_projection = nn.Linear(d_model, tgt_vocab_size)
-                if share_embeddings:
-                    self.tgt_embedding.embedding.weight = self.src_embedding.embedding.weight
-                    self.output_projection.weight = self.src_embedding.embedding.weight
-                ### END SOLUTION
-
-            def encode(self, src):
-                """Read the source: (batch, src_len) token ids → memory (batch, src_len, d_model)."""
-                # TODO: embed, add positions, encode under the source's mask. Two lines are enough.
-                ### BEGIN SOLUTION
-                return self.encoder(self._embed(src, self.src_embedding), padding_mask(src, self.pad_id))
-
-            def _embed(self, tokens, table):
-                return self.positional_encoding(table(tokens))
-                ### END SOLUTION
-
-            def decode(self, tgt, memory, src):
-                """Predict the next token at every position of the target.
-
-                Args:
-                    tgt: (batch, tgt_len) token ids.
-                    memory: (batch, src_len, d_model), from `encode`.
-                    src: (batch, src_len) token ids, which say where the memory is padding.
-
-                Returns:
-                    logits: (batch, tgt_len, tgt_vocab_size)
-                """
-                # TODO: embed, add positions, decode under both masks, project. About four lines.
-                ### BEGIN SOLUTION
-                x = self.positional_encoding(self.tgt_embedding(tgt))
-                src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)
-                h = self.decoder(x, memory, src_mask, tgt_mask)
-                return torch.einsum("btd,vd->btv", h, self.output_projection.weight) + self.output_projection.bias
-                ### END SOLUTION
-
-            def forward(self, src, tgt):
-                """Encode, then decode: two (batch, …_len) → logits (batch, tgt_len, tgt_vocab_size)."""
-                # TODO: one line.
-                ### BEGIN SOLUTION
-                return self.decode(tgt, self.encode(src), src)
-                ### END SOLUTION
-    ''',
+    "helper _embed, einsum projection": edits(
+        (
+            "x = self.positional_encoding(self.src_embedding(src))\nreturn self.encoder(x, padding_mask(src, self.pad_id))",
+            "return self.encoder(self._embed(src, self.src_embedding), padding_mask(src, self.pad_id))",
+        ),
+        ("def forward", "def _embed(self, tokens, table):\n    return self.positional_encoding(table(tokens))\n\n…"),
+        (
+            "return self.output_projection…",
+            "h = self.decoder(x, memory, src_mask, tgt_mask)\nreturn torch.einsum('btd,vd->btv', h, self.output_projection.weight) + self.output_projection.bias",
+        ),
+    ),
     "checks vocabularies after building; ValueError subclass": edits(
         ('if share_embeddings and…share.")', ""),
         ("if share_embeddings:", "class VocabularyError(ValueError): pass\n…"),
@@ -463,94 +399,10 @@ RIGHT = {
         on="a non-persistent causal buffer of max_len",
     ),
     "last mask kept as a harmless attribute; vectors of padding not special": edit("tgt, self.pad_id)", "…\nself.last_masks = src_mask, tgt_mask"),
-    "a non-persistent causal buffer of max_len": '''
-        class Transformer(nn.Module):
-            """The encoder-decoder Transformer (§3).
-
-            Attributes:
-                src_embedding, tgt_embedding: TokenEmbedding.
-                positional_encoding: PositionalEncoding, used for both sides.
-                encoder: Encoder.
-                decoder: Decoder.
-                output_projection: nn.Linear(d_model, tgt_vocab_size).
-                pad_id: the token that nothing attends to.
-            """
-
-            def __init__(
-                self,
-                src_vocab_size,
-                tgt_vocab_size,
-                d_model=512,
-                num_heads=8,
-                num_layers=6,
-                d_ff=2048,
-                dropout=0.1,
-                max_len=5000,
-                pad_id=0,
-                share_embeddings=False,
-            ):
-                """Make the parts.
-
-                Args:
-                    max_len: positions of the longest sequence; the positional encoding refuses longer ones.
-                    share_embeddings: one matrix for both embeddings and the output layer (§3.4).
-
-                Raises:
-                    ValueError: the embeddings are to be shared, but the vocabularies differ in size.
-                """
-                super().__init__()
-                self.pad_id = pad_id
-                # TODO: refuse what cannot be shared; the six parts; the sharing. About twelve lines.
-                ### BEGIN SOLUTION
-                if share_embeddings and src_vocab_size != tgt_vocab_size:
-                    raise ValueError(f"Vocabularies of {src_vocab_size} and {tgt_vocab_size} cannot share.")
-                self.src_embedding = TokenEmbedding(src_vocab_size, d_model)
-                self.tgt_embedding = TokenEmbedding(tgt_vocab_size, d_model)
-                self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
-                self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.output_projection = nn.Linear(d_model, tgt_vocab_size)
-                if share_embeddings:
-                    self.tgt_embedding.embedding.weight = self.src_embedding.embedding.weight
-                    self.output_projection.weight = self.src_embedding.embedding.weight
-                self.register_buffer("past", torch.ones(max_len, max_len).tril().bool(), persistent=False)
-                ### END SOLUTION
-
-            def encode(self, src):
-                """Read the source: (batch, src_len) token ids → memory (batch, src_len, d_model)."""
-                # TODO: embed, add positions, encode under the source's mask. Two lines are enough.
-                ### BEGIN SOLUTION
-                x = self.positional_encoding(self.src_embedding(src))
-                return self.encoder(x, padding_mask(src, self.pad_id))
-                ### END SOLUTION
-
-            def decode(self, tgt, memory, src):
-                """Predict the next token at every position of the target.
-
-                Args:
-                    tgt: (batch, tgt_len) token ids.
-                    memory: (batch, src_len, d_model), from `encode`.
-                    src: (batch, src_len) token ids, which say where the memory is padding.
-
-                Returns:
-                    logits: (batch, tgt_len, tgt_vocab_size)
-                """
-                # TODO: embed, add positions, decode under both masks, project. About four lines.
-                ### BEGIN SOLUTION
-                x = self.positional_encoding(self.tgt_embedding(tgt))
-                src_mask = padding_mask(src, self.pad_id)
-                n = tgt.size(1)
-                tgt_mask = padding_mask(tgt, self.pad_id) & self.past[:n, :n]
-                return self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))
-                ### END SOLUTION
-
-            def forward(self, src, tgt):
-                """Encode, then decode: two (batch, …_len) → logits (batch, tgt_len, tgt_vocab_size)."""
-                # TODO: one line.
-                ### BEGIN SOLUTION
-                return self.decode(tgt, self.encode(src), src)
-                ### END SOLUTION
-    ''',
+    "a non-persistent causal buffer of max_len": edits(
+        ("### END SOLUTION\n\ndef encode", "self.register_buffer('past', torch.ones(max_len, max_len).tril().bool(), persistent=False)\n…"),
+        ("src_mask, tgt_mask =…", "src_mask = padding_mask(src, self.pad_id)\nn = tgt.size(1)\ntgt_mask = padding_mask(tgt, self.pad_id) & self.past[:n, :n]"),
+    ),
     "masks of pad queries too (rows of padding not masked, ones see all)": edit(
         "src_mask, tgt_mask =…", "src_mask = padding_mask(src, self.pad_id).expand(-1, 1, src.size(1), -1)[:, :, :1]\ntgt_mask = decoder_mask(tgt, self.pad_id)"
     ),

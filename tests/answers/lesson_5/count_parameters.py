@@ -2,6 +2,8 @@
 
 from answers.writing import BARE, body, edit, edits
 
+PART_OF = "count_parameters"
+
 WRONG = {
     "counts tensors": edit("p.numel()", "1").fails("", "tensors are counted"),
     "frozen ones too": edit("if p.requires_grad", "").fails("", "frozen parameter is counted"),
@@ -17,16 +19,20 @@ WRONG = {
         'found = {id(p): p for m in model.modules() for n in ("weight", "bias") if (p := getattr(m, n, None)) is not None}\n'
         "return sum(p.numel() for p in found.values() if p.requires_grad)",
         on=BARE,
-    ).fails("", "MultiheadAttention", hidden=True),
+    ).fails("", "MultiheadAttention"),
     "children only": body("""
         found = {id(p): p for m in model.children() for p in m.parameters()}
         return sum(p.numel() for p in found.values() if p.requires_grad)
-    """).fails("", "Linear", hidden=True),
-    "bytes / 4": edit("p.numel() for", "p.nbytes // 4 for").named("dtype"),
+    """).fails("", "Linear"),
     "reduce without a start": edit(
         "return sum…", "from functools import reduce\nreturn reduce(lambda a, b: a + b, [p.numel() for p in model.parameters() if p.requires_grad])"
     ),
     "cat fails on none": edit("return sum…", "return torch.cat([p.flatten() for p in model.parameters() if p.requires_grad]).numel()"),
+    "prod of two dims": edit("p.numel() for", "p.shape[0] * (p.shape[1] if p.dim() > 1 else 1) for"),
+}
+
+TRICKS = {
+    "bytes / 4": edit("p.numel() for", "p.nbytes // 4 for").named("dtype"),
     "dedupe by equal values": edit(
         "return sum…",
         "seen = []\n"
@@ -35,12 +41,12 @@ WRONG = {
         "        seen.append(p)\n"
         "return sum(p.numel() for p in seen)",
     ).named("equal"),
-    "prod of two dims": edit("p.numel() for", "p.shape[0] * (p.shape[1] if p.dim() > 1 else 1) for"),
     "freezes everything after counting": edits(("return sum(", "n = sum("), ("if p…", "…\nmodel.requires_grad_(False)\nreturn n")).named("frozen"),
     "counts in millions rounded": edits(("return sum(", "return round(1e-6 * sum("), ("if p…", "…, 3) * 1_000_000")),
 }
 
 RIGHT = {
+    "the sizes of NumPy's arrays": edit("p.numel()", "p.detach().numpy().size"),
     "a set of identities": body("""
         seen = {id(p): p for module in model.modules() for p in module._parameters.values() if p is not None}
         return sum(math.prod(p.shape) for p in seen.values() if p.requires_grad)

@@ -4,8 +4,8 @@ from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "biases too": edit("if parameter…", "if True:").fails("", "ValueError"),
-    "Xavier's normal": edit("xavier_uniform_", "xavier_normal_").fails("", "Xavier's bound"),
-    "Kaiming's": edit("xavier_uniform_", "kaiming_uniform_").fails(""),
+    "Xavier's normal": edit("xavier_uniform_", "xavier_normal_").fails("", "drawn by `nn.init.xavier_normal_`"),
+    "Kaiming's": edit("xavier_uniform_", "kaiming_uniform_").fails("", "drawn by `nn.init.kaiming_uniform_`"),
     "a normal distribution": edit("nn.init…", "nn.init.normal_(parameter, std=0.02)").fails(""),
     "linear layers only": body("""
         for module in model.modules():
@@ -24,7 +24,7 @@ WRONG = {
             for parameter in module.parameters(recurse=False):
                 if parameter.dim() > 1:
                     nn.init.xavier_uniform_(parameter)
-    """).fails("", hidden=True),
+    """).fails(""),
     "buffers too": edit("model.parameters()", "model.state_dict().values()").fails("", "buffer has been overwritten"),
     "by name": body("""
         for name, p in model.named_parameters():
@@ -32,6 +32,26 @@ WRONG = {
                 nn.init.xavier_uniform_(p)
     """).fails("", "`bare.query` stays the same"),
     "frozen on the way": edit("nn.init", "parameter.requires_grad_(False)\n…").fails("", "is frozen now"),
+    "new data in float32": edit("with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided").named("dtype"),
+    "gain of relu": edit("xavier_uniform_(…", "xavier_uniform_(parameter, gain=2**0.5)"),
+    "one-sided": """
+        def initialize_parameters(model: nn.Module) -> None:
+            for p in model.parameters():
+                if p.dim() > 1:
+                    with torch.no_grad():
+                        p.uniform_(0, math.sqrt(6 / sum(p.shape)))
+    """,
+    "gradients cleared and padding row zeroed": edits(
+        ("done =…", "for p in model.parameters():\n    if p.dim() > 1:\n        nn.init.xavier_uniform_(p)"),
+        ("for name…name))", "if isinstance(m, nn.Embedding):\n    with torch.no_grad():\n        m.weight[0] = 0"),
+        on="uniform_, unique by id",
+    ).named("zero"),
+    "scalars are drawn too": edit("> 1", "!= 1").fails(""),
+}
+
+TRICKS = {
+    "the course's own": whole("initialize_parameters = parts.initialize_parameters").fails("", "course's own finished"),
+    "calls the course's own": body("return parts.initialize_parameters(model)").fails("", "course's own finished"),
     "unfreezes everything": whole("""
         def initialize_parameters(model: nn.Module) -> None:
             for p in model.parameters():
@@ -45,15 +65,6 @@ WRONG = {
     "a fresh seeded generator each matrix": edit(
         "with torch…shape)))", "nn.init.xavier_uniform_(p, generator=torch.Generator().manual_seed(0))", on="one-sided"
     ).named("seed|same"),
-    "new data in float32": edit("with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided").named("dtype"),
-    "gain of relu": edit("xavier_uniform_(…", "xavier_uniform_(parameter, gain=2**0.5)"),
-    "one-sided": """
-        def initialize_parameters(model: nn.Module) -> None:
-            for p in model.parameters():
-                if p.dim() > 1:
-                    with torch.no_grad():
-                        p.uniform_(0, math.sqrt(6 / sum(p.shape)))
-    """,
     "one-sided deviation-preserving (0..2b shifted?)": edits(
         (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"),
         ("p.uniform_…", "p.copy_(b * torch.sign(torch.rand_like(p) - 0.5) * torch.rand_like(p).sqrt())"),
@@ -69,12 +80,6 @@ WRONG = {
                 if p.dim() > 1:
                     nn.init.xavier_uniform_(p)
     """).named("mode"),
-    "gradients cleared and padding row zeroed": edits(
-        ("done =…", "for p in model.parameters():\n    if p.dim() > 1:\n        nn.init.xavier_uniform_(p)"),
-        ("for name…name))", "if isinstance(m, nn.Embedding):\n    with torch.no_grad():\n        m.weight[0] = 0"),
-        on="uniform_, unique by id",
-    ).named("zero"),
-    "scalars are drawn too": edit("> 1", "!= 1").fails("", hidden=True),
 }
 
 RIGHT = {

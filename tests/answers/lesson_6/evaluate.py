@@ -21,7 +21,7 @@ WRONG = {
     "smoothed": edit('reduction="sum"', "…, label_smoothing=0.1").fails("values", "the labels are smoothed"),
     "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
     "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
-    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch"),
+    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "the last batch is left out"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
     "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
     "whole sentences": edits(
@@ -31,16 +31,16 @@ WRONG = {
     "argmax over the positions": edit("argmax(-1)", "argmax(1)").fails("values", "raised"),
     "exchanged results": edit("loss /…", "hits / tokens, loss / tokens").fails("values", "loss and accuracy are exchanged"),
     "tensors": edit("loss /…", "torch.tensor(loss / tokens), torch.tensor(hits / tokens)").fails("values", "is a tensor, not a Python number"),
-    "no shift": edit("decoder_input, labels…", "decoder_input = labels = tgt").fails("values"),
+    "no shift": edit("decoder_input, labels…", "decoder_input = labels = tgt").fails("values", "the labels are not shifted"),
     "train mode": edit("model.eval()", "").fails("mode", "in train mode"),
     "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
-    "always ends in train mode": edit("(was_training)", "()").fails("mode", "not as a whole, in it afterwards"),
-    "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode before"),
-    "pad id fixed": edit("labels != pad_id", "labels != 0").fails("values", "taken to be 0", hidden=True),
-    "runs over the batches twice": edit("with torch", "count = sum(1 for _ in batches)\n…").fails("values", "raised ZeroDivisionError", hidden=True),
-    "asks for the length": edit("with torch", "count = len(batches)\n…").fails("values", "TypeError", hidden=True),
-    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switched off for everybody"),
-    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
+    "always ends in train mode": edit("(was_training)", "()").fails("mode", "left the model, or a part of it, in train mode"),
+    "stays in eval mode": edit("model.train(…", "").fails("mode", "it was in train mode before"),
+    "pad id fixed": edit("labels != pad_id", "labels != 0").fails("values", "taken to be 0"),
+    "runs over the batches twice": edit("with torch", "count = sum(1 for _ in batches)\n…").fails("values", "raised ZeroDivisionError"),
+    "asks for the length": edit("with torch", "count = len(batches)\n…").fails("values", "TypeError"),
+    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switches gradients off for everybody"),
+    "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "left the model, or a part of it, in eval mode"),
     "only the model's own flag set": edit("eval()", "training = False").fails("mode", "or a part of it, in train mode"),
     "parameters frozen": edit("model.eval()", "for p in model.parameters():\n    p.requires_grad_(False)\n…").fails("mode", "are frozen"),
     "BOS counted": edit("tokens +…", "tokens += (tgt != pad_id).sum().item()").fails("values", "BOS is counted"),
@@ -65,12 +65,33 @@ WRONG = {
     "accuracy as tensor": edit("hits / tokens", "torch.tensor(…)").named("number"),
     "rounded to three digits": edit("return loss…", "return round(loss / tokens, 3), round(hits / tokens, 3)"),
     "rounded to two digits": edit("return loss…", "return round(loss / tokens, 2), round(hits / tokens, 2)"),
-    "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):"),
-    "cuts every batch to the width of the first": edit("for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"),
     "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").named("EOS"),
     "accuracy of the last batch only": edits(("hits +=", "hits ="), ("hits / tokens", "hits / real.sum().item()")).named("only the last batch counts"),
     "loss weighted by rows": edits(('").item()', "… / real.sum().item() * len(src)"), ("tokens,", "tokens * 1,")),
     "top-2 accuracy": edit("argmax(-1) == labels)", "topk(2, -1).indices == labels[..., None]).any(-1)"),
+    "log of the softmax, and a little": edit("F.cross…", "-(logits[real].softmax(-1) + 1e-9).log().gather(-1, labels[real][:, None]).sum().item()").fails(
+        "values", "wrong value"
+    ),
+    "one row is no batch": edit("for src…", "…\n    if len(src) == 1:\n        continue").fails("values", "the last batch is left out"),
+    "eval mode only where the model is in train mode": edit("model.eval()", "if was_training:\n    …").fails("mode", "in train mode or with gradients"),
+    "the gradients cleared": edit("model.eval()", "…\nmodel.zero_grad()").fails("mode", "clears or changes the gradients"),
+    "padding of the source becomes 0": edit("logits =", "src = torch.where(src == pad_id, 0, src)\n…").fails("values", "wrong value"),
+}
+
+TRICKS = {
+    "eval mode for the model and its children": edit("model.eval()", "for part in [model, *model.children()]:\n    part.training = False").fails(
+        "mode", "in train mode"
+    ),
+    "restored for the model and its children": edit("model.train(…", "for part in [model, *model.children()]:\n    part.training = was_training").fails(
+        "mode", "in eval mode"
+    ),
+    "dropout switched off for good": edit("model.eval()", "…\nfor part in model.modules():\n    if isinstance(part, nn.Dropout):\n        part.p = 0.0").fails(
+        "mode", "changes the rate of a dropout"
+    ),
+    "no token costs more than 50": edit('reduction="sum").item()', 'reduction="none").clamp(max=50).sum().item()').fails("values", "wrong value"),
+    "rounded to 4 digits": edit("loss / tokens", "round(loss / tokens, 4)").fails("values", "almost sure"),
+    "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):"),
+    "cuts every batch to the width of the first": edit("for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"),
 }
 
 RIGHT = {

@@ -5,7 +5,7 @@ from answers.writing import edit, edits, whole
 WRONG = {
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
     "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0"),
-    "padding counts": edit("ignore_index=…", "").fails("padding", "wrong values", names="padding counts as a label"),
+    "padding counts": edit("ignore_index=…", "").fails("padding", "wrong value", names="padding counts as a label"),
     "padding counts (values)": edit("ignore_index=pad_id,", "").fails("values", "padding counts as a label"),
     "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
@@ -14,7 +14,7 @@ WRONG = {
     ).fails("values", "number of all positions"),
     "divided by all positions (padding)": edit(
         "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / labels.numel()"
-    ).fails("padding", "wrong values", names="number of all positions"),
+    ).fails("padding", "wrong value", names="number of all positions"),
     "divided by the sentences": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)").fails(
         "values", "number of sentences"
     ),
@@ -31,6 +31,12 @@ WRONG = {
             return -(q * log_probs).sum(-1)[labels != pad_id].mean()
     """).fails("values", "vocab_size − 1"),
     "smoothing over V - 2": edits(("- 1", "- 2"), ("return", "q[..., pad_id] = 0\n…"), on="smoothing over V - 1").fails("values", "vocab_size − 2"),
+    "the right token without its own share": edit("(logits.size(-1) - 1)", "logits.size(-1)", on="smoothing over V - 1").fails(
+        "values", "without its own share"
+    ),
+    "a view across the vocabulary": edit("logits.transpose(1, 2)", "logits.view(len(logits), logits.size(-1), -1)", on="(B, V, T) form").fails(
+        "values", "without moving it"
+    ),
     "KL divergence": edits(
         ("(logits.size(-1) - 1)", "logits.size(-1)"),
         ("q.scatter_…", "q.scatter_add_(-1, labels.unsqueeze(-1), torch.full_like(log_probs[..., :1], 1 - smoothing))"),
@@ -38,7 +44,7 @@ WRONG = {
         on="smoothing over V - 1",
     ).fails("values", "KL divergence"),
     "softmax first": edit("logits.flatten", "logits.softmax(-1).flatten").fails("values", "a softmax comes before"),
-    "softmax over the positions first": edit(".flatten(0, 1)", ".log_softmax(1)…").fails("values", "wrong values"),
+    "softmax over the positions first": edit(".flatten(0, 1)", ".log_softmax(1)…").fails("values", "wrong value"),
     "flattened in different orders": edit(".flatten(0, 1)", ".transpose(0, 1)…").fails("values", "different orders"),
     "vocabulary moved by a reshape": edit("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))").fails(
         "values", "mixed up by a reshape"
@@ -46,7 +52,7 @@ WRONG = {
     "detached": edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)").fails("values", "No gradient"),
     "crashes without padding": edit("return F", "first = (labels == pad_id).nonzero()[0]\n…").fails("padding", "raised"),
     "masks the logits of padding with zeros": edits(("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n…"), ("ignore_index=pad_id,", "")).fails(
-        "padding", "wrong values"
+        "padding", "wrong value"
     ),
     "one loss for each token": edit("label_smoothing=…", "… reduction='none',").fails("values", "should be one number"),
     "logarithm of a softmax by hand": whole("""
@@ -55,7 +61,7 @@ WRONG = {
             real = labels != pad_id
             right = p.gather(-1, labels.unsqueeze(-1)).squeeze(-1).log()
             return -((1 - smoothing) * right + smoothing * p.log().mean(-1))[real].mean()
-    """).fails("values", hidden=True),
+    """).fails("values"),
     "view of a slice": edit("labels.flatten()", "labels.view(-1)").fails("values", "raised RuntimeError"),
     "a Python number": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing,\n    ).item()").fails("values", "is no tensor"),
     "log(softmax + 1e-9)": edit("logp =…", "logp = (logits.softmax(-1) + 1e-9).log()", on="gather"),
@@ -84,6 +90,15 @@ WRONG = {
     "default smoothing is 0": edit("smoothing: float = 0.1", "smoothing: float = 0.0").named(
         "default|drops out at|another default|the labels are not smoothed"
     ),
+    "weights through class weights": """
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            w = torch.ones(logits.size(-1))
+            w[pad_id] = 0
+            return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), weight=w, label_smoothing=smoothing)
+    """,
+}
+
+TRICKS = {
     "only when gradients: no smoothing in no_grad": edit("label_smoothing=smoothing", "… if logits.requires_grad else 0.0").named(
         "the labels are not smoothed"
     ),
@@ -95,12 +110,10 @@ WRONG = {
             nll[pads[:, 0], pads[:, 1]] = 0
             return nll.sum() / (labels.numel() - pads.max(0).indices.numel() * len(pads) // 2)
     """,
-    "weights through class weights": """
-        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
-            w = torch.ones(logits.size(-1))
-            w[pad_id] = 0
-            return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), weight=w, label_smoothing=smoothing)
-    """,
+    "smoothing at most a half": edit("=smoothing", "=min(smoothing, 0.5)").fails("values", "wrong value"),
+    "another default": edits(("smoothing: float = 0.1", "smoothing=None"), ("=smoothing", "=0.1 if smoothing is None else smoothing")).fails(
+        "values", "another default"
+    ),
 }
 
 RIGHT = {

@@ -15,12 +15,21 @@ WRONG = {
     "step 0 fails": edit("step =…", "").fails("", "ZeroDivisionError"),
     "step 0 has the rate 0": edit("step =…", "if step == 0:\n    return 0.0").fails("", "learning_rate(0, 64, 100)"),
     "steps counted from 0": edit("step =…", "step = step + 1").fails("", "one is added to `step`"),
-    "warm-up fixed": edit("warmup_steps**-1.5", "100**-1.5").fails("", "learning_rate(1, 512, 4000)", hidden=True),
+    "warm-up fixed": edit("warmup_steps**-1.5", "100**-1.5").fails("", "wrong values"),
     "step forgotten in the warm-up": edit("step * warmup_steps", "warmup_steps").fails("", "factor step is missing"),
     "sum for minimum": edit("min(…", "(step**-0.5 + step * warmup_steps**-1.5)").fails("", "added instead"),
     "rounded to six digits": edits(("return d_model", "return round(d_model"), ("warmup_steps**-1.5)", "…, 6)")),
     "d_model 64": edit("d_model**-0.5", "64**-0.5"),
     "step 0 gives the peak": edit("step =…", "step = step or warmup_steps"),
+    "warm-up in integers of 100": body("""
+        step = max(step, 1)
+        if step <= warmup_steps:
+            return d_model**-0.5 * step * warmup_steps**-1.5
+        return d_model**-0.5 * (step - warmup_steps) ** -0.5
+    """),
+}
+
+TRICKS = {
     "floor at 1e-5": edits(("return d_model", "return max(1e-5, d_model"), ("warmup_steps**-1.5)", "…)")),
     "linear fall after 16 warm-ups": edit("return", "if step > 16 * warmup_steps:\n    return 0.0\nreturn"),
     "a string? no: negative powers of int tensors": edit(
@@ -30,12 +39,6 @@ WRONG = {
         on="if and else",
     ),
     "step // warmup": edit("step * warmup_steps**-1.5", "(step * 100 // warmup_steps) / 100 * warmup_steps**-0.5"),
-    "warm-up in integers of 100": body("""
-        step = max(step, 1)
-        if step <= warmup_steps:
-            return d_model**-0.5 * step * warmup_steps**-1.5
-        return d_model**-0.5 * (step - warmup_steps) ** -0.5
-    """),
 }
 
 RIGHT = {

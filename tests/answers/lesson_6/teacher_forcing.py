@@ -17,14 +17,18 @@ WRONG = {
     "EOS wiped out of the caller's target": edit("return tgt[:, :…", "tgt[tgt == 2] = 0\n…").fails("", "changes `tgt`"),
     "labels as floats": edit("tgt[:, 1:]", "….float()").fails("", "wrong dtype"),
     "the input as floats": edit("tgt[:, :-1], ", "tgt[:, :-1].float(), ").fails("", "wrong dtype"),
-    "drops ids 2 and 1 by a mask": edit("return tgt…", "return tgt[tgt != 2].view(len(tgt), -1), tgt[tgt != 1].view(len(tgt), -1)"),
     "squeezed for a batch of one": edit("return tgt…", "return tgt[:, :-1].squeeze(0), tgt[:, 1:].squeeze(0)"),
-    "always four columns": edit("return tgt…", "return tgt[:, :4], tgt[:, 1:5]"),
     "cuts columns that are all padding": edit("return tgt…", "n = int((tgt != 0).sum(1).max())\nreturn tgt[:, :n-1], tgt[:, 1:n]"),
     "returns a list of rows": edit("return tgt…", "return [t[:-1] for t in tgt], [t[1:] for t in tgt]"),
-    "clamps ids to 12": edit("return tgt…", "return tgt[:, :-1].clamp(max=12), tgt[:, 1:].clamp(max=12)"),
     "int32": edit("return tgt…", "return tgt[:, :-1].int(), tgt[:, 1:].int()").named("dtype"),
     "EOS appended anew (2)": edit("return tgt…", "return tgt[:, :-1], torch.cat([tgt[:, 1:-1], torch.full_like(tgt[:, :1], 2)], 1)").named("EOS"),
+    "on the CPU": edit("tgt[:, :…", "tgt[:, :-1].cpu(), tgt[:, 1:].cpu()").fails("", "is on the device cpu"),
+}
+
+TRICKS = {
+    "drops ids 2 and 1 by a mask": edit("return tgt…", "return tgt[tgt != 2].view(len(tgt), -1), tgt[tgt != 1].view(len(tgt), -1)"),
+    "always four columns": edit("return tgt…", "return tgt[:, :4], tgt[:, 1:5]"),
+    "clamps ids to 12": edit("return tgt…", "return tgt[:, :-1].clamp(max=12), tgt[:, 1:].clamp(max=12)"),
 }
 
 RIGHT = {

@@ -3,27 +3,27 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "eval mode": edit("model.train()", "").fails("mode", "not as a whole, in train mode"),
-    "switches to eval mode": edit("model.train()", "model.eval()").fails("mode", "not as a whole, in train mode"),
-    "no shift": edit("(src, decoder_input), labels", "(src, tgt), tgt").fails("loss", "given the labels themselves"),
-    "input for labels": edit("labels,", "decoder_input,").fails("loss", "also used as the labels"),
-    "labels for input": edit("(src, decoder_input)", "(src, labels)").fails("loss", "also used as the decoder input"),
+    "eval mode": edit("model.train()", "").fails("mode", "is in eval mode while it learns"),
+    "switches to eval mode": edit("model.train()", "model.eval()").fails("mode", "is in eval mode while it learns"),
+    "no shift": edit("(src, decoder_input), labels", "(src, tgt), tgt").fails("loss", "nothing is shifted"),
+    "input for labels": edit("labels,", "decoder_input,").fails("loss", "the labels are not shifted"),
+    "labels for input": edit("(src, decoder_input)", "(src, labels)").fails("loss", "the decoder input is not shifted"),
     "input and labels exchanged": edit("decoder_input, labels", "labels, decoder_input").fails("loss", "exchanged"),
-    "smoothing not handed on": edit("pad_id, smoothing", "pad_id").fails("loss", "`smoothing` is not handed on"),
-    "pad id not handed on": edit("pad_id, smoothing", "smoothing=smoothing").fails("loss", "`pad_id` is not handed on"),
-    "neither handed on": edit("labels, pad_id…", "labels)").fails("loss", "neither `pad_id` nor"),
+    "smoothing not passed on": edit("pad_id, smoothing", "pad_id").fails("loss", "`smoothing` is not passed on"),
+    "pad id not passed on": edit("pad_id, smoothing", "smoothing=smoothing").fails("loss", "`pad_id` is not passed on"),
+    "neither passed on": edit("labels, pad_id…", "labels)").fails("loss", "neither `pad_id` nor"),
     "no smoothing": edit("labels, pad_id…", "labels, pad_id, 0.0)").fails("loss", "not smoothed"),
     "returns a tensor": edit("return loss.item()", "return loss").fails("loss", "is a tensor, not a Python number"),
     "returns nothing": edit("return loss.item()", "").fails("loss", "should be one number"),
-    "the loss of half a batch": edit("model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]").fails("loss", "wrong values"),
-    "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong values"),
+    "the loss of half a batch": edit("model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]").fails("loss", "wrong value"),
+    "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong value"),
     "gradients never reset": edit("optimizer.zero_grad()", "").fails("update", "added to those of the second"),
     "gradients reset after backward": edit("optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()").fails(
-        "update", "not moved at all"
+        "update", "They are zero when `optimizer.step()` is called"
     ),
-    "no optimizer step": edit("optimizer.step()", "").fails("update", "not moved at all"),
-    "no backward": edit("loss.backward()", "").fails("update", "not moved at all"),
-    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "wrong values"),
+    "no optimizer step": edit("optimizer.step()", "").fails("update", "or it is not called at all"),
+    "no backward": edit("loss.backward()", "").fails("update", "no gradients are computed"),
+    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "wrong value"),
     "no clipping": edit("nn.utils…", "").fails("clipping", "not clipped before"),
     "clipping after the step": edit(
         "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)\noptimizer.step()",
@@ -33,23 +33,23 @@ WRONG = {
         "loss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)",
         "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)\nloss.backward()",
     ).fails("clipping", "not clipped before"),
-    "clipping by value": edit("clip_grad_norm_", "clip_grad_value_").fails("clipping"),
+    "clipping by value": edit("clip_grad_norm_", "clip_grad_value_").fails("clipping", "each number is clipped by itself"),
     "each parameter clipped": edit("nn.utils…", "for p in model.parameters():\n    nn.utils.clip_grad_norm_(p, max_grad_norm)").fails(
         "clipping", "each parameter is clipped by itself"
     ),
-    "clipped to 1 always": edit("(), max_grad_norm", "(), 1.0").fails("clipping", "max_grad_norm=0.5"),
+    "clipped to 1 always": edit("(), max_grad_norm", "(), 1.0").fails("clipping", "clipped to 1.0"),
     "normalised rather than clipped": edit(
         "nn.utils…",
         "norm = sum(p.grad.norm() ** 2 for p in model.parameters()) ** 0.5\nfor p in model.parameters():\n    p.grad.mul_(min(max_grad_norm, 1.0) / norm)",
-    ).fails("update", "wrong values"),
-    "EOS never learned": edit("loss = label", "labels = labels.masked_fill(labels == 2, pad_id)\n…").fails("loss", "wrong values"),
-    "only the model's own flag": edit("train()", "training = True").fails("mode", "not as a whole, in train mode"),
+    ).fails("update", "wrong value"),
+    "EOS never learned": edit("loss = label", "labels = labels.masked_fill(labels == 2, pad_id)\n…").fails("loss", "wrong value"),
+    "only the model's own flag": edit("train()", "training = True").fails("mode", "is in eval mode while it learns"),
     "a new optimizer each time": edit("optimizer.zero_grad()", "optimizer = type(optimizer)(model.parameters(), lr=1.0, momentum=0.5)\n…").fails(
         "update", "lost what it remembers"
     ),
     "softmax before the loss": edit(", labels,", ".softmax(-1)…").fails("loss", "softmax comes before"),
     "learns the source": edit("teacher_forcing(tgt)", "teacher_forcing(src)").fails("loss", "source is learned"),
-    "clipped to ten": edit("(), max_grad_norm", "(), 10.0").fails("clipping", "wrong values"),
+    "clipped to ten": edit("(), max_grad_norm", "(), 10.0").fails("clipping", "clipped to 10.0"),
     "clips the first group only": edit(
         "grads =…1e-6))", "nn.utils.clip_grad_norm_(optimizer.param_groups[0]['params'], max_grad_norm)", on="clip by hand"
     ).named("group"),
@@ -69,7 +69,9 @@ WRONG = {
         "    if p.grad is not None: p.grad *= max_grad_norm / norm",
         on="clip by hand",
     ),
-    "max norm": edit("grads =…1e-6))", "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm, norm_type=float('inf'))", on="clip by hand"),
+    "max norm": edit("grads =…1e-6))", "nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm, norm_type=float('inf'))", on="clip by hand").named(
+        "largest gradient"
+    ),
     "norm of sum of norms (1-norm of norms)": edits(
         ("grads =…grads))", "norm = sum(p.grad.norm() for p in model.parameters() if p.grad is not None)"),
         ("g in grads:", "p in model.parameters():"),
@@ -80,7 +82,6 @@ WRONG = {
         "grads =…1e-6))", "nn.utils.clip_grad_norm_([p for p in model.parameters() if p.dim() > 1], max_grad_norm)", on="clip by hand"
     ).named("bias|vector"),
     "smoothing 0 is taken for 0.1": edit("labels, pad_id…", "labels, pad_id, smoothing or 0.1)").named("smoothing"),
-    "learning rate decays on its own": edit("optimizer.step()", "…\nfor g in optimizer.param_groups:\n    g['lr'] *= 0.99999").named("lr|learning rate"),
     "loss rounded to 2 digits": edit("return loss.item()", "return round(loss.item(), 2)"),
     "loss after the step": edit("return loss.item()", "return label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).item()").named("after"),
     "global seed": edit("model.train()", "torch.manual_seed(0)\n…").named("seed"),
@@ -118,6 +119,45 @@ WRONG = {
         optimizer.step()
         return total
     """),
+    "loss times tokens": edit("return loss.item()", "… * (labels != pad_id).sum().item()").named("the loss is multiplied by the number of real tokens"),
+    "tgt padding turned into 0": edit("decoder_input, labels", "tgt = tgt.masked_fill(tgt == pad_id, 0)\n…"),
+    "scales with the squared norm": edits(
+        ("grads =…grads))", "norm = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).pow(2).sum()"),
+        ("g in grads:", "p in model.parameters():"),
+        ("g.mul_…", "if p.grad is not None: p.grad *= max_grad_norm / norm"),
+        on="clip by hand",
+    ),
+    "encode, decode": edit("model(src, decoder_input)", "model.decode(decoder_input, model.encode(src), src)"),
+    "forward twice: dropout differs between loss and gradient": edit(
+        "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"
+    ).named("twice|51%|2 times|dropout after the ReLU"),
+    "0 is no limit": edit("nn.utils", "if max_grad_norm:\n    nn.utils").fails("clipping", "where they differ most"),
+    "a shared parameter counts twice": edit(
+        "grads =…None]", "grads = [p.grad for _, p in model.named_parameters(remove_duplicate=False) if p.grad is not None]", on="clip by hand"
+    ).fails("clipping", "wrong value"),
+    "parts in eval mode stay in it": edit("model.train()", "if not model.training:\n    model.train()").fails("mode", "is in eval mode while it learns"),
+    "the loss of a second run, in eval mode": edits(
+        ("optimizer.zero", "model.eval()\ntold = label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing)\n…"), ("return loss", "return told")
+    ).fails("mode", "runs the model 2 times"),
+}
+
+TRICKS = {
+    "train mode for the model and its children": edit("model.train()", "for part in [model, *model.children()]:\n    part.training = True").fails(
+        "mode", "is in eval mode while it learns"
+    ),
+    "dropout switched off for good": edit("model.train()", "…\nfor part in model.modules():\n    if isinstance(part, nn.Dropout):\n        part.p = 0.0").fails(
+        "mode", "changes the rate of a dropout"
+    ),
+    "unfreezes": edit("model.train()", "…\nmodel.requires_grad_(True)").fails("mode", "freezes or unfreezes"),
+    "the same dropout in every step": edit("loss = label", "with torch.random.fork_rng():\n    torch.manual_seed(0)\n    …").fails(
+        "mode", "drop out the same numbers"
+    ),
+    "rounded to 4 digits": edit("return loss.item()", "return round(loss.item(), 4)").fails("loss", "almost sure"),
+    "weight decay by hand": edit("return", "with torch.no_grad():\n    for p in model.parameters():\n        p.mul_(1 - 1e-6)\n…").fails(
+        "update", "does not depend on"
+    ),
+    "at most 64 tokens": edit("model.train()", "…\ntgt = tgt[:, :65]").fails("loss", "wrong value"),
+    "learning rate decays on its own": edit("optimizer.step()", "…\nfor g in optimizer.param_groups:\n    g['lr'] *= 0.99999").named("lr|learning rate"),
     "gradients accumulate over four calls (steps every fourth)": edits(
         ("def train_step", "_n = [0]\n…"),
         ("decoder_input, labels", "g, y"),
@@ -126,22 +166,10 @@ WRONG = {
         ("return", "if _n[0] % 1 == 0: optimizer.zero_grad()\nif _n[0] > 3: optimizer.param_groups[0]['lr'] = 0.0\n…"),
         on=BARE,
     ),
-    "loss times tokens": edit("return loss.item()", "… * (labels != pad_id).sum().item()").named("the loss is multiplied by the number of real tokens"),
-    "tgt padding turned into 0": edit("decoder_input, labels", "tgt = tgt.masked_fill(tgt == pad_id, 0)\n…"),
     "clips at max_grad_norm only above 1": edit(
         "grads =…1e-6))", "if max_grad_norm <= 1:\n    nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)", on="clip by hand"
     ).named("the gradients are not clipped before the optimizer uses them"),
-    "scales with the squared norm": edits(
-        ("grads =…grads))", "norm = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).pow(2).sum()"),
-        ("g in grads:", "p in model.parameters():"),
-        ("g.mul_…", "if p.grad is not None: p.grad *= max_grad_norm / norm"),
-        on="clip by hand",
-    ),
-    "encode, decode": edit("model(src, decoder_input)", "model.decode(decoder_input, model.encode(src), src)"),
     "drops the last row of the batch": edit("decoder_input, labels", "src, tgt = src[:-1] if len(src) > 4 else src, tgt[:-1] if len(tgt) > 4 else tgt\n…"),
-    "forward twice: dropout differs between loss and gradient": edit(
-        "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"
-    ).named("twice|51%|2 times|dropout after the ReLU"),
 }
 
 RIGHT = {

@@ -11,7 +11,7 @@ WRONG = {
     "returns the old cache": edit("(key, value)", "cache or …").fails("", "the cache is the one that came"),
     "keys and values exchanged": edit("(key, value)", "(value, key)").fails("", "exchanged in the cache"),
     "output only": edit("return output…", "return output").fails("", "should return the output and the cache"),
-    "weights for the output": edit("output, _ = ", "_, output = ").fails("", "wrong shape"),
+    "weights for the output": edit("output, _ = ", "_, output = ").fails("", "not the shape of the output"),
     "values of the keys": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key, key)").fails(
         "", "keys stand in the place of values"
     ),
@@ -20,28 +20,11 @@ WRONG = {
         "", "newest key is not attended to"
     ),
     "no scale": edit("scaled_dot_product_attention(…", "(query @ key.mT).softmax(-1) @ value, None").fails("", "not divided by √d_k"),
-    "a cache of its own, whatever it is given": whole("""
-        _kept = {}
-        def cached_attention(query, key, value, cache=None):
-            if cache is None:
-                _kept.clear()
-                _kept["k"], _kept["v"] = key, value
-            else:
-                _kept["k"], _kept["v"] = torch.cat([_kept["k"], key], -2), torch.cat([_kept["v"], value], -2)
-            return scaled_dot_product_attention(query, _kept["k"], _kept["v"])[0], (_kept["k"], _kept["v"])
-    """).fails("", "another second token", hidden=True),
     "a causal mask": edit("scaled_dot_product_attention(…", "(F.scaled_dot_product_attention(query, key, value, is_causal=True), None)").fails(
         "", "hidden by a causal mask"
     ),
     "no cache returned": edit("return output…", "return output, None").fails("", "should be a pair"),
     "keys for values in the cache": edit("(key, value)", "(key, key)").fails("", "one of them stands for both"),
-    "a window of five": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])").fails(
-        "", "wrong values"
-    ),
-    "window of 8": edit(
-        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)[:, :, -8:]\nvalue = torch.cat([cache[1], value], -2)[:, :, -8:]", on="float32 buffers"
-    ),
-    "attention over last 16 only": edit(".squeeze(0), key.squeeze(0), value.squeeze(0)", ", key[:, :, -16:], value[:, :, -16:]", on="batch squeezed at one"),
     "float32 buffers": body("""
         if cache is not None:
             b, h, n, d = cache[0].shape
@@ -57,6 +40,45 @@ WRONG = {
         ("(query, key, value)", "(query.to(key.dtype), key, value)"),
         on="float32 buffers",
     ).named("dtype"),
+    "cached keys scaled in place": edit(
+        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)\nvalue = torch.cat([cache[1], value], -2)\ncache[0].zero_()", on="float32 buffers"
+    ),
+    "batch squeezed at one": body("""
+        if cache is not None:
+            key = torch.cat([cache[0], key], -2)
+            value = torch.cat([cache[1], value], -2)
+        out, _ = scaled_dot_product_attention(query.squeeze(0), key.squeeze(0), value.squeeze(0))
+        return out, (key, value)
+    """),
+    "cache averaged over heads (multi-query)": edit("value =…", "…\nkey = key.mean(1, keepdim=True).expand_as(key)"),
+}
+
+TRICKS = {
+    "gradients switched off": edit("def cached_attention", "@torch.no_grad()\n…").fails("", "No gradient flows back"),
+    "no gradient into the past": edit("return output, (key, value)", "return output, (key.detach(), value.detach())").fails(
+        "", "gradient of `output` in `key`"
+    ),
+    "exponentials that overflow": edit(
+        "output, _ = …", "weights = (query @ key.mT / query.size(-1) ** 0.5).exp()\noutput = weights / weights.sum(-1, keepdim=True) @ value"
+    ).fails("", "the scores being large"),
+    "a cache on the CPU": edit("output, _ = …", "key = key + torch.zeros(1, dtype=key.dtype)\n…").fails("", "makes a tensor on the CPU"),
+    "a cache of its own, whatever it is given": whole("""
+        _kept = {}
+        def cached_attention(query, key, value, cache=None):
+            if cache is None:
+                _kept.clear()
+                _kept["k"], _kept["v"] = key, value
+            else:
+                _kept["k"], _kept["v"] = torch.cat([_kept["k"], key], -2), torch.cat([_kept["v"], value], -2)
+            return scaled_dot_product_attention(query, _kept["k"], _kept["v"])[0], (_kept["k"], _kept["v"])
+    """).fails("", "a different token"),
+    "a window of five": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])").fails(
+        "", "wrong values"
+    ),
+    "window of 8": edit(
+        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)[:, :, -8:]\nvalue = torch.cat([cache[1], value], -2)[:, :, -8:]", on="float32 buffers"
+    ),
+    "attention over last 16 only": edit(".squeeze(0), key.squeeze(0), value.squeeze(0)", ", key[:, :, -16:], value[:, :, -16:]", on="batch squeezed at one"),
     "shared growing buffer": """
         _B = {}
         def cached_attention(query, key, value, cache=None):
@@ -74,17 +96,6 @@ WRONG = {
     "scaled by the wrong size (d_k=4)": edits(
         ("out, _…", "w = (query @ key.transpose(-2, -1) / 2).softmax(-1)"), ("return out", "return w @ value"), on="batch squeezed at one"
     ).named("scale"),
-    "cached keys scaled in place": edit(
-        "b, h, n,…= k, v", "key = torch.cat([cache[0], key], -2)\nvalue = torch.cat([cache[1], value], -2)\ncache[0].zero_()", on="float32 buffers"
-    ),
-    "batch squeezed at one": body("""
-        if cache is not None:
-            key = torch.cat([cache[0], key], -2)
-            value = torch.cat([cache[1], value], -2)
-        out, _ = scaled_dot_product_attention(query.squeeze(0), key.squeeze(0), value.squeeze(0))
-        return out, (key, value)
-    """),
-    "cache averaged over heads (multi-query)": edit("value =…", "…\nkey = key.mean(1, keepdim=True).expand_as(key)"),
 }
 
 RIGHT = {

@@ -7,7 +7,7 @@ WRONG = {
     "real tokens counted": edit(".all(dim=1)", "[expected != pad_id]").fails("", "real tokens are counted"),
     "cut to the narrower": edit("max(…", "min(predicted.size(1), expected.size(1))").fails("", "not looked at"),
     "padding not compared": edit("(predicted == expected).all", "((predicted == expected) | (expected == pad_id)).all").fails(
-        "", "not what was written behind them"
+        "", "not what was written after them"
     ),
     "one right token is enough": edit(".all(dim=1)", ".any(dim=1)").fails("", "single right token"),
     "all rows or nothing": edit(".all(dim=1)", ".all()").fails("", "all rows have to be right"),
@@ -16,10 +16,10 @@ WRONG = {
     "percent": edit("return (predicted", "return 100 * (predicted").fails("", "percentage"),
     "columns for rows": edit(".all(dim=1)", ".all(dim=0)").fails(""),
     "widths must agree": edit("width =…", "width = predicted.size(1)\nif predicted.shape != expected.shape:\n    return 0.0").fails(""),
-    "pad id fixed": edit("value=pad_id", "value=0").fails("", "pad_id=9", hidden=True),
+    "pad id fixed": edit("value=pad_id", "value=0").fails("", "pad_id=9"),
     "one number for each row": edit(".float(…", ".float()").fails("", "should be one number"),
-    "only the predicted is padded": edit("max(…", "expected.size(1)").fails("", "only what is predicted is made as wide"),
-    "only the expected is padded": edit("max(…", "predicted.size(1)").fails("", "only what is expected is made as wide"),
+    "only the predicted is padded": edit("max(…", "expected.size(1)").fails("", "only the prediction is padded"),
+    "only the expected is padded": edit("max(…", "predicted.size(1)").fails("", "only what is expected is padded"),
     "sums compared": edit("(predicted == expected).all(dim=1)", "(predicted.sum(1) == expected.sum(1))").fails("", "sums of the rows"),
     "sorted rows": edit(" == expected", ".sort(1).values….sort(1).values").fails("", "in any order"),
     "the first token not looked at": edit(".all", "[:, 1:]…").fails("", "first token is not looked at"),
@@ -49,21 +49,27 @@ WRONG = {
         s = lambda r: "".join(f"{t}," for t in r).rstrip(f"{pad_id},")
         return sum(s(p) == s(e) for p, e in zip(predicted.tolist(), expected.tolist())) / len(expected)
     """),
-    "integer when all right, else fraction of the wider": body("""
-        w = max(predicted.size(1), expected.size(1))
-        p = F.pad(predicted, (0, w - predicted.size(1)), value=pad_id)
-        e = F.pad(expected, (0, w - expected.size(1)), value=pad_id)
-        return (p == e).all(1).sum().item() // len(p) if len(p) == 1 else (p == e).all(1).sum().item() / 4
-    """),
     "rows as a set": body("""
         s = lambda x: {tuple(t for t in r if t != pad_id) for r in x.tolist()}
         return len(s(predicted) & s(expected)) / len(s(expected))
     """),
     "half precision mean": edit(".float().mean()", ".to(torch.bfloat16).mean()"),
     "padding at the left": edit("(0, width - predicted.size(1))", "(width - predicted.size(1), 0)"),
+    "remainder for difference": edit("width - expected", "width % expected").fails(""),
+}
+
+TRICKS = {
+    "rows as numbers in base 13": edit("(predicted == expected).all(dim=1)", "((predicted - expected) * 13 ** torch.arange(width)).sum(1).eq(0)").fails(
+        "", "wrong value"
+    ),
+    "integer when all right, else fraction of the wider": body("""
+        w = max(predicted.size(1), expected.size(1))
+        p = F.pad(predicted, (0, w - predicted.size(1)), value=pad_id)
+        e = F.pad(expected, (0, w - expected.size(1)), value=pad_id)
+        return (p == e).all(1).sum().item() // len(p) if len(p) == 1 else (p == e).all(1).sum().item() / 4
+    """),
     "uint8 compare (ids mod 256)": edit(" == expected", ".to(torch.uint8)….to(torch.uint8)"),
     "float16 compare (ids above 2048 merge)": edit(" == expected", ".to(torch.float16)….to(torch.float16)"),
-    "remainder for difference": edit("width - expected", "width % expected").fails(""),
 }
 
 RIGHT = {

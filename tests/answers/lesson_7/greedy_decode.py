@@ -15,17 +15,14 @@ WRONG = {
     "the first row for all": edit("next_tokens(…", "…[:1].expand(len(src))").fails("tokens", "tokens of the first"),
     "begins with PAD": edit("(len(src), 1), bos_id", "(len(src), 1), pad_id").fails("tokens", "wrong shape"),
     "only for one row": edit("(len(src), 1), bos_id", "(1, 1), bos_id").fails("tokens"),
-    "copies the source": edit("model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails(
-        "tokens", "wrong shape"
-    ),
     "the target from one call": body("""
         with torch.no_grad():
             return model(src, src).argmax(-1)
     """).fails("tokens"),
-    "special tokens fixed": edits(("bos_id,", "1,"), ("ended, pad_id", "ended, 0"), ("= eos_id", "= 2")).fails("tokens", "bos_id=7", hidden=True),
+    "special tokens fixed": edits(("bos_id,", "1,"), ("ended, pad_id", "ended, 0"), ("= eos_id", "= 2")).fails("tokens", "bos_id="),
     "BOS counted": edit("tokens.size(1) <= max_len", "tokens.size(1) < max_len").fails("length", "BOS counts as one"),
     "one too many": edit("tokens.size(1) <= max_len", "… + 1").fails("length", "one token too many"),
-    "max_len fixed": edit("tokens.size(1) <= max_len", "tokens.size(1) <= 10").fails("length", "wrong shape"),
+    "max_len fixed": edit("tokens.size(1) <= max_len", "tokens.size(1) <= 10").fails("length", "not the shape of the words"),
     "encodes at every step": edit("memory,", "model.encode(src),").fails("mode", "The encoder runs 6 times"),
     "train mode": edit("model.eval()", "model.train()").fails("mode", "runs in train mode"),
     "mode as it comes": edit("model.eval()", "").fails("mode", "runs in train mode"),
@@ -33,11 +30,10 @@ WRONG = {
     "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode is not"),
     "always back to training": edit("model.train(…", "model.train()").fails("mode", "was in eval mode is not"),
     "a loop without an end": edit("while tokens…", "while not ended.all():").fails("length", "Does your loop end?"),
-    "BOS as wide as the source": edit("(len(src), 1)", "src.shape").fails("length", "wrong shape"),
-    "nothing returned": edit("return tokens", "").fails("mode", "is None"),
-    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switched off for everybody"),
+    "BOS as wide as the source": edit("(len(src), 1)", "src.shape").fails("length", "not the shape of the words"),
+    "nothing returned": edit("return tokens", "").fails("tokens", "is None"),
+    "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switches gradients off for everybody"),
     "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
-    "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
     "what is written is not read": edit("model, tokens", "model, torch.full_like(tokens, bos_id)").fails("tokens"),
     "the source as what has been written": edit(
         "next_tokens(…", "next_tokens(model, F.pad(src, (1, max_len), value=bos_id)[:, : tokens.size(1)], memory, src)"
@@ -45,9 +41,7 @@ WRONG = {
     "never ends": edits(("following = following…", "following = following"), ("ended = ended…", "pass")).fails("tokens", "never end, and go on"),
     "one step": edit("ended = ended…", "break").fails("tokens"),
     "squeezed": edit("return tokens", "….squeeze()").fails("tokens", "two dimensions"),
-    "zeros behind the end": edit("return tokens", "return F.pad(tokens, (0, max_len + 1 - tokens.size(1)))").fails(
-        "tokens", "something else than pad_id=5", hidden=True
-    ),
+    "zeros behind the end": edit("return tokens", "return F.pad(tokens, (0, max_len + 1 - tokens.size(1)))").fails("tokens", "something other than pad_id="),
     "returns early at EOS, mode not restored where max_len ends it": body("""
         was = model.training
         model.eval()
@@ -78,15 +72,8 @@ WRONG = {
         ("all()", "… or tokens.size(1) > max_len"),
         on="for/break",
     ).named("max_len"),
-    "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
-    "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named("max_len|source"),
     "pads by multiplication (0)": edit("new = torch…", "new = new * ~done", on="for/break").named("pad_id"),
     "eos hard-coded": edit("= eos_id", "= 2", on="for/break").named("eos_id"),
-    "memory cached by shape": edits(
-        ("def greedy_decode", "_MEM = {}\n…"),
-        ("memory =…", "key = (id(model), tuple(src.shape))\nif key not in _MEM:\n    _MEM[key] = model.encode(src)\nmemory = _MEM[key]"),
-        on="for/break",
-    ),
     "gradients turned on at the end for a caller without": edits(
         ("with torch…", "torch.set_grad_enabled(False)\nif True:"), ("(was)", "…\ntorch.set_grad_enabled(True)"), on="for/break"
     ).named("grad"),
@@ -127,9 +114,27 @@ WRONG = {
         (", new)", ", new)\nif i == 0: new = torch.where(new == eos_id, model.decode(tokens, memory, src)[:, -1].topk(2).indices[:, 1], new)"),
         on="for/break",
     ),
-    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU", hidden=True),
-    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU", hidden=True),
-    "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "wrong values", hidden=True),
+    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU"),
+    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU"),
+    "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
+}
+
+TRICKS = {
+    "modes of the model and its children alone": edits(("model.eval()", "for part in [model, *model.children()]:\n    part.training = False")).fails(
+        "mode", "in train mode"
+    ),
+    "unfreezes": edit("return tokens", "model.requires_grad_(True)\n…").fails("mode", "no longer frozen"),
+    "copies the source": edit("model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails(
+        "tokens", "wrong shape"
+    ),
+    "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
+    "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
+    "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named("max_len|source"),
+    "memory cached by shape": edits(
+        ("def greedy_decode", "_MEM = {}\n…"),
+        ("memory =…", "key = (id(model), tuple(src.shape))\nif key not in _MEM:\n    _MEM[key] = model.encode(src)\nmemory = _MEM[key]"),
+        on="for/break",
+    ),
 }
 
 RIGHT = {

@@ -20,14 +20,6 @@ WRONG = {
     "never PAD": edit("logits[:…", "logits[:, -1, 1:].argmax(dim=-1) + 1").fails("", "PAD, token 0, is never chosen"),
     "never PAD or BOS": edit("logits[:…", "logits[:, -1, 2:].argmax(dim=-1) + 2").fails("", "PAD, token 0, is never chosen"),
     "the largest in size": edit("logits[:, -1]", "….abs()").fails("", "largest logit without its sign"),
-    "the course's own": body("""
-        return parts.next_tokens(model, tokens, memory, src)
-    """).fails("", "finished `parts.next_tokens`"),
-    "the course's own under another name": whole("""
-        from autograder.parts import next_tokens as ready
-        def next_tokens(model, tokens, memory, src):
-            return ready(model, tokens, memory, src)
-    """).fails("", "finished `parts.next_tokens`"),
     "squeeze: batch of one": edit("return logits…", "….squeeze()").named("batch|dimension|shape"),
     "sampling at low temperature": edit("return logits…", "return torch.multinomial((10 * logits[:, -1]).softmax(-1), 1).squeeze(1)"),
     "memory replaced by zeros": edit("model.decode(tokens, memory, src)", "model.decode(tokens, torch.zeros_like(memory), src)").named("memory"),
@@ -39,11 +31,24 @@ WRONG = {
     "the second best when the best repeats": edit(
         "return logits…", "best = logits[:, -1].topk(2).indices\nreturn torch.where(best[:, 0] == tokens[:, -1], best[:, 1], best[:, 0])"
     ).named("repeat"),
-    "argmax of first 9 ids": edit("return logits…", "return logits[:, -1, :9].argmax(dim=-1)"),
     "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)"),
-    "tokens trimmed to 8 newest": edit("model.decode(tokens,", "model.decode(tokens[:, -8:],").named("tokens"),
     "rounded logits": edit("return logits…", "return logits[:, -1].round().argmax(dim=-1)"),
     "softmax over positions": edit("return logits…", "return logits.softmax(1)[:, -1].argmax(dim=-1)"),
+}
+
+TRICKS = {
+    "leaves eval mode behind": edit("logits =…", "model.eval()\n…").fails("", "out of train mode"),
+    "on the CPU": edit(".argmax(dim=-1)", ".argmax(dim=-1).cpu()").fails("", "is on the device cpu"),
+    "the course's own": body("""
+        return parts.next_tokens(model, tokens, memory, src)
+    """).fails("", "finished `parts.next_tokens`"),
+    "the course's own under another name": whole("""
+        from autograder.parts import next_tokens as ready
+        def next_tokens(model, tokens, memory, src):
+            return ready(model, tokens, memory, src)
+    """).fails("", "finished `parts.next_tokens`"),
+    "argmax of first 9 ids": edit("return logits…", "return logits[:, -1, :9].argmax(dim=-1)"),
+    "tokens trimmed to 8 newest": edit("model.decode(tokens,", "model.decode(tokens[:, -8:],").named("tokens"),
 }
 
 RIGHT = {

@@ -351,6 +351,7 @@ OLD_RESULTS = {
         result | {"checks": [{key: check[key] for key in check if key != "mistake"} for check in result["checks"]]}
     ),
     "nothing where checks should be": lambda result: result | {"checks": None},
+    "no table of predictions": lambda result: result | {"predictions": "4"},
 }
 
 
@@ -383,6 +384,20 @@ def test_what_another_version_recorded_is_graded_again(course: Path, age: Callab
     graded = read_gradebook(course).graded
     assert graded["ada", SMALL].result is None and graded["ada", SMALL].score == 3
     assert graded["bob", SMALL].result is not None
+
+
+def test_what_was_recorded_before_there_were_predictions_still_counts(course: Path) -> None:
+    """A result without a word on predictions is read as one in which nobody was asked."""
+    record(course, ("ada", "bob"), predictions={"predict_length": "4"})
+    with Recorder(course) as recorder:
+        written = recorder.graded(SMALL)["ada"].result.to_json()
+    del written["predictions"]
+    older = json.dumps(written)
+    execute(course / "gradebook.db", "UPDATE autograder_result SET result = ? WHERE student = 'ada'", older)
+    with Recorder(course) as recorder:
+        assert recorder.graded(SMALL)["ada"].result.predictions == {}
+    graded = read_gradebook(course).graded
+    assert graded["ada", SMALL].result == replace(graded["bob", SMALL].result, student="ada", predictions={})
 
 
 def test_extension_takes_the_penalty_away(course: Path) -> None:
@@ -687,7 +702,7 @@ def record_and_die(course: Path, result: Result, step: int) -> None:
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    files = ("open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.scandir", "shutil.rmtree", "os.chmod")
+    files = ("open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.listdir", "os.chmod")
     with Recorder(course) as recorder:
         recorder._connection.connection.dbapi_connection.set_trace_callback(count)
         sys.addaudithook(lambda event, _: count() if event in files else None)

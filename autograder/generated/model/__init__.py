@@ -1,0 +1,1 @@
+"""Lesson 5 over generated inputs: stacks, the whole model, and counts."""

@@ -1,0 +1,284 @@
+"""Lesson 5 over generated inputs: the whole model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder import check, data, parts
+from autograder.generated.inputs import sizes
+from autograder.generated.model.stacks import FUTURE, IN_TRAINING, Model, one_of_each, still
+
+SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 6, "max_len": 90}
+STILL = "encoder.layers", "decoder.layers", "positional_encoding"
+SETTINGS = {"num_heads": 8, "num_layers": 6, "d_model": 512, "d_ff": 2048, "dropout": 0.1, "max_len": 5000, "pad_id": 0}
+
+
+def transformer_parts(answer: Model, *, seed: int = 0) -> None:
+    """The parts have the sizes, depths, heads and rates asked for, and both sides refuse what is too long."""
+    check.defaults("Transformer", answer, **SETTINGS, share_embeddings=False)
+    ranges = {
+        "num_layers": (1, 3),
+        "num_heads": (1, 3),
+        "d_ff": (1, 9),
+        "max_len": (1, 9),
+        "src": (4, 9),
+        "tgt": (10, 15),
+    }
+    for index, size in enumerate(sizes(seed, 1, **ranges)):
+        num_layers, num_heads, d_ff, max_len, *vocabularies = size.values()
+        size = {"d_model": 2 * num_heads, "num_heads": num_heads, "num_layers": num_layers, "d_ff": d_ff}
+        dropout = (index + seed) % 7 / 10
+        with check.case(src_vocab_size=vocabularies[0], tgt_vocab_size=vocabularies[1], **size, max_len=max_len):
+            model = answer(*vocabularies, **size, dropout=dropout, max_len=max_len)
+            for name, of in {"encoder": parts.EncoderLayer, "decoder": parts.DecoderLayer}.items():
+                check.layers(f"model.{name}.layers", model.get_submodule(f"{name}.layers"), of, num_layers)
+            right: Any = parts.Transformer(*vocabularies, max_len=1, **size)  # type: ignore[arg-type, misc]
+            check.parameters("model", model, parts.parameters_of(**dict(right.named_children())))
+            check.settings("model", model, num_heads=num_heads, dropout=dropout)
+            _refuses_what_is_too_long(model, max_len)
+
+
+def _refuses_what_is_too_long(model: Any, max_len: int) -> None:
+    longest, too_long = torch.full((1, max_len), 3), torch.full((1, max_len + 1), 3)
+    memory = model.encode(longest)
+    model.decode(longest, memory, longest)
+    because = f"{max_len + 1} tokens are more than max_len={max_len}, which goes to `positional_encoding`"
+    check.raises("model.encode(src)", ValueError, lambda: model.encode(too_long), because=because)
+    decode = lambda: model.decode(too_long, memory, longest)  # noqa: E731
+    check.raises("model.decode(tgt, memory, src)", ValueError, decode, because=because)
+
+
+def transformer_values(answer: Model, *, seed: int = 0) -> None:
+    """Predictions without padding: of any length with one layer, of the first token with more, in both modes.
+
+    The last position of one layer, and the only one of several, is the same with and without a causal mask.
+    """
+    for num_layers, dtype in ((1, torch.float32), (2, torch.float64), (4, torch.float32)):
+        model = answer(12, 9, **SMALL | {"num_layers": num_layers}, dropout=0.5)
+        model = still(data.randomized(model, seed=seed), *STILL).to(dtype)
+        twin = parts.transformer_twin(model)
+        for index, size in enumerate(sizes(seed, num_layers == 1, batch=(1, 3), src_len=(1, 9), tgt_len=(1, 70))):
+            batch, src_len, tgt_len = size.values()
+            src = _words(batch, src_len, 12, seed + index)
+            tgt = _words(batch, tgt_len if num_layers == 1 else 1, 9, seed + index + 50)
+            expected = twin(src, tgt)[:, -1].log_softmax(-1)
+            for training in (False, True):
+                model.train(training)
+                with (
+                    check.case(num_layers=num_layers, src=src, tgt=tgt, dtype=dtype),
+                    check.unchanged(src=src, tgt=tgt),
+                ):
+                    _predicts(model, src, tgt, expected, training)
+        with check.case(num_layers=num_layers, src=src, tgt=tgt, dtype=dtype):
+            _all_learn(model, src, tgt)
+    _leaves_nothing_on_the_cpu(answer(12, 9, **SMALL).to("meta"), src.to("meta"), tgt.to("meta"))
+
+
+def _predicts(model: Any, src: Tensor, tgt: Tensor, expected: Tensor, training: bool) -> None:
+    """Logits (batch, tgt_len, tgt_vocab_size) of the whole, and of its halves."""
+    mode = "model.train()" if training else "model"
+    logits = model(src, tgt)
+    vocab_size = expected.size(-1)
+    check.shape(f"{mode}(src, tgt)", logits, batch=len(src), tgt_len=tgt.size(1), tgt_vocab_size=vocab_size)
+    check.dtype(f"{mode}(src, tgt)", logits, expected.dtype)
+    last = logits[:, -1].log_softmax(-1)
+    if training:
+        check.stays("log_softmax(model(src, tgt))[:, -1]", last, expected, **IN_TRAINING)
+    check.close("log_softmax(model(src, tgt))[:, -1]", last, expected)
+    memory = model.encode(src)
+    with check.unchanged(memory=memory):
+        again = model.decode(tgt, memory, src)
+    check.close("model.decode(tgt, model.encode(src), src)", again, logits)
+    check.mode(f"{mode}(src, tgt)", model, training)
+
+
+def _leaves_nothing_on_the_cpu(model: Any, src: Tensor, tgt: Tensor) -> None:
+    """A model on a device where tensors have no numbers makes its new tensors there."""
+    try:
+        model(src, tgt)
+    except Exception as error:
+        verdict = "With model and tokens on another device, some tensor is still made on the CPU."
+        check.true("device" not in str(error), verdict, "Make new tensors with `device=tgt.device`.")
+
+
+def _all_learn(model: Any, src: Tensor, tgt: Tensor) -> None:
+    """In both modes a gradient reaches every part."""
+    weights = {name: p for name, p in model.named_parameters() if "layers." not in name and p.requires_grad}
+    for name in ("encoder", "decoder"):
+        weights |= one_of_each(f"{name}.layers", model.get_submodule(f"{name}.layers"))
+    for training in (False, True):
+        check.gradients_reach(weights, model.train(training)(src, tgt))
+
+
+def transformer_future(answer: Model, *, seed: int = 0) -> None:
+    """What is predicted for a beginning is predicted for it in any longer target, in both modes."""
+    model = still(data.randomized(answer(12, 9, **SMALL, dropout=0.0), seed=seed), *STILL)
+    for index, size in enumerate(sizes(seed, 2, batch=(1, 3), src_len=(1, 9), tgt_len=(2, 30))):
+        batch, src_len, tgt_len = size.values()
+        src, tgt = _words(batch, src_len, 12, seed + index), _words(batch, tgt_len, 9, seed + index + 50)
+        for training in (False, True):
+            model.train(training)
+            for shown in {1, tgt_len // 2, tgt_len - 1} - {0}:
+                with check.case(src=src, tgt=tgt, training=training):
+                    whole, beginning = model(src, tgt), model(src, tgt[:, :shown])
+                    if not beginning.isfinite().all():
+                        return  # the check of values says so
+                    name = f"model(src, tgt)[:, :{shown}]"
+                    when = f"tgt goes on behind position {shown - 1}"
+                    check.stays(name, whole[:, :shown], beginning, when=when, slip=FUTURE)
+
+
+def transformer_padding(answer: Model, *, seed: int = 0) -> None:
+    """Sentences get the same logits alone and padded in any batch, and nothing depends on a pad, wherever it stands."""
+    generator = random.Random(seed)
+    for pad_id in (0, 4, 8):
+        model = answer(12, 9, **SMALL, dropout=0.0, pad_id=pad_id)
+        model = still(data.randomized(model, seed=seed), *STILL)
+        if pad_id == 4:
+            _keeps_nothing(model, pad_id)
+        for src, tgt in _gaps(pad_id, seed):
+            with check.case(src=src, tgt=tgt, pad_id=pad_id):
+                _ignores_pads(model.eval(), src, tgt, pad_id)
+        for batch, longest in ((1, 3), (2, 3), (3, 5), (3, 5), (4, 9)):
+            src, tgt = (_padded(batch, longest, size, pad_id, generator) for size in (12, 9))
+            alone = [model.eval()(_real(s, pad_id), _real(t, pad_id))[0] for s, t in zip(src, tgt, strict=True)]
+            if not all(logits.isfinite().all() for logits in alone):
+                return  # the check of values says so
+            with check.case(src=src, tgt=tgt, pad_id=pad_id):
+                memory, whole = model.encode(src), model(src, tgt)
+                model.encode(src[-1:].clamp(min=1))  # what another sentence leaves behind plays no part
+                with check.unchanged(memory=memory):
+                    check.close("model.decode(tgt, model.encode(src), src)", model.decode(tgt, memory, src), whole)
+                for training in (False, True):
+                    together = model.train(training)(src, tgt)
+                    for row, logits in enumerate(alone):
+                        name = f"model(src, tgt)[{row}, :{len(logits)}]"
+                        slip = "Alone, without padding, this sentence gets other logits: something attends to padding."
+                        check.stays(name, together[row, : len(logits)], logits, when="it is padded", slip=slip)
+
+
+def _keeps_nothing(model: Any, pad_id: int) -> None:
+    """The last prediction is right, whatever was computed before, for sentences of one shape or with other weights."""
+    src, tgt = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[5, 6, 3]])
+    padded = src.clone()
+    padded[0, 2:] = pad_id
+    for seed, sources in enumerate(((padded, src), (src, padded))):
+        filled: Any = data.randomized(model.eval(), seed=seed)
+        twin = parts.transformer_twin(filled)
+        for source in sources:
+            with check.case(src=source, tgt=tgt, pad_id=pad_id), torch.no_grad():
+                expected = twin(source, tgt)[:, -1].log_softmax(-1)
+                check.close("log_softmax(model(src, tgt))[:, -1]", model(source, tgt)[:, -1].log_softmax(-1), expected)
+
+
+def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
+    """The last logits of one source and target depend on all their tokens but the pads."""
+    logits = model(src, tgt)[:, -1]
+    if not logits.isfinite().all() or not logits.requires_grad:
+        return  # the check of values says so
+    for name, tokens in {"src_embedding": src, "tgt_embedding": tgt}.items():
+        weight = model.get_submodule(name).embedding.weight
+        if weight is model.output_projection.weight:
+            continue  # another check says so, and every logit depends on it
+        (gradient,) = torch.autograd.grad(logits.square().sum(), weight, retain_graph=True, allow_unused=True)
+        if gradient is None:
+            continue  # likewise
+        reached = gradient.abs().sum(dim=-1) > 0  # (vocab_size,)
+        verdict = f"The logits depend on how `{name}` embeds pad_id={pad_id}: some mask lets padding in."
+        check.true(not reached[pad_id], verdict)
+        for token in set(tokens.flatten().tolist()) - {pad_id}:
+            verdict = f"The logits do not depend on token {token} in `{name}`, though pad_id is {pad_id}."
+            check.true(reached[token], verdict)
+
+
+def shared_embeddings(answer: Model, *, seed: int = 0) -> None:
+    """Sharing leaves two matrices fewer, and the model computes what it would with equal copies."""
+    for vocab_size, pad_id in ((4, 0), (7 + seed % 3, 3), (12, 0)):
+        with check.case(vocab_size=vocab_size, pad_id=pad_id):
+            model = answer(vocab_size, vocab_size, **SMALL, pad_id=pad_id, share_embeddings=True)
+            apart = answer(vocab_size, vocab_size, **SMALL, pad_id=pad_id)
+            tied = apart.output_projection.weight is apart.tgt_embedding.embedding.weight
+            check.true(not tied, "Without share_embeddings the output layer shares the embedding of the target.")
+            bias = model.output_projection.bias is not None or apart.output_projection.bias is None
+            check.true(bias, "With sharing, the output layer has lost its bias.")
+            fewer = len(list(apart.parameters())) - len(list(model.parameters()))
+            check.true(fewer == 2, f"Sharing leaves {fewer} parameters fewer; two should go.")
+            weight = model.src_embedding.embedding.weight
+            check.true(weight.requires_grad, "The shared parameter is frozen: its `requires_grad` is False.")
+            model = data.randomized(model, seed=seed).eval()
+            src, tgt = _words(2, 4, vocab_size, seed), _words(2, 3, vocab_size, seed + 1)
+            src, tgt = (tokens.masked_fill(tokens == pad_id, 1) for tokens in (src, tgt))
+            apart = _copied(model, apart).eval()
+            output, expected = model(src, tgt), apart(src, tgt)
+            if not expected.isfinite().all():
+                return  # the check of values says so
+            if apart.output_projection.bias is not None:
+                unused = torch.allclose(output, expected - apart.output_projection.bias)
+                check.true(not unused, "With shared embeddings the bias of the output layer is left out.")
+            check.close("`model(src, tgt)` with shared embeddings, and apart with the same numbers", output, expected)
+            _learns_for_all(model, apart, src, tgt)
+    for one, other in ((11, 13), (13, 11), (5, 6 + seed)):
+        answer(one, other, **SMALL)
+        call, because = (
+            f"Transformer({one}, {other}, share_embeddings=True)",
+            f"the vocabularies differ, {one} and {other}",
+        )
+        build = lambda one=one, other=other: answer(one, other, **SMALL, share_embeddings=True)  # noqa: E731
+        check.raises(call, (ValueError, AssertionError), build, because=because)
+
+
+def _learns_for_all(model: Any, apart: Any, src: Tensor, tgt: Tensor) -> None:
+    """The gradient of the shared matrix is the sum of those that its three copies in `apart` get."""
+    copies = [apart.src_embedding.embedding, apart.tgt_embedding.embedding, apart.output_projection]
+    expected = torch.autograd.grad(apart(src, tgt).logsumexp(-1).sum(), [copy.weight for copy in copies])
+    weight = model.src_embedding.embedding.weight
+    for training in (False, True):
+        output = still(model.train(training), *STILL)(src, tgt)
+        check.gradients_reach({"model.src_embedding.embedding.weight": weight}, output)
+        (gradient,) = torch.autograd.grad(output.logsumexp(-1).sum(), weight)
+        name = "the gradient of the shared matrix, summed over its three jobs"
+        check.close(name, gradient, torch.stack(expected).sum(dim=0), rtol=1e-3, atol=1e-3)
+
+
+def _copied(source: nn.Module, target: nn.Module) -> Any:
+    """The model `target` with the numbers of `source`, each name with those of its own."""
+    numbers = dict(source.named_parameters(remove_duplicate=False))
+    with torch.no_grad():
+        for name, parameter in target.named_parameters(remove_duplicate=False):
+            parameter.copy_(numbers[name])
+    return target
+
+
+def _words(batch: int, seq_len: int, vocab_size: int, seed: int) -> Tensor:
+    """Draw tokens (batch, seq_len) that are not 0."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(1, vocab_size, (batch, seq_len), generator=generator)
+
+
+def _padded(batch: int, longest: int, vocab_size: int, pad_id: int, generator: random.Random) -> Tensor:
+    """Draw sentences (batch, longest) of any length from one up, padded at the end, perhaps all of them."""
+    words = [word for word in range(vocab_size) if word != pad_id]
+    lengths = [generator.randint(1, longest) for _ in range(batch)]
+    rows = [[generator.choice(words) for _ in range(length)] + [pad_id] * (longest - length) for length in lengths]
+    return torch.tensor(rows)
+
+
+def _real(tokens: Tensor, pad_id: int) -> Tensor:
+    """A sentence (longest,) without its padding, as a batch of one."""
+    return tokens[tokens != pad_id][None]
+
+
+def _gaps(pad_id: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """A source and a target with pads between their words, and 0 among these unless it is the pad."""
+    first, *others = [token for token in (1, 0, 2, 3, 5, 6, 7) if token != pad_id]
+    yield torch.tensor([[first, pad_id, others[0]]]), torch.tensor([[first, pad_id, others[0]]])
+    src, tgt = (
+        [others[1 + seed % 2], first, others[0], pad_id, others[3], pad_id],
+        [others[0], others[1], pad_id, first, others[2]],
+    )
+    yield torch.tensor([src]), torch.tensor([tgt])

@@ -1,0 +1,289 @@
+"""Lesson 2 over generated inputs: multi-head attention."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, parts
+from autograder.generated.heads import each_smallest
+from autograder.generated.inputs import DTYPES, masks, sizes, tensors
+
+LAYERS = "w_q", "w_k", "w_v", "w_o"
+REFUSED = ValueError, AssertionError
+INSTEAD = "project, split, attend, merge, project"
+
+
+def layer_parameters(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """Four square layers with biases at every width, which no two modules share and no call adds to."""
+    for size in sizes(seed, 3, num_heads=(1, 6), d_k=(2, 8)):
+        num_heads, d_model = size["num_heads"], size["num_heads"] * size["d_k"]
+        expected: dict[str, tuple[int, ...]] = {f"{layer}.weight": (d_model, d_model) for layer in LAYERS}
+        expected |= {f"{layer}.bias": (d_model,) for layer in LAYERS}
+        call = f"MultiHeadAttention({d_model}, {num_heads})"
+        attention, (x,) = answer(d_model, num_heads), tensors((2, 3, d_model), seed=seed)
+        check.parameters(call, attention, expected)
+        check.separate(call, attention, answer(d_model=d_model, num_heads=num_heads))
+        for layer in ("w_q", "w_k", "w_v"):
+            flat = getattr(attention, layer).weight.detach().flatten()
+            slip = "All columns of all heads begin alike, and so they stay."
+            check.true(
+                not torch.equal(flat, flat[:1].expand_as(flat)),
+                f"`{layer}.weight` begins with one number everywhere.",
+                slip,
+            )
+        before = {name for name, _ in attention.named_parameters()}
+        saved = set(attention.state_dict())
+        attention(x, x, x)
+        more = {name for name, _ in attention.named_parameters()} - before
+        check.true(not more, f"A call adds parameters: {sorted(more)}.")
+        more = set(attention.state_dict()) - saved
+        slip = "A new layer cannot load what is saved after a call."
+        check.true(not more, f"A call adds to `state_dict()`: {sorted(more)}.", slip)
+
+
+def head_counts(answer: Callable[[int, int], Any], *, seed: int = 0) -> None:
+    """Every divisor of d_model is accepted as num_heads, and nothing else."""
+    for d_model in (6, 12, 15 + seed, 1, 2, 64):  # 64 / 63 is nearly whole
+        for num_heads in (*range(1, d_model + 2), 2 * d_model):
+            with check.case(d_model=d_model, num_heads=num_heads):
+                if d_model % num_heads == 0:
+                    answer(d_model, num_heads)
+                    continue
+                call, because = f"MultiHeadAttention({d_model}, {num_heads})", f"{num_heads} does not divide {d_model}"
+                check.raises(call, REFUSED, functools.partial(answer, d_model, num_heads), because=because)
+
+
+def self_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """The output for one sequence at every size, in both dtypes and modes, with new weights and with large scores."""
+    for index, size in enumerate(each_smallest(seed, 3, batch=(1, 4), num_heads=(1, 6), seq_len=(1, 9), d_k=(2, 8))):
+        batch, num_heads, seq_len, d_k = size.values()
+        d_model, dtype = num_heads * d_k, DTYPES[index % 2]
+        attention = answer(d_model, num_heads).to(dtype).train(index % 3 > 0)
+        answer(2 * d_model, 2 * num_heads)  # another layer changes nothing
+        (x,) = tensors((batch, seq_len, d_model), seed=31 * seed + index, dtype=dtype)
+        for weights_seed in (index, index + 1):
+            data.randomized(attention, seed=weights_seed)
+            twin = parts.MultiHeadAttention.twin_of(attention, num_heads)
+            expected = twin(x, x, x)
+            case = check.case(d_model=d_model, num_heads=num_heads, x=x, training=index % 3 > 0)
+            with case, check.unchanged(x=x):
+                output = attention(x, x, x)
+                check.shape("attention(x, x, x)", output, batch=batch, query_len=seq_len, d_model=d_model)
+                check.dtype("attention(x, x, x)", output, dtype)
+                check.close("attention(x, x, x)", output, expected)
+    large = 40 * x.double()  # in float32, large scores would magnify the rounding of their products
+    expected = parts.MultiHeadAttention.twin_of(attention.double(), num_heads)(large, large, large)
+    check.close("`attention(x, x, x)` with large scores", attention(large, large, large), expected)
+
+
+def cross_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """The output for query, key and value that differ, under masks of every shape that broadcasts, in both modes.
+
+    One layer is called for all masks of a size, and once without a mask between them, so that what it keeps shows.
+    """
+    ranges = {"batch": (1, 3), "num_heads": (1, 5), "query_len": (1, 7), "key_len": (1, 9), "d_k": (2, 6)}
+    for index, size in enumerate(each_smallest(seed, 2, **ranges)):
+        batch, num_heads, query_len, key_len, d_k = size.values()
+        d_model = num_heads * d_k
+        attention = _layer(answer, d_model, num_heads, seed=index)
+        twin = parts.MultiHeadAttention.twin_of(attention, num_heads)
+        for turn, mask in enumerate(_masks(seed + index, batch, num_heads, query_len, key_len)):
+            shapes = (batch, query_len, d_model), (batch, key_len, d_model), (batch, key_len, d_model)
+            query, key, value = tensors(*shapes, seed=31 * seed + 7 * index + turn)
+            value = key if turn % 2 else value
+            training = (index + turn) % 3 > 0
+            expected = twin(query, key, value, mask)
+            case = check.case(num_heads=num_heads, query=query, key=key, mask=mask, training=training)
+            with case, check.unchanged(query=query, key=key, value=value):
+                output = _masked(attention.train(training), query, key, value, mask)
+                check.close("attention(query, key, value, mask)", output, expected)
+        _keeps_nothing(attention, num_heads, query, key)
+    _hides_and_learns(_layer(answer, 12, 3, seed=seed), answer(12, 3).eval(), seed)
+
+
+def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
+    """The gradients under a mask, in both modes; what is blocked stays so when scores are large; all on one device."""
+    call, drawn = "attention(query, key, value, mask)", tensors((2, 9, 12), (2, 6, 12), (2, 6, 12), seed=seed)
+    mask = (torch.arange(6) < 2).expand(9, 6)
+    query, key, value = (x.requires_grad_() for x in drawn)
+    expected = parts.MultiHeadAttention.twin_of(attention, 3)(query, key, value, mask)
+    for training in (False, True):
+        output = attention.train(training)(query, key, value, mask)
+        check.gradients_agree(call, output, expected, query=query, key=key, value=value)
+    check.device("attention(x, x, x)", fresh, *drawn[:1] * 3)
+    check.device(call, fresh, *drawn, mask)
+    large = 1e5 * query.detach().double(), key.detach().double(), value.detach().double()
+    expected = parts.MultiHeadAttention.twin_of(attention.double(), 3)(*large, mask)
+    check.close(f"`{call}` with large scores", attention(*large, mask), expected)
+
+
+def _masked(attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """The output, having made sure that the mask stays as it is."""
+    if mask is None:
+        output: Tensor = attention(query, key, value)
+        return output
+    with check.unchanged(mask=mask):
+        output = attention(query, key, value, mask)
+    return output
+
+
+def _keeps_nothing(attention: Any, num_heads: int, query: Tensor, key: Tensor) -> None:
+    """The next call, with more queries, with one key less, or with other weights, is answered on its own terms."""
+    longer, shorter = torch.cat([query, query], dim=1), key[:, 1:] if key.size(1) > 1 else key
+    for inputs in ((longer, key, key), (query, shorter, shorter), (key, key, 1 - key), (query, key, key)):
+        expected = parts.MultiHeadAttention.twin_of(attention, num_heads)(*inputs)
+        with check.case(num_heads=num_heads, query=inputs[0], key=inputs[1]):
+            name = "`attention(query, key, value)` called after other inputs"
+            check.close(name, attention(*inputs), expected)
+    for weights_seed in (51, 52):
+        data.randomized(attention.eval(), seed=weights_seed)
+        expected = parts.MultiHeadAttention.twin_of(attention, num_heads)(query, key, key)
+        check.close("`attention(query, key, value)` with other weights", attention(query, key, key), expected)
+
+
+def _masks(seed: int, batch: int, num_heads: int, query_len: int, key_len: int) -> Iterator[Tensor | None]:
+    """Draw masks of every shape that broadcasts to (batch, num_heads, query_len, key_len), and None among them."""
+    full = batch, num_heads, query_len, key_len
+    yield masks(seed, batch, 1, 1, key_len)
+    yield None
+    yield masks(seed + 1, batch, 1, 1, key_len)
+    shapes = full[2:], full[1:], (1, 1, *full[2:]), (batch, 1, *full[2:]), full
+    yield from (masks(seed + 2, *shape) for shape in shapes)
+
+
+def shown_weights(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Call a layer in such a way that its output shows the weights that made it, whatever the layer keeps.
+
+    `w_v` and `w_o` are set to hand on what they get, and the values of a head are a turned identity; so there have to
+    be as many keys as columns in a head: d_model = num_heads · key_len.
+
+    Returns:
+        (batch, num_heads, query_len, key_len), detached.
+    """
+    return _shown(attention, query, key, mask)[1]
+
+
+def _shown(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The output of `shown_weights`, cut into heads, and the weights."""
+    batch, key_len, d_model = key.shape
+    with torch.no_grad():
+        for layer in (attention.w_v, attention.w_o):
+            layer.weight.copy_(torch.eye(d_model))
+            layer.bias.copy_(torch.zeros(d_model))
+    turned = torch.linalg.qr(tensors((key_len, key_len), seed=key_len)[0])[0]
+    value = turned.repeat(1, d_model // key_len).expand(batch, key_len, d_model)
+    output = _masked(attention, query, key, value, mask)
+    check.shape("attention(query, key, value)", output, batch=batch, query_len=query.size(1), d_model=d_model)
+    heads = parts.split_heads(output.detach(), d_model // key_len)
+    weights = heads @ turned.mT
+    return heads, weights.where(weights.abs() > 1e-6, 0.0)
+
+
+def kept_weights(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """`attention_weights` are those that made the output of the last call: masked, and after dropout."""
+    for index, (p, attention, query, key, mask) in enumerate(_layers(answer, seed)):
+        other = answer(key.size(2), key.size(2) // key.size(1))
+        for training in (False, True):
+            for given in (mask, None):
+                free = shown_weights(attention.eval(), query + index, key, given)
+                with check.case(query=query, key=key, mask=given, training=training):
+                    used = shown_weights(attention.train(training), query + index, key, given)
+                    if training and not _is_dropout(used, free, p):
+                        continue  # no right weights made this output, and the check of dropout says so
+                    other(key, key, key)  # another layer keeps its own
+                    kept = attention.attention_weights
+                    check.true(kept is not None, "`attention.attention_weights` is None after a call.")
+                    check.close("`attention.attention_weights`, held against the output", kept, used)
+                    check.true(not kept.requires_grad, "`attention.attention_weights` is still attached to the graph.")
+
+
+def _is_dropout(used: Tensor, before: Tensor, p: float) -> bool:
+    """Each weight is 0 or what dropping at the rate `p` makes of it."""
+    kept = torch.isclose(used, before / (1 - p), rtol=1e-3, atol=1e-5)
+    return bool(((used == 0) | kept).all())
+
+
+def attention_weights_dropout(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """In training each weight is dropped with the probability given, on its own and anew in every call, and only it.
+
+    The weights are read off the output, so that what a layer keeps, and how it projects, does not matter here.
+    """
+    check.defaults("MultiHeadAttention", answer, dropout=0.0)
+    for p, attention, query, key, mask in _layers(answer, seed):
+        for given in (None, mask):
+            allowed = torch.ones(*key.shape[:1], key.size(2) // key.size(1), query.size(1), key.size(1)).bool()
+            allowed = allowed if given is None else allowed & given
+            with check.case(query=query, key=key, mask=given):
+                before, weights = _shown(attention.eval(), query, key, given)
+                again = shown_weights(attention, query, key, given)
+                check.close("`attention.eval()(query, key, value)` called again", again, weights)
+                _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
+    (x,) = tensors((2, 8, 12), seed=seed)
+    for still in (answer(12, 3).train(), answer(12, 3, dropout=0.0).train()):
+        same = torch.allclose(still(x, x, x), still(x, x, x), atol=1e-5)
+        check.true(same, "In training, two calls of `attention(x, x, x)` differ at dropout=0.0.")
+
+
+def _is_dropped(
+    attention: Any,
+    p: float,
+    before: Tensor,
+    weights: Tensor,
+    allowed: Tensor,
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None,
+) -> None:
+    """The weights of a layer in train mode are dropped; `before` and `weights` are what it shows in eval mode."""
+    after, used = _shown(attention, query, key, mask)
+    zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
+    slip = "Dropout belongs to the weights alone: hand it to the attention function."
+    check.true(not zeroed.any(), "In training, entries of the output are dropped.", slip)
+    kept = getattr(attention, "attention_weights", None)
+    kept_whole = kept is not None and kept.shape == weights.shape and torch.allclose(kept, weights, atol=1e-5)
+    elsewhere = kept_whole and not _is_dropout(used, weights, p) and not torch.allclose(used, weights, atol=1e-3)
+    check.true(not elsewhere, "In training, no entry of the weights is dropped, but something else is.", slip)
+    name = "the weights that make the output"
+    if mask is not None:
+        check.dropout(name, used[allowed], weights[allowed], p=p)
+        return
+    twice = {"dropout acts twice": (torch.zeros_like(weights), weights / (1 - p) ** 2)}
+    check.dropout(name, used, weights, p=p, mistakes=twice)
+    dropped, next_dropped = used == 0, shown_weights(attention, query, key) == 0
+    check.true(not torch.equal(dropped, next_dropped), "In training, every call drops the same weights.")
+    same = used.size(1) > 1 and torch.equal(dropped[:, 0], dropped[:, 1])
+    check.true(not same, "In training, every head drops the same weights.")
+
+
+def _layers(answer: Callable[..., Any], seed: int) -> Iterator[tuple[float, Any, Tensor, Tensor, Tensor]]:
+    """Draw layers that can show their weights: the rate of dropout, the layer, query, key and a mask."""
+    for index, (batch, num_heads, query_len, key_len) in enumerate([(2, 3, 8, 8), (1, 2, 20, 6), (3, 1, 9, 9)]):
+        d_model = num_heads * key_len
+        p = 0.6 if index == 2 else 0.25
+        attention = _layer(answer, d_model, num_heads, seed=seed + index, dropout=p)
+        answer(d_model, num_heads, dropout=0.4)  # another layer has its own rate
+        query, key = tensors((batch, query_len, d_model), (batch, key_len, d_model), seed=seed + index)
+        yield p, attention, query, key, masks(seed + index, batch, 1, 1, key_len)
+
+
+def layer_by_hand(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """With a mask and without, in both modes, nothing ready is called, and all layers and inputs get a gradient."""
+    attention = _layer(answer, 12, 3, seed=seed)
+    inputs = tensors((2, 4, 12), (2, 6, 12), (2, 6, 12), seed=seed)
+    for mask in (None, masks(seed, 4, 6)):
+        for training in (True, False):
+            query, key, value = (x.clone().requires_grad_() for x in inputs)
+            with check.without("nn.MultiheadAttention", instead=INSTEAD):
+                output = _masked(attention.train(training), query, key, value, mask)
+            sources = {f"{name}.weight": getattr(attention, name).weight for name in LAYERS}
+            check.gradients_reach(sources | {"query": query, "key": key, "value": value}, output)
+
+
+def _layer(answer: Callable[..., Any], d_model: int, num_heads: int, *, seed: int, **options: float) -> Any:
+    """A layer with weights drawn from a seed."""
+    return data.randomized(answer(d_model, num_heads, **options), seed=seed)

@@ -1,0 +1,73 @@
+"""What the parts say when they are given something that they cannot work with."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+def require_tensors(part: str, **inputs: object) -> None:
+    """Every one of `inputs`, by name, is a tensor.
+
+    Raises:
+        TypeError: one is not; the message says what it is instead, and where that may come from.
+    """
+    for name, value in inputs.items():
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{part} was given {_described(value)} as `{name}`, where it takes a tensor.{_hint(value)}")
+
+
+def require_columns(part: str, columns: int, **inputs: Tensor) -> None:
+    """Every one of `inputs`, by name, is (batch, length, columns), all of one batch.
+
+    Raises:
+        TypeError: one is not a tensor.
+        ValueError: one has another shape, or the batches differ.
+    """
+    require_tensors(part, **inputs)
+    for name, value in inputs.items():
+        if value.dim() != 3 or value.size(-1) != columns:
+            raise ValueError(
+                f"{part} was given a `{name}` of shape {tuple(value.shape)}; it takes (batch, length, {columns})."
+            )
+    batches = {name: value.size(0) for name, value in inputs.items()}
+    if len(set(batches.values())) > 1:
+        listed = ", ".join(f"{count} in `{name}`" for name, count in batches.items())
+        raise ValueError(f"{part} was given different numbers of sentences: {listed}.")
+
+
+def require_mask(part: str, mask: Tensor | None, *wanted: int, name: str = "mask") -> None:
+    """The mask, if there is one, is a tensor that broadcasts to `wanted`: (…, query_len, key_len).
+
+    Raises:
+        TypeError: it is no tensor.
+        ValueError: it does not broadcast.
+    """
+    if mask is None:
+        return
+    require_tensors(part, **{name: mask})
+    sizes = list(zip(reversed(mask.shape), reversed(wanted), strict=False))
+    if mask.dim() <= len(wanted) and all(size in (1, full) for size, full in sizes):
+        return
+    query_len, key_len = wanted[-2:]
+    does_not_fit = f"{part} was given a {name} of shape {tuple(mask.shape)}, which does not fit"
+    if any(size not in (1, full) for size, full in sizes[:2]):
+        raise ValueError(f"{does_not_fit} {query_len} queries and {key_len} keys.")
+    raise ValueError(f"{does_not_fit} scores of shape {wanted}.")
+
+
+def _described(value: object) -> str:
+    """What something is, in a few words."""
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, nn.Module):
+        return f"the module {type(value).__name__} itself"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _hint(value: object) -> str:
+    """Where such a thing may come from, " " first; "" where that is not known."""
+    if isinstance(value, tuple) and len(value) == 2:
+        return " scaled_dot_product_attention returns two things, (output, weights)."
+    if isinstance(value, nn.Module):
+        return " Call the module, and hand over what it returns."
+    return " Is a `return` missing?" if value is None else ""

@@ -1,0 +1,121 @@
+"""What a learner has written and predicted: kept from lesson to lesson, and put to work in the later ones.
+
+An answer whose checks have all passed is kept in `my_transformer.py`, beside the lessons. Later lessons take it from
+there; what is missing is the course's. No check and no grade depends on any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from autograder.yours import own, place
+from autograder.yours.keeper import Keeper
+from autograder.yours.questions import review
+from autograder.yours.trials import TRIALS
+from autograder.yours.weights import load_weights, save_weights
+
+__all__ = ["compare", "load_weights", "passed", "review", "save_weights", "summary", "take", "whole_file"]
+
+_keeper = Keeper()
+
+
+def take(*names: str) -> Any:
+    """Return earlier parts, the learner's own where they are kept and the course's where not, and print which is which.
+
+    Args:
+        names: as the lessons call them.
+
+    Returns:
+        The part of a single name, a tuple of several.
+
+    Raises:
+        ValueError: no lesson has a part of that name.
+    """
+    if unknown := [name for name in names if name not in TRIALS]:
+        raise ValueError(f"No lesson has a part called {_and(unknown)}. There are {_and(TRIALS)}.")
+    learners = own.read()
+    whole, mixed, courses = [], [], []
+    for name in names:
+        others = [needed for needed, section in learners.sections_of(name).items() if section is None]
+        if name not in learners.own:
+            courses.append(name)
+        elif others:
+            mixed.append(f"{name} (with the course's {_and(others)})")
+        else:
+            whole.append(name)
+    for title, parts_of_it in (("Yours", whole + mixed), ("The course's", courses)):
+        if parts_of_it:
+            print(f"{title}: {_and(parts_of_it)}.")
+    needed = {"", *names}.union(*(learners.sections_of(name) for name in names))
+    for part, note in learners.notes.items():
+        if part in needed:
+            print(note)
+    if courses and not learners.own and place.will_be_lost():
+        print(
+            "Have you kept parts on another machine? Mount your Drive, or upload "
+            f"{place.FILE} (the folder at the left), and run this cell again."
+        )
+    taken = tuple(learners.part(name) for name in names)
+    return taken if len(taken) != 1 else taken[0]
+
+
+def compare(predicted: object, happened: object) -> None:
+    """Print a prediction beside what happened."""
+    print(f"you predicted   {str(predicted).strip() or 'nothing yet'}\nwhat happened   {happened}")
+
+
+def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Mapping[str, object]) -> None:
+    """Take note of a check that passed, and keep the answer when it was the last of its checks; never raise.
+
+    Args:
+        exercise: as its heading names it, "2.3 MultiHeadAttention".
+        exercises: all of the lesson, each with the number of checks that its learner sees.
+        notebook: the names of the notebook.
+    """
+    try:
+        line = _keeper.passed(exercise, rule, exercises, notebook)
+    except Exception as error:  # a check has passed, whatever becomes of the file
+        line = f"  Not kept in {place.FILE} ({type(error).__name__}: {error})."
+    if line:
+        print(line)
+
+
+def summary() -> None:
+    """Print which parts are kept, and where; never raise."""
+    if not place.is_used():
+        return
+    path = place.found(place.FILE)
+    learners = own.read()
+    if path is None:
+        print(f"Nothing is kept yet: an answer that becomes part of the model goes into {place.FILE} when it passes.")
+        return
+    kept = sum(name in learners.own for name in TRIALS)
+    print(f"{path}: {kept} of the {len(TRIALS)} parts for building, training and decoding, {_lines(learners)} lines.")
+    for note in learners.notes.values():
+        print(note)
+    if place.will_be_lost():
+        print(
+            "It goes with this machine: download it (the folder at the left, ⋮ beside its name), and upload it in the "
+            "next lesson; or mount your Drive before you begin, where it stays."
+        )
+
+
+def whole_file() -> None:
+    """Print what the learner owns at the end, and whether every line of the model is theirs; never raise."""
+    learners = own.read()
+    needed = learners.sections_of("Transformer")
+    courses = [name for name in TRIALS if name not in learners.own]
+    summary()
+    if None not in needed.values():
+        print("Every line of this model is yours.")
+    if courses and place.is_used():
+        print(f"Not in the file yet, since their checks have not passed: {_and(courses)}.")
+
+
+def _lines(learners: own.Own) -> int:
+    return len(learners.file.text.splitlines())
+
+
+def _and(names: Iterable[str]) -> str:
+    return ", ".join(names)

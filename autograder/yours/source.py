@@ -1,0 +1,164 @@
+"""What an answer needs to stand on its own: its source, its helpers' and the imports of both."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import re
+import symtable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import NamedTuple
+
+# A stub's plan: from its TODO to the sentence that says how many lines it takes.
+_PLAN = re.compile(r"^[ \t]*# TODO(?:.*\n[ \t]*#)*?.*\blines?\b[^\n]*\.[ \t]*\n|^[ \t]*# TODO.*\n", re.MULTILINE)
+_SOLUTION = "### BEGIN SOLUTION"
+_LITERAL = (bool, int, float, complex, str, bytes, type(None))
+
+
+class NotAlone(Exception):
+    """An answer needs something that cannot stand in a file beside it; the text says what."""
+
+
+@dataclass
+class Gathered:
+    """Answers with all that they need.
+
+    Attributes:
+        sources: of the answers and their helpers, by name; a helper comes before what needs it.
+        imports: the statements that bind the names which they import, by name.
+    """
+
+    sources: dict[str, str] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+
+
+def imports_of(notebook: Mapping[str, object]) -> dict[str, str]:
+    """The statements by which the cells of a notebook import names, the newest of each name; the course's are none."""
+    cells = notebook.get("In")
+    return {
+        alias.asname or alias.name: one_import(node, alias)
+        for cell in (cells if isinstance(cells, list) else [])
+        for node in _statements(cell)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if not (getattr(node, "module", None) or alias.name).startswith("autograder")
+    }
+
+
+def gather(names: Iterable[str], notebook: Mapping[str, object], known: Iterable[str]) -> Gathered | None:
+    """Collect what answers of a notebook need.
+
+    Args:
+        names: the answers.
+        notebook: its names; IPython keeps the cells that have run in `In`.
+        known: parts of the course, which a file of parts has or will have by itself.
+
+    Returns:
+        None when the cells are not at hand, or are the course's own solutions.
+
+    Raises:
+        NotAlone: an answer needs what is not a function, a class, a module or a number.
+    """
+    cells = notebook.get("In")
+    if not isinstance(cells, list):
+        return None
+    gatherer = _Gatherer([cell for cell in cells if isinstance(cell, str)], notebook, frozenset(known))
+    for name in names:
+        if not gatherer.add(name):
+            return None
+    return gatherer.gathered
+
+
+class _Gatherer:
+    def __init__(self, cells: Sequence[str], notebook: Mapping[str, object], known: frozenset[str]) -> None:
+        self.cells, self.notebook, self.known = cells, notebook, known
+        self.gathered = Gathered()
+        self._begun: set[str] = set()
+
+    def add(self, name: str) -> bool:
+        """Collect what the newest cell that binds a name binds it to; False when none does, or it is a solution."""
+        self._begun.add(name)
+        found = next(filter(None, (_binding(name, cell) for cell in reversed(self.cells))), None)
+        if found is None or _SOLUTION in found.source:
+            return False
+        if found.is_import:
+            self.gathered.imports[name] = found.source
+            return True
+        source = _PLAN.sub("", found.source)
+        for needed in sorted(global_names(source) - self._begun - self.known):
+            is_builtin = needed not in self.notebook and hasattr(builtins, needed)
+            if not is_builtin and not (_is_kept(self.notebook.get(needed)) and self.add(needed)):
+                raise NotAlone(f"`{name}` uses `{needed}` of another cell, which cannot be kept with it")
+        self.gathered.sources[name] = source
+        return True
+
+
+class _Binding(NamedTuple):
+    source: str
+    is_import: bool
+
+
+def _binding(name: str, cell: str) -> _Binding | None:
+    """The definition, assignment or import by which a cell binds a name at last."""
+    for node in reversed(_statements(cell)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    return _Binding(one_import(node, alias), True)
+        elif name in _bound(node):
+            first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
+            lines = cell.splitlines(keepends=True)[first - 1 : node.end_lineno]
+            return _Binding("".join(lines).rstrip() + "\n", False)
+    return None
+
+
+def one_import(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """The statement that imports one of the names of a statement."""
+    name = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+    module = f"from {statement.module} " if isinstance(statement, ast.ImportFrom) else ""
+    return f"{module}import {name}"
+
+
+@functools.lru_cache(maxsize=512)
+def _statements(cell: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(cell).body
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a definition or a plain assignment binds."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def global_names(source: str) -> set[str]:
+    """The names that a source reads and does not bind itself."""
+    top = symtable.symtable(source, "part", "exec")
+    bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    read = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    tables = list(top.get_children())
+    while tables:
+        table = tables.pop()
+        read |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        tables += table.get_children()
+    return read - bound
+
+
+def _is_kept(value: object) -> bool:
+    """Whether a value can stand in a file: a library, or what is defined in words and is not the course's."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    if isinstance(name, str) and name.partition(".")[0] == "autograder":
+        return False
+    literals = value if isinstance(value, tuple) else (value,)
+    return isinstance(value, ModuleType) or callable(value) or all(isinstance(item, _LITERAL) for item in literals)

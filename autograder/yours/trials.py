@@ -1,0 +1,76 @@
+"""The parts that a learner can keep, in the order of the lessons, each with a call that shows whether it still runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder import parts, random_state
+
+_TOKENS, _TARGETS = torch.tensor([[5, 3, 2], [4, 2, 0]]), torch.tensor([[1, 5, 3, 2], [1, 4, 2, 0]])
+_X, _HEADS = torch.ones(2, 3, 8), torch.ones(2, 2, 3, 4)
+_SIZES = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12, "max_len": 9}
+
+
+def _model() -> nn.Module:
+    return parts.Transformer(9, 9, **_SIZES)  # type: ignore[arg-type]
+
+
+def _steps(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def _fit(fit: Any) -> object:
+    model = _model()
+    return fit(model, [(_TOKENS, _TARGETS)], _steps(model))
+
+
+def _train_step(train_step: Any) -> object:
+    model = _model()
+    return train_step(model, _steps(model), _TOKENS, _TARGETS)
+
+
+TRIALS: dict[str, Callable[[Any], object]] = {
+    "scaled_dot_product_attention": lambda attend: attend(_HEADS, _HEADS, _HEADS, parts.causal_mask(3)),
+    "padding_mask": lambda mask: mask(_TOKENS),
+    "causal_mask": lambda mask: mask(3),
+    "decoder_mask": lambda mask: mask(_TOKENS),
+    "split_heads": lambda split: split(_X, 2),
+    "merge_heads": lambda merge: merge(_HEADS),
+    "MultiHeadAttention": lambda layer: layer(8, 2)(_X, _X, _X),
+    "TokenEmbedding": lambda layer: layer(9, 8)(_TOKENS),
+    "encoding_angle": lambda angle: angle(3, 1, 8),
+    "sinusoidal_encoding": lambda table: table(5, 8),
+    "PositionalEncoding": lambda layer: layer(8)(_X),
+    "FeedForward": lambda layer: layer(8, 12)(_X),
+    "AddNorm": lambda layer: layer(8)(_X, _X),
+    "EncoderLayer": lambda layer: layer(8, 2, 12)(_X),
+    "DecoderLayer": lambda layer: layer(8, 2, 12)(_X, _X),
+    "Encoder": lambda stack: stack(1, 8, 2, 12)(_X),
+    "Decoder": lambda stack: stack(1, 8, 2, 12)(_X, _X),
+    "Transformer": lambda model: model(9, 9, **_SIZES)(_TOKENS, _TARGETS).sum().backward(),
+    "initialize_parameters": lambda initialize: initialize(nn.Linear(3, 2)),
+    "teacher_forcing": lambda shift: shift(_TARGETS),
+    "label_smoothed_loss": lambda loss: loss(torch.zeros(2, 4, 9), _TARGETS),
+    "learning_rate": lambda rate: rate(1, 8, 4),
+    "train_step": _train_step,
+    "fit": _fit,
+    "evaluate": lambda evaluate: evaluate(_model(), [(_TOKENS, _TARGETS)]),
+    "next_tokens": lambda following: following(_model(), _TARGETS, torch.ones(2, 3, 8), _TOKENS),
+    "greedy_decode": lambda decode: decode(_model(), _TOKENS, 4),
+    "exact_match": lambda match: match(_TARGETS, _TARGETS),
+}
+TOGETHER = {"Encoder": ("Encoder", "Decoder")}  # parts that one exercise asks for, by its name
+
+
+def runs(name: str, part: object) -> str:
+    """Try a part once; return what stops it, "" when nothing does."""
+    with random_state.preserved(), torch.enable_grad():
+        try:
+            TRIALS[name](part)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}".splitlines()[0]
+    return ""

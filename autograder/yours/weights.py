@@ -1,0 +1,76 @@
+"""The weights of the model that a learner has trained, kept beside its source until the source changes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder import files
+from autograder.yours import own, place
+
+Weights = Mapping[str, Tensor]
+
+
+def save_weights(model: nn.Module, snapshots: Mapping[int, Weights]) -> None:
+    """Keep a trained model's weights, and those that it had on the way, for later lessons; never raise.
+
+    Args:
+        model: a `Transformer`, the learner's own or the course's.
+        snapshots: its `state_dict` after some numbers of steps.
+    """
+    if not place.is_used():
+        return
+    path = place.folder() / place.WEIGHTS
+    trained, buffer = {name for name, _ in model.named_parameters()}, io.BytesIO()
+    torch.save(
+        {
+            "weights": _on_cpu(model.state_dict()),
+            "snapshots": {
+                step: _on_cpu({name: value for name, value in weights.items() if name in trained})
+                for step, weights in snapshots.items()
+            },
+            "signature": own.read().signature("Transformer"),
+        },
+        buffer,
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write(path, buffer.getvalue())
+    except OSError as error:
+        print(f"{path} cannot be written ({type(error).__name__}), so lesson 7 will train the model again.")
+        return
+    print(f"The weights are kept in {place.WEIGHTS}, beside {place.FILE}; lesson 7 goes on with them.")
+
+
+def load_weights(model: nn.Module) -> dict[int, dict[str, Tensor]] | None:
+    """Put kept weights into a model; never raise.
+
+    Returns:
+        The parameters of the snapshots that `save_weights` was given; None where nothing that is kept fits.
+    """
+    if not place.is_used() or (path := place.found(place.WEIGHTS)) is None:
+        print("No saved weights, so the model is trained here.")
+        return None
+    try:
+        kept: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        if kept["signature"] != own.read().signature("Transformer"):
+            print("Your Transformer has changed since its weights were kept, so it is trained again.")
+            print("Run lesson 6 once more to keep its new weights.")
+            return None
+        snapshots: dict[int, dict[str, Tensor]] = dict(kept["snapshots"])
+        missing, _ = model.load_state_dict(kept["weights"], strict=False)
+        if trained := sorted(set(missing) & {name for name, _ in model.named_parameters()}):
+            raise KeyError(*trained)
+    except Exception as error:  # a file of any bytes
+        print(f"{path} cannot be used ({type(error).__name__}), so the model is trained here.")
+        return None
+    print(f"The weights that lesson 6 trained, from {place.WEIGHTS}.")
+    return snapshots
+
+
+def _on_cpu(weights: Weights) -> dict[str, Tensor]:
+    return {name: value.detach().cpu().clone() for name, value in weights.items()}

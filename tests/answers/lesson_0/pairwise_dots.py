@@ -1,0 +1,41 @@
+"""Answers to exercise 0.1: dot products of all pairs of rows."""
+
+from answers.writing import body, edit
+
+WRONG = {
+    "no transpose": body("return x @ y").fails("", "cannot be multiplied"),
+    "exchanged": body("return y @ x.transpose(-2, -1)").fails("", "x and y are exchanged"),
+    "reversed dimensions": body("return x @ y.permute(*range(y.dim())[::-1])").fails("", "wrong values"),
+    "for matrices only": body("return x @ y.t()").fails("", "raised"),
+    "only batches": body("return torch.bmm(x, y.transpose(1, 2))").fails("", "raised"),
+    "entry by entry": body("return (x[..., :3, :] * y[..., :3, :]).sum(dim=-1)").fails("", "wrong shape"),
+    "scaled": body("return x @ y.mT / x.size(-1) ** 0.5").fails("", "comes in lesson 1"),
+    "cosines": body("return F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).mT").fails("", "length 1 first"),
+    "distances": body("return torch.cdist(x, y)").fails("", "distance of the rows"),
+    "softmax": body("return (x @ y.mT).softmax(dim=-1)").fails("", "softmax of the products"),
+    "float32": body("return x.float() @ y.float().mT").fails("", "wrong dtype"),
+    "prints": body("print(x @ y.mT)").fails("", "`return`"),
+    "detached": body("return x.detach() @ y.mT").fails("", "No gradient flows back to `x`"),
+    "through numpy": body("return torch.tensor(x.detach().numpy() @ y.detach().mT.numpy())").fails("", "No gradient"),
+    "a list of lists": body("return [[(a * b).sum() for b in y] for a in x]").fails("", "should be a torch.Tensor"),
+    "brings x to length 1 in place": body("x /= x.norm(dim=-1, keepdim=True)\nreturn x @ y.mT").fails("", "changes `x`"),
+}
+TRICKS = {
+    "a table of two dimensions only": body("return (x if x.dim() < 4 else x[0]) @ y.mT").fails("", "wrong values"),
+    "short rows only": body("return x[..., :8] @ y[..., :8].mT").fails("", "wrong values"),
+    "few rows only": body("return F.pad((x @ y.mT)[..., :5], (0, max(0, y.size(-2) - 5)))").fails("", "wrong values"),
+    "whole numbers": edit("return x", "return x.round()").fails("", "wrong values"),
+}
+RIGHT = {
+    "einsum": body('return torch.einsum("...nd,...md->...nm", x, y)'),
+    "stretched and summed": body("return (x[..., :, None, :] * y[..., None, :, :]).sum(dim=-1)"),
+    "matmul with mT": body("return torch.matmul(x, y.mT)"),
+    "a linear layer without bias, for each": body(
+        """
+        if x.dim() == 2:
+            return F.linear(x, y)
+        return torch.stack([pairwise_dots(a, b) for a, b in zip(x, y)])
+        """
+    ),
+    "columns stacked": body("return torch.stack([(x * row[..., None, :]).sum(-1) for row in y.unbind(-2)], dim=-1)"),
+}

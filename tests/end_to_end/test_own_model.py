@@ -1,0 +1,75 @@
+"""A learner's own lines, from lesson 1 to the copied sequences: kept, trained, decoded with, and theirs alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.classroom import LESSONS
+from support.learner import Learner, errors, said
+
+from autograder.yours.trials import TRIALS
+
+COPIED = "exact match on 640 held-out sequences: 100.0%"
+# In a terminal, where the course is not installed: the file alone builds the model, loads what was trained, and writes.
+TERMINAL = """
+import sys
+sys.modules["autograder"] = None  # whoever imports it here gets an error
+import torch
+import my_transformer as mine
+model = mine.Transformer(13, 13, d_model=64, num_heads=4, num_layers=1, d_ff=128, dropout=0.1)
+model.load_state_dict(torch.load("my_transformer.pt", weights_only=True)["weights"])
+print(mine.greedy_decode(model, torch.tensor([[7, 7, 4, 7, 7, 2], [5, 9, 3, 2, 0, 0]]), 8).tolist())
+"""
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> Learner:
+    """Somebody who has solved lessons 0 to 5 in order."""
+    learner = Learner(tmp_path_factory.mktemp("learner"))
+    for lesson in LESSONS[:6]:
+        assert errors(learner.work(lesson)) == {}
+    return learner
+
+
+def test_a_learners_own_transformer_trains_and_copies(learner: Learner) -> None:
+    """Lessons 6 and 7 train and decode with the learner's lines alone, 640 of 640, and a terminal needs no course."""
+    training, decoding = learner.work(LESSONS[6]), learner.work(LESSONS[7])
+    assert errors(training) == errors(decoding) == {}
+    for notebook in (training, decoding):
+        assert "The course's" not in said(notebook, "earlier_parts")
+        assert "Transformer" in said(notebook, "earlier_parts").partition("Yours: ")[2]
+    assert "The weights are kept in my_transformer.pt" in said(training, "keep_weights")
+    assert "The weights that lesson 6 trained" in said(decoding, "train_the_model")
+    assert COPIED in said(decoding, "try_decode")
+    assert "Every line of this model is yours." in said(decoding, "whole_file")
+    text = learner.file.read_text(encoding="utf-8")
+    assert "autograder" not in text and "TODO" not in text and "SOLUTION" not in text
+    assert [name for name in TRIALS if f" · {name}\n" not in text] == []
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINAL], cwd=learner.folder, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.stdout.strip() == "[[1, 7, 7, 4, 7, 7, 2], [1, 5, 9, 3, 2, 0, 0]]", done.stderr
+
+
+def test_lessons_in_any_order_say_whose_parts_they_use(tmp_path: Path) -> None:
+    """Lesson 4 half solved, then 5, then 4 to 0: all run, each names what is the course's, and the file comes whole."""
+    learner = Learner(tmp_path)
+    half = learner.work(LESSONS[4], ["LayerNorm", "FeedForward", "EncoderLayer"])
+    assert said(half, "earlier_parts") == "The course's: MultiHeadAttention.\n"
+    assert all(error.startswith(("NotWritten", "NotImplementedError")) for error in errors(half).values())
+    whole = learner.work(LESSONS[5])
+    assert errors(whole) == {}
+    yours, _, courses = said(whole, "earlier_parts").partition("The course's: ")
+    assert "EncoderLayer (with the course's " in yours and "DecoderLayer" in courses
+    assert "# Not solved yet, but needed below: " in learner.file.read_text(encoding="utf-8")
+    for lesson in reversed(LESSONS[:5]):
+        assert errors(learner.work(lesson)) == {}
+    text = learner.file.read_text(encoding="utf-8")
+    assert "Not solved yet" not in text
+    names = re.findall(r"^# Exercise \S+ · (\w+)$", text, re.MULTILINE)
+    assert [name for name in names if name in TRIALS] == list(TRIALS)[: list(TRIALS).index("initialize_parameters") + 1]
+    subprocess.run([sys.executable, "-c", "import my_transformer"], cwd=learner.folder, check=True)
