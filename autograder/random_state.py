@@ -1,4 +1,4 @@
-"""Keep the random state of PyTorch, Python and NumPy, and put it back."""
+"""Keep the random state of PyTorch, Python and NumPy, and put it back; show memory that nobody has written to."""
 
 from __future__ import annotations
 
@@ -41,3 +41,14 @@ def preserved() -> Iterator[None]:
         yield
     finally:
         state.restore()
+
+
+@contextmanager
+def unset_memory_is_nan() -> Iterator[None]:
+    """Memory that nothing has been written to holds NaN (`torch.empty`), not the zeros that are often there by chance."""
+    was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch._C._set_deterministic_algorithms(was, warn_only=warned)

@@ -79,7 +79,13 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 def _isolated() -> Iterator[None]:
     """The random state, the default dtype, gradients and warnings are a check's own, and the caller's come back."""
     dtype = torch.get_default_dtype()
-    with random_state.preserved(), torch.enable_grad(), redirect_stderr(sys.stdout), warnings.catch_warnings():
+    with (
+        random_state.preserved(),
+        random_state.unset_memory_is_nan(),
+        torch.enable_grad(),
+        redirect_stderr(sys.stdout),
+        warnings.catch_warnings(),
+    ):
         seed_all()
         torch.set_default_dtype(torch.float32)
         warnings.simplefilter("ignore")
