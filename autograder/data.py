@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
+import json
 import os
+import random
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +17,8 @@ from torch import Tensor, nn
 PAD, BOS, EOS = 0, 1, 2
 FIRST_WORD = 3
 SENTENCE = ("the", "cat", "chased", "the", "mouse")
+HELD_OUT_YEARS = range(1984, 1989)
+_FIRST_DAY, _LAST_DAY = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
 _MEANINGS = {"the": (0, 0, 1, 0), "cat": (1, 0, 0, 1), "chased": (0, 1, 0, 0), "mouse": (1, 0, 0, -1)}
 
 
@@ -128,6 +136,62 @@ def unrelated_task(
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(FIRST_WORD, vocab_size, (count, 2, batch_size, words), generator=generator)
     return [(src, nn.functional.pad(tgt, (1, 0), value=BOS)) for src, tgt in drawn]
+
+
+def dates(count: int, *, held_out: bool = False, seed: int = 0) -> list[tuple[str, str]]:
+    """Dates from 1900 to 2099 as they are written in six languages, in small letters, each with its ISO 8601 form.
+
+    Held out are all days of `HELD_OUT_YEARS`, and in each language one month for each way of writing dates, a
+    different one each time (short names of months, which stand nowhere else, excepted). Without `held_out` no such
+    date comes, so whatever the seeds, held-out dates have not been seen.
+
+    Returns:
+        `count` pairs such as ("27. märz 2019", "2019-03-27"), repetitions among them.
+    """
+    generator = random.Random(seed)
+    languages = _languages()
+    drawn: list[tuple[str, str]] = []
+    while len(drawn) < count:
+        language = generator.choice(list(languages))
+        pattern = generator.choice(list(languages[language]["patterns"]))
+        date = datetime.date.fromordinal(generator.randint(_FIRST_DAY.toordinal(), _LAST_DAY.toordinal()))
+        if _is_held_out(language, pattern, date) == held_out:
+            drawn.append((written_date(date, language, pattern), date.isoformat()))
+    return drawn
+
+
+def written_date(date: datetime.date, language: str, pattern: str = "long") -> str:
+    """A date in "en", "de", "fr", "es", "it" or "nl", by one of the language's patterns: "full", "long", "words" …
+
+    Raises:
+        KeyError: the language is none of these, or has no such pattern.
+    """
+    names = _languages()[language]
+    text: str = names["patterns"][pattern].format(
+        weekday=names["weekdays"][date.weekday()],
+        day=date.day,
+        day_02=f"{date.day:02}",
+        day_in_words=names["days_in_words"][date.day - 1],
+        month=names["months"][date.month - 1],
+        short_month=names["short_months"][date.month - 1],
+        month_02=f"{date.month:02}",
+        year=date.year,
+    )
+    return text
+
+
+def _is_held_out(language: str, pattern: str, date: datetime.date) -> bool:
+    """Whether training never holds this way of writing this date."""
+    ways = [(name, way) for name, names in _languages().items() for way in names["patterns"]]
+    month = (ways.index((language, pattern)) * 7 + 3) % 12 + 1
+    return date.year in HELD_OUT_YEARS or (pattern != "medium" and date.month == month)
+
+
+@functools.cache
+def _languages() -> dict[str, dict[str, Any]]:
+    """The tables of `dates.json`, which tools/make_dates.py writes, by language."""
+    languages: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("dates.json").read_text("utf-8"))
+    return languages["languages"]
 
 
 def shortened(steps: int) -> int:

@@ -45,7 +45,7 @@ def preserved() -> Iterator[None]:
 
 @contextmanager
 def unset_memory_is_nan() -> Iterator[None]:
-    """Memory that nothing has been written to holds NaN (`torch.empty`), not the zeros that are often there by chance."""
+    """Memory that nobody has written to (`torch.empty`) holds NaN, not the zeros that are often there by chance."""
     was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch._C._set_deterministic_algorithms(True, warn_only=True)
     try:

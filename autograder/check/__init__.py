@@ -13,6 +13,7 @@ from autograder.check._exercise import seed_all as seed_all
 from autograder.check._forbidden import without
 from autograder.check._gradients import gradient_reaches, gradients_agree, gradients_reach
 from autograder.check._modules import buffer, defaults, device, layers, mode, parameters, separate, settings
+from autograder.check._plain import same
 from autograder.check._progress import lesson, progress, relies_on
 from autograder.check._tensors import (
     close,
@@ -59,6 +60,7 @@ __all__ = [
     "raises",
     "relies_on",
     "returns",
+    "same",
     "separate",
     "settings",
     "shape",

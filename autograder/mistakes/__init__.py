@@ -17,6 +17,7 @@ from autograder.mistakes.attention import (
     one_query,
     padding_mask,
 )
+from autograder.mistakes.beams import candidates, sequence_scores
 from autograder.mistakes.blocks import (
     add_norm,
     decoder_layer,
@@ -58,6 +59,7 @@ from autograder.mistakes.position import (
     token_embedding,
 )
 from autograder.mistakes.steps import clipped, step_loss
+from autograder.mistakes.text import encoded, merged, merges
 from autograder.mistakes.training import (
     accumulated,
     decoder_input,
@@ -79,6 +81,7 @@ __all__ = [
     "attention_weights",
     "cache",
     "cached_attention",
+    "candidates",
     "causal_mask",
     "clipped",
     "decoder",
@@ -87,6 +90,7 @@ __all__ = [
     "decoder_mask",
     "distribution",
     "dropout_of_sum",
+    "encoded",
     "encoder",
     "encoder_layer",
     "encoding_angle",
@@ -104,6 +108,8 @@ __all__ = [
     "learning_rate",
     "losses_of_batches",
     "merge_heads",
+    "merged",
+    "merges",
     "multi_head_attention",
     "multiplications",
     "nearby_attention",
@@ -118,6 +124,7 @@ __all__ = [
     "positional_encoding",
     "pre_norm",
     "scaled",
+    "sequence_scores",
     "shifted",
     "sinusoidal_encoding",
     "sinusoidal_sum",

@@ -17,6 +17,7 @@ from autograder.parts.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
+from autograder.parts.beams import beam_search, best_candidates, sequence_scores
 from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedForward
 from autograder.parts.decoding import (
     CachedDecoder,
@@ -37,6 +38,7 @@ from autograder.parts.oracles import (
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.removals import without
 from autograder.parts.scripted import NextToken, ScriptedModel
+from autograder.parts.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 
 __all__ = [
@@ -52,7 +54,10 @@ __all__ = [
     "PositionalEncoding",
     "ScriptedModel",
     "TokenEmbedding",
+    "Tokenizer",
     "Transformer",
+    "beam_search",
+    "best_candidates",
     "cached_greedy_decode",
     "causal_mask",
     "decode_in_steps",
@@ -66,13 +71,17 @@ __all__ = [
     "greedy_decode",
     "initialize_parameters",
     "label_smoothed_loss",
+    "learn_merges",
     "learning_rate",
+    "make_batches",
     "merge_heads",
+    "merge_pair",
     "next_tokens",
     "of_lesson",
     "padding_mask",
     "parameters_of",
     "scaled_dot_product_attention",
+    "sequence_scores",
     "sinusoidal_encoding",
     "split_heads",
     "stack_twin",
@@ -80,6 +89,7 @@ __all__ = [
     "train_step",
     "transformer_twin",
     "without",
+    "words_of",
 ]
 
 _GIVEN = {
@@ -90,6 +100,7 @@ _GIVEN = {
     5: (padding_mask, decoder_mask, TokenEmbedding, PositionalEncoding, EncoderLayer, DecoderLayer, Encoder, Decoder),
     6: (teacher_forcing, label_smoothed_loss, train_step),
     7: (next_tokens,),
+    8: (merge_pair, sequence_scores, best_candidates),
 }
 
 

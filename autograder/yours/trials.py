@@ -12,6 +12,7 @@ from autograder import parts, random_state
 
 _TOKENS, _TARGETS = torch.tensor([[5, 3, 2], [4, 2, 0]]), torch.tensor([[1, 5, 3, 2], [1, 4, 2, 0]])
 _X, _HEADS = torch.ones(2, 3, 8), torch.ones(2, 2, 3, 4)
+_TOTALS, _LENGTHS = -torch.ones(2, 3), torch.ones(2, 3, dtype=torch.long)
 _SIZES = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12, "max_len": 9}
 
 
@@ -62,6 +63,13 @@ TRIALS: dict[str, Callable[[Any], object]] = {
     "next_tokens": lambda following: following(_model(), _TARGETS, torch.ones(2, 3, 8), _TOKENS),
     "greedy_decode": lambda decode: decode(_model(), _TOKENS, 4),
     "exact_match": lambda match: match(_TARGETS, _TARGETS),
+    "merge_pair": lambda merge: merge(["a", "b"], ("a", "b")),
+    "learn_merges": lambda learn: learn({"ab": 2}, 1),
+    "Tokenizer": lambda tokenizer: tokenizer([("a", "b")], ["a", "b"]).encode("ab"),
+    "make_batches": lambda batches: batches([([3, 2], [1, 2])], 4),
+    "sequence_scores": lambda score: score(_TOTALS, _LENGTHS),
+    "best_candidates": lambda best: best(torch.zeros(2, 3, 9), _TOTALS, _LENGTHS, _TOTALS > 0),
+    "beam_search": lambda search: search(_model(), _TOKENS, 2, 3),
 }
 TOGETHER = {"Encoder": ("Encoder", "Decoder")}  # parts that one exercise asks for, by its name
 

@@ -154,6 +154,12 @@ class Decoder:
     def _iterator(self, value: IteratorValue, depth: int) -> object:
         return self._mirror(value.number, lambda: RemoteIterator(self._caller, value.number))
 
+    def _other(self, value: ObjectValue, depth: int) -> object:
+        number = value.number
+        if number is None:
+            return mirror_object(value.module, value.name)
+        return self._mirror(number, lambda: mirror_object(value.module, value.name, self._caller, number))
+
     def _mirror(self, number: int, make: Callable[[], object]) -> object:
         self._state.require_foreign(number)
         mirror = self._state.objects.get(number)
@@ -291,7 +297,7 @@ READERS: dict[type, Reader] = {  # what is in none of these is None, a truth val
     FunctionValue: Decoder._function,
     ClassValue: Decoder._class,
     IteratorValue: Decoder._iterator,
-    ObjectValue: lambda decoder, value, depth: mirror_object(value.module, value.name),
+    ObjectValue: Decoder._other,
     OptimizerValue: Decoder._optimizer,
     Verdict: Decoder._verdict,
     ErrorValue: Decoder._error,

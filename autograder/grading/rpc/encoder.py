@@ -53,7 +53,7 @@ from autograder.grading.rpc.messages import (
     Verdict,
 )
 from autograder.grading.rpc.modules import SIMPLE, attributes, contents, is_as_before, methods_of
-from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator
+from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator, RemoteObject
 from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 
@@ -156,7 +156,7 @@ class Encoder:
             return ExactNumber("Decimal" if kind is Decimal else "Fraction", str(value)[:200])
         if registry.is_module(value):
             return PythonModule(value.__name__)
-        if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass):
+        if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject):
             number = self._state.number(value)
             if number is not None:
                 return OwnObject(number)
@@ -169,7 +169,8 @@ class Encoder:
         if callable(value):
             title = str(getattr(value, "__name__", kind.__name__))[:200]
             return FunctionValue(self._state.hand_out(value), title, _signature(value))
-        return ObjectValue(str(kind.__module__)[:200], kind.__name__[:200])
+        number = None if self._state.judge else self._state.hand_out(value)
+        return ObjectValue(str(kind.__module__)[:200], kind.__name__[:200], number)
 
     # Tensors
 

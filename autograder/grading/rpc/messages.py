@@ -133,10 +133,11 @@ class IteratorValue(_Row, tag="next"):
 
 
 class ObjectValue(_Row, tag="object"):
-    """An object of which only its class is told."""
+    """An object of a class that the other side does not have; with a number, its attributes can be asked for."""
 
     module: str
     name: str
+    number: int | None = None
 
 
 class OptimizerGroup(NamedTuple):

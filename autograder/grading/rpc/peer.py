@@ -224,7 +224,7 @@ class Peer:
         return result.value
 
     def get(self, number: int, name: str) -> object:
-        """Read an attribute of a module of the other side; a tensor comes without what it was computed from."""
+        """Read an attribute of an object of the other side; a tensor comes without what it was computed from."""
         result = checked(AttributeResult, self.request("get", number, name))
         for tensor in result.requiring:
             if not tensor.requires_grad and tensor.dtype.is_floating_point:
@@ -293,14 +293,14 @@ class Peer:
     # What else may be asked
 
     def _get(self, number: int, name: object) -> AttributeResult:
-        module = self.state.own(number)
-        if not isinstance(name, str) or not isinstance(module, nn.Module) or (self.judge and name.startswith("_")):
+        owner = self.state.own(number)
+        if not isinstance(name, str) or (self.judge and (name.startswith("_") or not isinstance(owner, nn.Module))):
             raise malformed("no attribute")
-        hidden = self.judge and isinstance(module, registry.SECRETIVE)
-        value = None if hidden else getattr(module, name)
+        hidden = self.judge and isinstance(owner, registry.SECRETIVE)
+        value = None if hidden else getattr(owner, name)
         if hidden or (self.judge and callable(value) and not isinstance(value, nn.Module)):
-            raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
-        self.state.active = [*self.state.active, module]
+            raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+        self.state.active = [*self.state.active, *modules_in(owner)]
         return AttributeResult(value, requiring_grad(value))
 
     def _next(self, number: int) -> tuple[object, ...]:

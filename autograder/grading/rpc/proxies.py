@@ -35,7 +35,15 @@ class Caller(Protocol):
 
 
 class RemoteObject:
-    """Something of the other side of which nothing is known but its class."""
+    """Something of the other side of which nothing is known but its class; its attributes are asked for."""
+
+    _caller: Caller
+    _number: int
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return self._caller.get(self._number, name)
 
 
 class RemoteFunction:
@@ -138,9 +146,11 @@ def mirror_class(caller: Caller, number: int, name: str, signature: Signature | 
     return mirror
 
 
-def mirror_object(module: str, name: str) -> object:
-    """An object of a class that only the other side has."""
-    return type(name, (RemoteObject,), {"__module__": module})()
+def mirror_object(module: str, name: str, caller: Caller | None = None, number: int | None = None) -> object:
+    """An object of a class that only the other side has; without a number, one without attributes."""
+    if caller is None:
+        return type(name, (), {"__module__": module})()
+    return type(name, (RemoteObject,), {"__module__": module, "_caller": caller, "_number": number})()
 
 
 def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:

@@ -1,0 +1,186 @@
+"""Lesson 8's second half over generated inputs: scores of sequences, candidates of a beam, the search."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, mistakes, parts
+from autograder.generated.decoding import MODES, small_transformer
+from autograder.generated.inputs import DTYPES, sizes, tensors
+
+Answer = Callable[..., Any]
+PENALTIES = 0.6, 0.0, 1.0, 0.3
+
+
+def sequence_scores(answer: Answer, *, seed: int = 0) -> None:
+    """Scores of any shape, length and penalty."""
+    for index, size in enumerate(sizes(seed, 4, batch=(1, 4), beam=(1, 5))):
+        shape = (size["batch"], size["beam"], 7)[: 1 + index % 3]
+        (drawn,) = tensors(shape, seed=seed + index, dtype=DTYPES[index % 2])
+        totals, lengths = -5 * drawn.abs(), (30 * drawn.abs()).long() + 1
+        for penalty in PENALTIES:
+            expected = parts.sequence_scores(totals, lengths, penalty)
+            with check.case(lengths=lengths, length_penalty=penalty), check.unchanged(totals=totals, lengths=lengths):
+                slips = mistakes.sequence_scores(totals, lengths, penalty)
+                name = "sequence_scores(totals, lengths, length_penalty)"
+                check.close(name, answer(totals, lengths, penalty), expected, mistakes=slips)
+    check.close("sequence_scores(totals, lengths)", answer(totals, lengths), parts.sequence_scores(totals, lengths))
+    check.device("sequence_scores(totals, lengths)", answer, totals, lengths)
+
+
+def best_candidates(answer: Answer, *, seed: int = 0) -> None:
+    """Parents, tokens and totals, for beams of any size with some that have ended, whatever the pad id."""
+    for index, size in enumerate(sizes(seed, 5, batch=(1, 4), beam_size=(1, 5), vocab_size=(6, 12))):
+        pad_id = (0, 3, 5)[index % 3]
+        given = beam_drawn(seed + index, **size)
+        for penalty in PENALTIES:
+            with (
+                check.case(beam_size=size["beam_size"], length_penalty=penalty, pad_id=pad_id),
+                check.unchanged(**given),
+            ):
+                require_candidates(answer(*given.values(), penalty, pad_id), given, penalty, pad_id)
+    require_candidates(answer(**given), given, 0.6, 0)
+    fresh = beam_drawn(seed, 2, 3, 7)
+    fresh["totals"][:, 1:], fresh["lengths"][:], fresh["ended"][:] = -torch.inf, 0, False
+    with check.case(**fresh):
+        require_candidates(answer(*fresh.values()), fresh, 0.6, 0)
+    check.device("best_candidates(…)", answer, *given.values())
+
+
+def beam_drawn(seed: int, batch: int, beam_size: int, vocab_size: int) -> dict[str, Tensor]:
+    """What `best_candidates` takes: sequences of different lengths, some of which have ended."""
+    logits, drawn = tensors((batch, beam_size, vocab_size), (batch, beam_size), seed=seed)
+    ended = drawn > 0.3
+    lengths = torch.where(ended, 2 + torch.arange(beam_size) % 3, 6)
+    return {
+        "log_probs": (2 * logits).log_softmax(dim=-1),
+        "totals": -2 * drawn.abs() - torch.where(ended, 1.0, 0.2),
+        "lengths": lengths,
+        "ended": ended,
+    }
+
+
+def require_candidates(result: object, given: dict[str, Tensor], length_penalty: float, pad_id: int) -> None:
+    """The three that `best_candidates` returns are right, in whatever order they stand in a row."""
+    names = ("parents", "tokens", "totals")
+    values = check.returns("best_candidates(…)", result, *names)
+    right = parts.best_candidates(**given, length_penalty=length_penalty, pad_id=pad_id)
+    for name, value, expected in zip(names, values, right, strict=True):
+        check.shape(name, value, batch=expected.size(0), beam_size=expected.size(1))
+        if name != "totals":
+            check.dtype(name, value, torch.long)
+    order, wanted = (_ordered(each) for each in (values, right))
+    slips = mistakes.candidates(**given, length_penalty=length_penalty, pad_id=pad_id)
+    finite = (wanted[2] > -torch.inf).all()
+    for place, name in ((2, "totals"), (0, "parents"), (1, "tokens")):
+        by_slip = {slip: _ordered(value)[place] for slip, value in slips.items()}
+        told = {slip: value for slip, value in by_slip.items() if finite and not torch.equal(value, wanted[place])}
+        title = f"`{name}` of `best_candidates(…)`, sorted by total"
+        if place == 2:
+            real = wanted[2] > -torch.inf
+            check.close(title, order[2].nan_to_num(), wanted[2].nan_to_num(), mistakes=told if real.all() else None)
+        else:
+            real = wanted[2] > -torch.inf
+            check.equal(title, order[place] * real, wanted[place] * real, mistakes=told)
+
+
+def _ordered(values: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    order = values[2].argsort(dim=1, descending=True, stable=True)
+    return tuple(value.gather(1, order) for value in values)
+
+
+def beam_tokens(answer: Answer, *, seed: int = 0) -> None:
+    """The best sequences and their scores, by any model, for beams of any size and sources of any lengths."""
+    for model, src, special, beam_size, max_len, penalty in _searches(seed):
+        expected = parts.beam_search(model, src, beam_size, max_len, penalty, **special)
+        call = f"beam_search(model, src, beam_size={beam_size}, max_len={max_len}, length_penalty={penalty}, …)"
+        with check.case(src=src, **special), check.unchanged(src=src):
+            require_found(call, answer(model, src, beam_size, max_len, penalty, **special), expected, special)
+    expected = parts.beam_search(model, src, 4, 5)
+    require_found("beam_search(model, src, 4, 5)", answer(model, src, beam_size=4, max_len=5), expected, {})
+    check.device("beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
+
+
+def _searches(seed: int) -> Iterator[tuple[Any, Tensor, dict[str, int], int, int, float]]:
+    """Models, sources, special tokens, sizes of beams, lengths and penalties."""
+    plain = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
+    other = {"bos_id": 4, "eos_id": 3, "pad_id": 0}
+    ranges = {"batch": (1, 4), "beam_size": (1, 5), "max_len": (1, 7)}
+    for index, size in enumerate(sizes(seed, 4, **ranges)):
+        batch, beam_size, max_len = size.values()
+        vocab_size = 6 + (seed + index) % 3
+        src = data.tokens([1 + (index + row) % 5 for row in range(batch)], vocab_size=vocab_size, seed=seed + index)
+        model: Any = small_transformer(vocab_size, 7 * seed + index, src)
+        yield model, src, (plain, other)[index % 2], beam_size, max_len, PENALTIES[index % len(PENALTIES)]
+
+
+def require_found(call: str, result: object, expected: tuple[Tensor, Tensor], special: dict[str, int]) -> None:
+    """Tokens (batch, length) are those expected, columns of padding behind them aside, and so are the scores."""
+    tokens, scores = check.returns(call, result, "tokens", "scores")
+    check.dtype("tokens", tokens, torch.long)
+    check.true(tokens.dim() == 2, "`tokens` do not have two dimensions, (batch, length).")
+    wanted, pad_id = expected[0], special.get("pad_id", 0)
+    width = max(tokens.size(1), wanted.size(1))
+    wide = torch.nn.functional.pad(wanted, (0, width - wanted.size(1)), value=pad_id)
+    if tokens.size(1) < width:
+        tokens = torch.nn.functional.pad(tokens, (0, width - tokens.size(1)), value=pad_id)
+    check.equal(f"`tokens` of `{call}`", tokens, wide)
+    check.close(f"`scores` of `{call}`", scores, expected[1])
+    check.true(not scores.requires_grad, "The scores that come back carry gradients.")
+
+
+def beam_of_all(answer: Answer, *, seed: int = 0) -> None:
+    """A beam with room for all sequences finds the best there is; a beam of one is greedy."""
+    for index, penalty in enumerate((0.6, 0.0)):
+        src = data.tokens([2, 3], vocab_size=5, seed=seed + index)
+        model: Any = small_transformer(5, 11 * seed + 3 + index, src)
+        with check.case(src=src, length_penalty=penalty):
+            call = f"beam_search(model, src, beam_size=25, max_len=3, length_penalty={penalty})"
+            require_found(call, answer(model, src, 25, 3, penalty), best_of_all(model, src, 3, penalty), {})
+        greedy = parts.greedy_decode(model, src, 6)
+        tokens, _ = check.returns("beam_search(model, src, 1, 6)", answer(model, src, 1, 6), "tokens", "scores")
+        check.equal("`tokens` with a beam of 1, which is greedy,", tokens[:, : greedy.size(1)], greedy)
+
+
+def best_of_all(model: Any, src: Tensor, max_len: int, length_penalty: float) -> tuple[Tensor, Tensor]:
+    """The sequence (batch, max_len + 1) with the highest score of all there are, by trying each of them."""
+    memory = model.encode(src)
+    vocab_size = model.decode(src[:, :1], memory, src).size(-1)
+    rows, scores = [], []
+    for words in itertools.product(range(vocab_size), repeat=max_len):
+        end = words.index(2) + 1 if 2 in words else max_len
+        if any(words[end:]):
+            continue  # after its EOS there is padding
+        row = torch.tensor([[1, *words]]).expand(len(src), -1)
+        with torch.no_grad():
+            log_probs = model.decode(row[:, :-1], memory, src).log_softmax(dim=-1)
+        total = log_probs.gather(2, row[:, 1:, None]).squeeze(-1)[:, :end].sum(dim=1)
+        rows.append(row)
+        scores.append(total / ((5 + end) / 6) ** length_penalty)
+    best = torch.stack(scores, dim=1).max(dim=1)
+    return torch.stack(rows, dim=1)[torch.arange(len(src)), best.indices], best.values
+
+
+def beam_mode(answer: Answer, *, seed: int = 0) -> None:
+    """Afterwards a model is as it was; the encoder runs once, and nothing in train mode or with gradients."""
+    script = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]]).roll(seed % 2, 0)
+    src = torch.tensor([[3, 8, 5], [4, 7, 6]])
+    for training, (beam_size, max_len) in itertools.product((True, False), ((1, 7), (3, 4))):
+        model = parts.ScriptedModel(script, vocab_size=9).train(training)
+        with check.case(beam_size=beam_size, max_len=max_len):
+            check.returns("beam_search(…)", answer(model, src, beam_size, max_len), "tokens", "scores")
+            check.true(model.encoded == 1, f"The encoder runs {model.encoded} times for one batch.")
+            in_training = any(mode for mode, _ in model.modes)
+            check.true(not in_training, "The model, or a part of it, runs in train mode, with dropout.")
+            check.true(not any(enabled for _, enabled in model.modes), "The model runs with gradients enabled.")
+            restored = {part.training for part in model.modules()} == {training}
+            check.true(restored, f"A model that was in {MODES[training]} is not, or not as a whole, in it afterwards.")
+            calls = len(model.lengths)
+            check.true(
+                calls <= max_len, f"For {max_len} tokens the decoder runs {calls} times; once for each is enough."
+            )

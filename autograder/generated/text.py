@@ -1,0 +1,241 @@
+"""Lesson 8's first half over generated inputs: merges of pairs, what is learned of words, ids and back, batches."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, mistakes, parts
+from autograder.generated.inputs import sizes
+from autograder.parts.text import IdPair, Pair
+
+ALPHABETS = "ab", "abc", "0-1", "aü", "ab c", "éèe\N{COMBINING ACUTE ACCENT}", "東京-は", "🙂🙃a", "xyz'\t\n"
+MOST_PADDING = 1.25  # times what sorting leaves; batches as they come hold two or three times as much
+
+
+def merge_pair(answer: Callable[..., object], *, seed: int = 0) -> None:
+    """Words of few different pieces, which hold the pair often, next to itself, at both ends or not at all."""
+    generator = random.Random(seed)
+    for index, size in enumerate(sizes(seed, 12, length=(1, 14), letters=(1, 3))):
+        pieces = _pieces(generator, ALPHABETS[index % len(ALPHABETS)][: size["letters"]], size["length"])
+        pairs = [(generator.choice(pieces), generator.choice(pieces)), (pieces[-1], pieces[0])]
+        for pair in pairs:
+            _require_merged(answer, pieces, pair)
+    _require_merged(answer, [], ("a", "b"))
+    _require_merged(answer, ["a"], ("a", "a"))
+
+
+def _require_merged(answer: Callable[..., object], pieces: list[str], pair: Pair) -> None:
+    with check.case(pieces=pieces, pair=pair):
+        expected = parts.merge_pair(pieces, pair)
+        check.same("merge_pair(pieces, pair)", answer(list(pieces), pair), expected)
+
+
+def _pieces(generator: random.Random, letters: str, length: int) -> list[str]:
+    """Letters, and some pieces of two of them."""
+    kinds = [*letters, *letters, letters[0] + letters[-1]]
+    return [generator.choice(kinds) for _ in range(length)]
+
+
+def learned_merges(answer: Callable[..., object], *, seed: int = 0) -> None:
+    """Words with counts, of few letters so that pairs tie and overlap, with more merges wanted than there are."""
+    generator = random.Random(seed)
+    for index, size in enumerate(sizes(seed, 10, num_words=(1, 8), length=(1, 9), num_merges=(0, 12))):
+        letters = ALPHABETS[index % len(ALPHABETS)]
+        drawn = [
+            "".join(generator.choices(letters, k=generator.randint(1, size["length"])))
+            for _ in range(size["num_words"])
+        ]
+        words = {word: generator.choice((1, 1, 2, 7)) for word in drawn}
+        for num_merges in (size["num_merges"], 40):
+            expected = parts.learn_merges(words, num_merges)
+            with check.case(words=words, num_merges=num_merges):
+                got = answer(dict(words), num_merges)
+                slips = mistakes.merges(words, num_merges)
+                check.same("learn_merges(words, num_merges)", got, expected, mistakes=slips)
+
+
+def tokenizer_ids(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """Ids of texts with letters that the alphabet has and has not, by merges that depend on each other's order."""
+    generator = random.Random(seed)
+    for index in range(2 * len(ALPHABETS)):
+        letters = ALPHABETS[index % len(ALPHABETS)]
+        alphabet = generator.sample(letters, len(letters))
+        merges = _merges(generator, letters, 6)
+        tokenizer = answer(merges, alphabet)
+        expected = parts.Tokenizer(merges, alphabet)
+        with check.case(merges=merges, alphabet=alphabet):
+            size = tokenizer.vocab_size
+        check.same("tokenizer.vocab_size", size, expected.vocab_size)
+        for text in ("", *_texts(generator, letters + "Q7"[: index % 3], 4)):
+            with check.case(text=text, merges=merges, alphabet=alphabet):
+                ids = expected.encode(text)
+                slips = mistakes.encoded(merges, alphabet, text)
+                check.same("tokenizer.encode(text)", tokenizer.encode(text), ids, mistakes=slips)
+
+
+def tokenizer_round_trip(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """Any text comes back whose letters are known, with PAD, BOS and EOS around it too; unknown letters as �."""
+    generator = random.Random(seed)
+    for letters in ALPHABETS:
+        merges = [*_merges(generator, letters, 5), *_merges(generator, letters, 5)]
+        merges = list(dict.fromkeys(merges))
+        tokenizer = answer(merges, list(letters))
+        for text in ("", *_texts(generator, letters, 5)):
+            with check.case(text=text, merges=merges, alphabet=list(letters)):
+                ids = tokenizer.encode(text)
+                check.same("tokenizer.decode(tokenizer.encode(text))", tokenizer.decode(ids), text)
+                check.same("tokenizer.decode([1, *ids, 2, 0])", tokenizer.decode([1, *ids, 2, 0]), text)
+        for text in _texts(generator, letters + "Q", 2):
+            with check.case(text=text, alphabet=list(letters)):
+                got = tokenizer.decode(tokenizer.encode(text))
+                check.same(
+                    "tokenizer.decode(tokenizer.encode(text))", got, text.replace("Q", "\N{REPLACEMENT CHARACTER}")
+                )
+
+
+def _texts(generator: random.Random, letters: str, count: int) -> list[str]:
+    return ["".join(generator.choices(letters, k=generator.randint(1, 12))) for _ in range(count)]
+
+
+def _merges(generator: random.Random, letters: str, count: int) -> list[Pair]:
+    """Merges of letters and of what earlier ones have made, no piece made twice."""
+    made, merges = list(letters), list[Pair]()
+    while len(merges) < count:
+        pair = generator.choice(made), generator.choice(made)
+        if "".join(pair) not in made and len("".join(pair)) < 7:
+            merges.append(pair)
+            made.append("".join(pair))
+    return merges
+
+
+def batches_of_all(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """Each pair once, padded with 0 at its end, in batches of at most `max_tokens` cells on either side."""
+    for index, size in enumerate(sizes(seed, 4, num_pairs=(1, 60), longest=(1, 20))):
+        pairs = _pairs(random.Random(seed + index), size["num_pairs"], size["longest"])
+        for max_tokens in (size["longest"], 3 * size["longest"] + 1, 1000):
+            with check.case(pairs=size["num_pairs"], longest=size["longest"], max_tokens=max_tokens):
+                batches = batches_made(answer(list(pairs), max_tokens, seed=index))
+                require_all(pairs, batches)
+                require_within(batches, max_tokens)
+    batches = batches_made(answer(pairs=list(pairs), max_tokens=90))
+    require_all(pairs, batches)
+
+
+def batches_made(batches: object) -> list[tuple[Tensor, Tensor]]:
+    """The batches as a list of two tensors each, having made sure that they are."""
+    check.true(isinstance(batches, list | tuple), "`make_batches(…)` should return a list of batches.")
+    made = []
+    for batch in batches:  # type: ignore[attr-defined]
+        src, tgt = check.returns("make_batches(…)[i]", batch, "src", "tgt")
+        for name, ids in (("src", src), ("tgt", tgt)):
+            check.dtype(name, ids, torch.long)
+            check.true(ids.dim() == 2, f"`{name}` of a batch should have two dimensions, (batch, longest).")
+            check.true(bool((ids != 0).any(dim=0).all()), f"`{name}` has a column of nothing but padding.")
+        check.true(len(src) == len(tgt), "`src` and `tgt` of a batch have different numbers of rows.")
+        made.append((src, tgt))
+    return made
+
+
+def require_all(pairs: Sequence[IdPair], batches: Sequence[tuple[Tensor, Tensor]]) -> None:
+    """Each pair stands in the batches as often as it was given."""
+    rows = chain.from_iterable(zip(src.tolist(), tgt.tolist(), strict=True) for src, tgt in batches)
+    found = Counter((_unpadded(src), _unpadded(tgt)) for src, tgt in rows)
+    wanted = Counter((tuple(src), tuple(tgt)) for src, tgt in pairs)
+    missing, extra = (wanted - found).total(), (found - wanted).total()
+    count = f"{len(pairs)} pairs were given; of these, {missing} are in no batch"
+    check.true(not missing or bool(extra), f"Some pairs are lost. {count}.")
+    check.true(not extra or bool(missing), f"Some pairs come more than once: {extra} rows too many.")
+    slip = "Ids come first, in their order, padding (0) at the end; source and target of a pair stay together."
+    check.true(not missing, f"There are rows that were never given: {extra}.", slip)
+
+
+def _unpadded(row: list[int]) -> tuple[int, ...]:
+    while row and row[-1] == 0:
+        row = row[:-1]
+    return tuple(row)
+
+
+def require_within(batches: Sequence[tuple[Tensor, Tensor]], max_tokens: int) -> None:
+    """No batch has more than `max_tokens` cells on either side."""
+    for name, place in (("src", 0), ("tgt", 1)):
+        most = max((batch[place] for batch in batches), key=Tensor.numel)
+        shape = f"{tuple(most.shape)}, {most.numel()} cells, padding included"
+        check.true(most.numel() <= max_tokens, f"`{name}` of a batch is {shape}, more than max_tokens={max_tokens}.")
+
+
+def batches_of_similar_length(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """There is hardly more padding, and there are hardly more batches, than when pairs are sorted by length."""
+    for index in range(3):
+        pairs = _pairs(random.Random(seed + index), 400, 40)
+        batches = batches_made(answer(list(pairs), 600, seed=seed + index))
+        best = parts.make_batches(pairs, 600)
+        padding, least = padding_of(batches), padding_of(best)
+        verdict = f"{padding:.0%} of `src` is padding; with pairs of similar length it is {least:.0%}."
+        check.true(padding <= MOST_PADDING * least + 0.02, verdict)
+        verdict = f"There are {len(batches)} batches where {len(best)} would do."
+        slip = "A batch can grow until one more pair would take it above `max_tokens`."
+        check.true(len(batches) <= 1.3 * len(best), verdict, slip)
+
+
+def padding_of(batches: Sequence[tuple[Tensor, Tensor]]) -> float:
+    """The share of the cells of all sources that are padding."""
+    cells = sum(src.numel() for src, _ in batches)
+    return sum(int((src == 0).sum()) for src, _ in batches) / cells
+
+
+def batches_in_other_orders(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """Another seed gives other batches in another order, the same seed the same, and they do not grow in length."""
+    pairs = _pairs(random.Random(seed), 200, 30)
+    made = {n: batches_made(answer(list(pairs), 200, seed=n)) for n in range(seed, seed + 4)}
+    again = batches_made(answer(list(pairs), 200, seed=seed))
+    check.true(_same(made[seed], again), f"Two calls with seed={seed} give different batches.")
+    for other in range(seed + 1, seed + 4):
+        differs = not _same(made[seed], made[other])
+        check.true(differs, f"The batches are the same for seed={seed} and seed={other}.")
+        members = [{tuple(map(tuple, src.tolist())) for src, _ in made[n]} for n in (seed, other)]
+        slip = "Let pairs of one length, too, come in another order before they are put into batches."
+        check.true(members[0] != members[1], "For another seed, the same pairs are together in a batch.", slip)
+    for n, batches in made.items():
+        widths = [src.size(1) for src, _ in batches]
+        is_sorted = widths in (sorted(widths), sorted(widths, reverse=True))
+        slip = "Shuffle the batches at the end: training should not see all short pairs first."
+        check.true(not is_sorted, f"With seed={n} the batches come in the order of their lengths.", slip)
+
+
+def _same(one: Sequence[tuple[Tensor, Tensor]], other: Sequence[tuple[Tensor, Tensor]]) -> bool:
+    return len(one) == len(other) and all(
+        torch.equal(a, b) for pair, twin in zip(one, other, strict=True) for a, b in zip(pair, twin, strict=True)
+    )
+
+
+def too_long_for_a_batch(answer: Callable[..., Any], *, seed: int = 0) -> None:
+    """A pair that is longer than `max_tokens`, in its source or its target, is refused; one just as long is not."""
+    for side in (0, 1):
+        ids = [[3, 4], [5]]
+        ids[side] = [5 + seed % 3] * (7 + seed % 5)
+        pair, longest = (ids[0], ids[1]), len(ids[side])
+        call = f"make_batches(pairs, max_tokens={longest - 1})"
+        why = f"{'its target' if side else 'its source'} alone has {longest} tokens"
+        pairs = [([4, 4], [6, 6]), pair]
+        check.raises(call, ValueError, lambda pairs=pairs, most=longest - 1: answer(pairs, most), because=why)  # type: ignore[misc]
+        require_all(pairs, batches_made(answer(list(pairs), longest)))
+
+
+def _pairs(generator: random.Random, count: int, longest: int) -> list[IdPair]:
+    """Pairs of ids, the target's length near the source's, many alike in length and some twice."""
+
+    def ids(length: int) -> list[int]:
+        return [generator.randint(1, 60) for _ in range(length)]
+
+    lengths = [generator.randint(1, longest) for _ in range(count)]
+    pairs: list[IdPair] = [
+        (ids(length), ids(min(longest, max(1, length + generator.randint(-1, 1))))) for length in lengths
+    ]
+    return [*pairs[: count - count // 9], *pairs[: count // 9]]

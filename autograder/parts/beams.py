@@ -1,0 +1,74 @@
+"""Parts of lesson 8: beam search with the paper's length penalty."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from autograder.parts.decoding import EncoderDecoder
+
+
+def sequence_scores(totals: Tensor, lengths: Tensor, length_penalty: float = 0.6) -> Tensor:
+    """Log-probabilities of sequences over their length penalty ((5 + length) / 6)^α (Wu and others, 2016, eq. 14)."""
+    return totals * torch.exp(-length_penalty * torch.log((lengths.to(totals) + 5) / 6))
+
+
+def best_candidates(
+    log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, length_penalty: float = 0.6, pad_id: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The beam's next generation: parents, newest tokens and new totals, each (batch, beam_size), the best first.
+
+    Args:
+        log_probs: (batch, beam_size, vocab_size) of the token to come.
+        totals, lengths, ended: (batch, beam_size) of the sequences so far; one that has ended goes on as it is.
+    """
+    beam_size, vocab_size = log_probs.shape[1:]
+    is_padding = torch.arange(vocab_size, device=log_probs.device) == pad_id
+    going_on = torch.where(is_padding, 0.0, -math.inf).to(log_probs)
+    candidates = totals[..., None] + log_probs.where(~ended[..., None], going_on)
+    scores = sequence_scores(candidates, (lengths + (~ended).long())[..., None], length_penalty)
+    best = scores.flatten(1).argsort(dim=1, descending=True)[:, :beam_size]
+    return (
+        best.div(vocab_size, rounding_mode="floor"),
+        best.remainder(vocab_size),
+        candidates.flatten(1).gather(1, best),
+    )
+
+
+def beam_search(
+    model: EncoderDecoder,
+    src: Tensor,
+    beam_size: int,
+    max_len: int,
+    length_penalty: float = 0.6,
+    bos_id: int = 1,
+    eos_id: int = 2,
+    pad_id: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """(batch, src_len) → the best sequence of each row, (batch, ≤ max_len + 1), and its score, (batch,) (§6.1)."""
+    rows = torch.arange(len(src), device=src.device)
+    mode = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            memory = model.encode(src)
+            several, sources = (x.repeat_interleave(beam_size, dim=0) for x in (memory, src))
+            tokens = src.new_full((len(src), beam_size, 1), bos_id)
+            totals = memory.new_full((len(src), beam_size), -math.inf)
+            totals[:, 0] = 0.0
+            lengths, ended = torch.zeros_like(totals).long(), torch.zeros_like(totals).bool()
+            while tokens.size(2) <= max_len and not ended.all():
+                logits = model.decode(tokens.flatten(0, 1), several, sources)[:, -1]
+                log_probs = logits.log_softmax(dim=-1).view(len(src), beam_size, -1)
+                parents, newest, totals = best_candidates(log_probs, totals, lengths, ended, length_penalty, pad_id)
+                lengths, ended = (x[rows[:, None], parents] for x in (lengths, ended))
+                tokens = torch.cat([tokens[rows[:, None], parents], newest[..., None]], dim=2)
+                lengths = lengths + (~ended).long()
+                ended = ended | (newest == eos_id)
+            scores = sequence_scores(totals, lengths, length_penalty)
+            best = scores.argmax(dim=1)
+    finally:
+        model.train(mode)
+    return tokens[rows, best], scores[rows, best]
