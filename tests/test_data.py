@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import random
+
+import make_dates
 import pytest
 import torch
 
@@ -108,3 +112,50 @@ def test_reversed_words_keep_their_frame() -> None:
     tgt = torch.tensor([[1, 5, 9, 3, 2, 0], [1, 7, 2, 0, 0, 0], [1, 4, 6, 8, 5, 2]])
     expected = [[1, 3, 9, 5, 2, 0], [1, 7, 2, 0, 0, 0], [1, 5, 8, 6, 4, 2]]
     assert data.reversed_words(tgt).tolist() == expected
+
+
+def test_dates_are_right_and_none_that_is_held_out_comes_in_training() -> None:
+    """Each text, read by its language's own names, is its date; training and the held-out share none."""
+    training, held_out = data.dates(20_000, seed=1), data.dates(2_000, held_out=True, seed=2)
+    assert not {text for text, _ in training} & {text for text, _ in held_out}
+    years = {int(iso[:4]) for _, iso in training}
+    assert years == set(range(1900, 2100)) - set(data.HELD_OUT_YEARS)
+    assert {int(iso[:4]) for _, iso in held_out} >= set(data.HELD_OUT_YEARS)
+    known = {
+        "27. märz 2019": datetime.date(2019, 3, 27),
+        "mercredi 27 mars 2019": datetime.date(2019, 3, 27),
+        "siebenundzwanzigster märz 2019": datetime.date(2019, 3, 27),
+        "march twenty-seventh, 2019": datetime.date(2019, 3, 27),
+        "treinta y uno de diciembre de 1999": datetime.date(1999, 12, 31),
+        "ventitré maggio 2001": datetime.date(2001, 5, 23),
+        "drieëntwintig mei 2001": datetime.date(2001, 5, 23),
+    }
+    written = {
+        data.written_date(date, language, pattern): date
+        for date in known.values()
+        for language, names in data._languages().items()
+        for pattern in names["patterns"]
+    }
+    assert {text: written.get(text) for text in known} == known
+    for text, iso in training + held_out:
+        assert str(int(iso[:4])) in text
+
+
+def test_dates_come_again_with_their_seed_and_leave_random_numbers_alone() -> None:
+    """The same seed gives the same dates; nobody else's random numbers change."""
+    state = random.getstate()
+    assert data.dates(20, seed=3) == data.dates(20, seed=3) != data.dates(20, seed=4)
+    assert random.getstate() == state
+
+
+def test_the_tables_of_dates_are_those_of_the_program_that_makes_them() -> None:
+    """`tools/make_dates.py` would write the file as it is, and no way of writing belongs to two dates."""
+    assert make_dates.PATH.read_text(encoding="utf-8") == make_dates.text()
+    dates = [datetime.date(2024, 1, 1) + datetime.timedelta(days=day) for day in range(366)]
+    meanings: dict[str, set[datetime.date]] = {}
+    for language, names in data._languages().items():
+        assert len(set(names["days_in_words"])) == 31
+        for pattern in names["patterns"]:
+            for date in dates:
+                meanings.setdefault(data.written_date(date, language, pattern), set()).add(date)
+    assert all(len(dates) == 1 for dates in meanings.values())

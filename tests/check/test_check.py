@@ -616,3 +616,40 @@ def test_one_backward_pass_tells_of_all_gradients() -> None:
     assert "No gradient flows back to `y`" in said(check.gradients_reach, {"x": x, "y": y, "z": z}, x + y.detach())
     assert "No gradient flows back to `x`" in said(check.gradients_reach, {"x": x}, torch.ones(2))
     assert "The result is no tensor" in said(check.gradients_reach, {"x": x}, None)
+
+
+def test_lists_and_texts_are_the_same_whatever_holds_them() -> None:
+    """Tuples are as good as lists and NumPy's integers as Python's; anything else says what is there."""
+    check.same("pairs", (("a", "b"), ["c", "d"]), [("a", "b"), ("c", "d")])
+    check.same("ids", [np.int64(3), 4], [3, 4])
+    assert said(check.same, "f(x)", ["a"], ["a", "b"], mistakes={"the last is lost": ["a"]}) == (
+        "✗ `f(x)` is not what it should be.\n\n  expected  ['a', 'b']\n  got       ['a']\n\n"
+        "These are the values you get when the last is lost."
+    )
+    assert "There is only None for the ids" in said(check.same, "the ids", None, [1])
+    assert "`f(x)` should be a list.\n\n  got  str" in said(check.same, "f(x)", "ab", ["a", "b"])
+    assert "`f(x)` should be a text.\n\n  got  builtin" not in said(check.same, "f(x)", ["a"], "a")
+    assert "got       [<one tensor of shape ()>]" in said(check.same, "f(x)", [torch.tensor(3)], [3])
+    assert "got       5" in said(check.same, "f(x)", 5, 6)
+
+
+def test_long_lists_show_where_they_begin_to_differ() -> None:
+    """Four items of each from that place on, and the lengths where they are not the same."""
+    wanted = list(range(100))
+    text = said(check.same, "f(x)", [*wanted[:40], -1, *wanted[41:]], wanted)
+    assert "expected  [40, 41, 42, 43] …\n  got       [-1, 41, 42, 43] …\n  they are the same up to place 40" in text
+    assert "they are 100 and 99 long, the same up to place 99" in said(check.same, "f(x)", wanted[:-1], wanted)
+
+
+def test_a_mistake_that_is_no_mistake_is_noticed_in_an_audit() -> None:
+    """A list given as a slip's that is the right one is an error of the check."""
+    with check.audit(), pytest.raises(ValueError, match="cannot tell the right answer from the mistake 'nothing'"):
+        check.same("f(x)", [1], [1], mistakes={"nothing": [1]})
+
+
+def test_memory_that_nobody_has_written_to_is_nan_in_a_check() -> None:
+    """Zeros that happen to be there help nobody, and afterwards all is as it was."""
+    seen = []
+    check.exercise("1.1 nobody")(lambda: seen.append(torch.empty(1000)))
+    assert seen[0].isnan().all()
+    assert not torch.are_deterministic_algorithms_enabled()

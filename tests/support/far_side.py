@@ -25,6 +25,23 @@ class Attention(nn.Module):
         return x + self.table
 
 
+class Purse:
+    """An object of the far side that is no module."""
+
+    def __init__(self, coins: int) -> None:
+        self.coins, self._secret = coins, "where it is"
+
+    def put(self, coins: int) -> int:
+        """Hold more."""
+        self.coins += coins
+        return self.coins
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more fits."""
+        return self.coins > 4
+
+
 class Careless(nn.Module):
     """A module of the near side, which no copy of it elsewhere could stand for."""
 
@@ -59,6 +76,7 @@ def fails(kind):
 
 KEPT = torch.zeros(3)
 THERE = {
+    "Purse": Purse,
     "Attention": Attention,
     "average": lambda query, key: (query @ key.T).softmax(-1) @ key,
     "apply": lambda function, x: function(x) + x,

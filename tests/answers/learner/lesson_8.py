@@ -126,9 +126,7 @@ predicted_beam = "20 and 5"
 
 
 # %% beam_search
-def beam_search(
-    model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eos_id=2, pad_id=0
-) -> tuple[torch.Tensor, torch.Tensor]:
+def beam_search(model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eos_id=2, pad_id=0) -> tuple[torch.Tensor, torch.Tensor]:
     """Write a target for every source, following the `beam_size` best beginnings (§6.1)."""
     was_training = model.training
     model.eval()
@@ -144,9 +142,7 @@ def beam_search(
         while tokens.size(-1) <= max_len and not ended.all():
             logits = model.decode(tokens.view(len(src) * beam_size, -1), memory, sources)
             log_probs = torch.log_softmax(logits[:, -1], -1).view(len(src), beam_size, -1)
-            parents, new, totals = best_candidates(
-                log_probs, totals, lengths, ended, length_penalty, pad_id
-            )
+            parents, new, totals = best_candidates(log_probs, totals, lengths, ended, length_penalty, pad_id)
             tokens = torch.cat([tokens[rows, parents], new[:, :, None]], 2)
             ended = ended[rows, parents]
             lengths = lengths[rows, parents] + (~ended).long()

@@ -60,3 +60,24 @@ def test_a_large_number_of_tensors_is_refused(there: dict) -> None:
     """A tuple of tensors counts as many things as it holds."""
     with pytest.raises(CheckFailed, match="too many things"):
         there["same"](*[torch.ones(())] * (MOST_ITEMS + 1))
+
+
+def test_an_object_of_the_other_side_is_asked_for_its_attributes(there: dict) -> None:
+    """Its methods and public attributes answer from there, as they are then; it goes back as itself."""
+    purse = there["Purse"](3)
+    assert type(purse).__name__ == "Purse" and purse.coins == 3 and not purse.is_full
+    assert purse.put(2) == purse.coins == 5 and purse.is_full
+    assert there["same"](purse) is purse
+    assert not hasattr(purse, "_secret")
+    with pytest.raises(AttributeError, match="no attribute 'notes'"):
+        purse.notes  # noqa: B018
+
+
+def test_the_other_side_learns_nothing_of_an_object_of_this_one(there: dict) -> None:
+    """What the judge holds crosses as the name of its class, and nothing of it can be asked for."""
+
+    class Secret:
+        answer = 42
+
+    told = there["same"](Secret())
+    assert type(told).__name__ == "Secret" and not hasattr(told, "answer")
