@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,9 +14,22 @@ from torch import Tensor
 from autograder import check, data, mistakes, parts
 from autograder.generated.decoding import MODES, small_transformer
 from autograder.generated.inputs import DTYPES, sizes, tensors
+from autograder.parts.beams import search
 
 Answer = Callable[..., Any]
-PENALTIES = 0.6, 0.0, 1.0, 0.3
+PENALTIES = 0.6, 0.0, 2.0, 0.3, 1.0
+EAGERNESS = 0.0, 1.0, 2.0  # to end a sequence
+SIZES = {"batch": (1, 4), "beam_size": (1, 5), "max_len": (1, 7)}
+WRONG_CHOICES: tuple[Callable[..., tuple[Tensor, Tensor, Tensor]], ...] = (
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, torch.ones_like(lengths), e, alpha, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths + 1, e, alpha, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths - 1, e, alpha, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths, e, 0.0, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths, e, 0.6, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths, e, 2.0, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths, e, alpha + 1, pad),
+    lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths, e, alpha - 1, pad),
+)
 
 
 def sequence_scores(answer: Answer, *, seed: int = 0) -> None:
@@ -96,27 +111,71 @@ def _ordered(values: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 def beam_tokens(answer: Answer, *, seed: int = 0) -> None:
     """The best sequences and their scores, by any model, for beams of any size and sources of any lengths."""
-    for model, src, special, beam_size, max_len, penalty in _searches(seed):
-        expected = parts.beam_search(model, src, beam_size, max_len, penalty, **special)
+    for each in _searches(seed):
+        model, src, beam_size, max_len, penalty = copy.deepcopy(each[:5])
+        expected = parts.beam_search(*each)
         call = f"beam_search(model, src, beam_size={beam_size}, max_len={max_len}, length_penalty={penalty}, …)"
-        with check.case(src=src, **special), check.unchanged(src=src):
-            require_found(call, answer(model, src, beam_size, max_len, penalty, **special), expected, special)
+        with check.case(src=src, **each.special), check.unchanged(src=src):
+            found = answer(model, src, beam_size, max_len, penalty, **each.special)
+            require_found(call, found, expected, each.special)
     expected = parts.beam_search(model, src, 4, 5)
     require_found("beam_search(model, src, 4, 5)", answer(model, src, beam_size=4, max_len=5), expected, {})
     check.device("beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
 
 
-def _searches(seed: int) -> Iterator[tuple[Any, Tensor, dict[str, int], int, int, float]]:
-    """Models, sources, special tokens, sizes of beams, lengths and penalties."""
-    plain = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
-    other = {"bos_id": 4, "eos_id": 3, "pad_id": 0}
-    ranges = {"batch": (1, 4), "beam_size": (1, 5), "max_len": (1, 7)}
-    for index, size in enumerate(sizes(seed, 4, **ranges)):
-        batch, beam_size, max_len = size.values()
-        vocab_size = 6 + (seed + index) % 3
-        src = data.tokens([1 + (index + row) % 5 for row in range(batch)], vocab_size=vocab_size, seed=seed + index)
-        model: Any = small_transformer(vocab_size, 7 * seed + index, src)
-        yield model, src, (plain, other)[index % 2], beam_size, max_len, PENALTIES[index % len(PENALTIES)]
+class Search(NamedTuple):
+    """What to look for, and in what: sequences end early, late or never."""
+
+    model: Any
+    src: Tensor
+    beam_size: int
+    max_len: int
+    length_penalty: float
+    bos_id: int
+    eos_id: int
+    pad_id: int
+
+    @property
+    def special(self) -> dict[str, int]:
+        """The special tokens by their names."""
+        return {"bos_id": self.bos_id, "eos_id": self.eos_id, "pad_id": self.pad_id}
+
+
+@functools.cache
+def _searches(seed: int) -> tuple[Search, ...]:
+    """Searches of all sizes, and some of which each wrong way of choosing candidates makes something else."""
+    found = [_search(seed + index, **size) for index, size in enumerate(sizes(seed, 4, **SIZES))]
+    untold, attempts = list(WRONG_CHOICES), itertools.count(40 * seed)
+    while untold:
+        attempt = next(attempts)
+        each = _search_in_tables(attempt)
+        right, _ = parts.beam_search(*each)
+        still = [wrong for wrong in untold if parts.exact_match(search(wrong, *each)[0], right, each.pad_id) == 1]
+        if len(still) < len(untold):
+            found.append(each)
+        untold = still
+    return tuple(found)
+
+
+def _search(seed: int, batch: int, beam_size: int, max_len: int) -> Search:
+    vocab_size = 6 + seed % 3
+    bos_id, eos_id, pad_id = ((1, 2, 0), (4, 3, 5))[seed % 2]
+    src = data.tokens([1 + (seed + row) % 5 for row in range(batch)], vocab_size=vocab_size, seed=seed)
+    model: Any = small_transformer(vocab_size, 7 * seed, src)
+    with torch.no_grad():
+        model.output_projection.bias[eos_id] += EAGERNESS[seed % len(EAGERNESS)]
+    return Search(model, src, beam_size, max_len, PENALTIES[seed % len(PENALTIES)], bos_id, eos_id, pad_id)
+
+
+def _search_in_tables(seed: int) -> Search:
+    """Many sentences at once, in a model that is quick to ask."""
+    vocab_size = 6 + seed % 3
+    bos_id, eos_id, pad_id = ((1, 2, 0), (4, 3, 5))[seed % 2]
+    (table,) = tensors((40, vocab_size, vocab_size), seed=seed)
+    table[..., eos_id] += EAGERNESS[seed % len(EAGERNESS)]
+    src = torch.stack([torch.arange(3, 43), torch.full((40,), 3)], dim=1)
+    penalty = PENALTIES[seed % len(PENALTIES)]
+    return Search(parts.NextByTable(table), src, 2 + seed % 3, 6, penalty, bos_id, eos_id, pad_id)
 
 
 def require_found(call: str, result: object, expected: tuple[Tensor, Tensor], special: dict[str, int]) -> None:

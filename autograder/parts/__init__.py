@@ -37,7 +37,7 @@ from autograder.parts.oracles import (
 )
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.removals import without
-from autograder.parts.scripted import NextToken, ScriptedModel
+from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
 from autograder.parts.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 
@@ -50,6 +50,7 @@ __all__ = [
     "EncoderLayer",
     "FeedForward",
     "MultiHeadAttention",
+    "NextByTable",
     "NextToken",
     "PositionalEncoding",
     "ScriptedModel",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -18,7 +19,7 @@ def sequence_scores(totals: Tensor, lengths: Tensor, length_penalty: float = 0.6
 def best_candidates(
     log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, length_penalty: float = 0.6, pad_id: int = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The beam's next generation: parents, newest tokens and new totals, each (batch, beam_size), the best first.
+    """The beam's next generation: parents, newest tokens and new totals, each (batch, beam_size), in any order.
 
     Args:
         log_probs: (batch, beam_size, vocab_size) of the token to come.
@@ -29,7 +30,7 @@ def best_candidates(
     going_on = torch.where(is_padding, 0.0, -math.inf).to(log_probs)
     candidates = totals[..., None] + log_probs.where(~ended[..., None], going_on)
     scores = sequence_scores(candidates, (lengths + (~ended).long())[..., None], length_penalty)
-    best = scores.flatten(1).argsort(dim=1, descending=True)[:, :beam_size]
+    best = scores.flatten(1).argsort(dim=1, descending=True)[:, :beam_size].sort(dim=1).values
     return (
         best.div(vocab_size, rounding_mode="floor"),
         best.remainder(vocab_size),
@@ -48,6 +49,21 @@ def beam_search(
     pad_id: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """(batch, src_len) → the best sequence of each row, (batch, ≤ max_len + 1), and its score, (batch,) (§6.1)."""
+    return search(best_candidates, model, src, beam_size, max_len, length_penalty, bos_id, eos_id, pad_id)
+
+
+def search(
+    choose: Callable[..., tuple[Tensor, Tensor, Tensor]],
+    model: EncoderDecoder,
+    src: Tensor,
+    beam_size: int,
+    max_len: int,
+    length_penalty: float,
+    bos_id: int,
+    eos_id: int,
+    pad_id: int,
+) -> tuple[Tensor, Tensor]:
+    """Beam search with `choose` for `best_candidates`."""
     rows = torch.arange(len(src), device=src.device)
     mode = model.training
     model.eval()
@@ -62,7 +78,7 @@ def beam_search(
             while tokens.size(2) <= max_len and not ended.all():
                 logits = model.decode(tokens.flatten(0, 1), several, sources)[:, -1]
                 log_probs = logits.log_softmax(dim=-1).view(len(src), beam_size, -1)
-                parents, newest, totals = best_candidates(log_probs, totals, lengths, ended, length_penalty, pad_id)
+                parents, newest, totals = choose(log_probs, totals, lengths, ended, length_penalty, pad_id)
                 lengths, ended = (x[rows[:, None], parents] for x in (lengths, ended))
                 tokens = torch.cat([tokens[rows[:, None], parents], newest[..., None]], dim=2)
                 lengths = lengths + (~ended).long()
