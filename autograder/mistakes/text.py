@@ -157,6 +157,7 @@ def encoded(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict[
         "the longest piece that fits is taken, instead of the merges in their order": numbered(_longest(letters, ids)),
         "the merges are applied from the last to the first": numbered(cut(list(merges)[::-1])),
         "no merge is applied": numbered(letters),
+        "only the first merge is applied": numbered(cut(merges[:1])),
         "ids begin at 0, where PAD, BOS, EOS and UNK belong": [place - 4 if place != 3 else 3 for place in right],
         "ids begin at 3, which is UNK": [place - 1 if place != 3 else 3 for place in right],
         "the letters are sorted, not in the order of the alphabet": [

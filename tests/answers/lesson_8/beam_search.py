@@ -16,6 +16,7 @@ def body(text: str) -> Code:
 
 
 WRONG = {
+    "stops when the first of each beam has ended": edit("not ended.all()", "not ended[:, 0].all()").fails("tokens"),
     "tokens not picked by parents": edit("tokens = tokens.take_along_dim(parents…", "").fails("tokens"),
     "ended not picked by parents": edit("ended = ended.gather…", "").fails("tokens"),
     "lengths not picked by parents": edit("lengths.gather(1, parents)", "lengths").fails("tokens"),
@@ -42,6 +43,9 @@ WRONG = {
     ),
     "the best by total, with its total": edit(SCORES, "scores, best = totals.max(dim=1)").fails("tokens"),
     "the worst": edit("length_penalty).max(dim=1)", "length_penalty).min(dim=1)").fails("tokens"),
+    "the first of the beam": edits(
+        (SCORES, "scores = sequence_scores(totals, lengths, length_penalty)[:, 0]"), ("take_along_dim(best[:, None, None], dim=1).squeeze(1)", "select(1, 0)")
+    ).fails("tokens"),
     "the last of the beam": edit("take_along_dim(best[:, None, None], dim=1).squeeze(1)", "select(1, -1)").fails("tokens"),
     "the whole beam": edit("tokens = tokens.take_along_dim(best…", "").fails("tokens"),
     "the scores of the whole beam": edit("tokens = tokens.take_along_dim(best…", "…\nscores = sequence_scores(totals, lengths, length_penalty)").fails(
@@ -126,6 +130,7 @@ WRONG = {
 }
 
 TRICKS = {
+    "beams of up to four": edit("was_training = model.training", "beam_size = min(beam_size, 4)\n…").fails("tokens"),
     "the course's own": edit(
         "was_training = model.training", "return parts.beam_search(model, src, beam_size, max_len, length_penalty, bos_id, eos_id, pad_id)\n…"
     ).fails("tokens", "finished `parts.beam_search`"),
@@ -153,6 +158,32 @@ TRICKS = {
 }
 
 RIGHT = {
+    "source by source with one memory": body("""
+        was_training = model.training
+        model.eval()
+        rows, found = [], []
+        with torch.no_grad():
+            encoded = model.encode(src)
+            for i in range(len(src)):
+                memory, source = (x[i : i + 1].expand(beam_size, *x.shape[1:]) for x in (encoded, src))
+                tokens = src.new_full((beam_size, 1), bos_id)
+                totals = memory.new_full((beam_size,), -math.inf)
+                totals[0] = 0.0
+                lengths = torch.zeros_like(totals).long()
+                ended = lengths == 1
+                while tokens.size(1) <= max_len and not ended.all():
+                    logs = model.decode(tokens, memory, source)[:, -1].log_softmax(-1)
+                    given = (x[None] for x in (logs, totals, lengths, ended))
+                    parents, newest, totals = (x[0] for x in best_candidates(*given, length_penalty, pad_id))
+                    tokens = torch.cat([tokens[parents], newest[:, None]], 1)
+                    lengths = lengths[parents] + ~ended[parents]
+                    ended = ended[parents] | (newest == eos_id)
+                scores = sequence_scores(totals, lengths, length_penalty)
+                rows.append(tokens[scores.argmax()])
+                found.append(scores.max())
+        model.train(was_training)
+        return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id), torch.stack(found)
+    """),
     "indexed": body("""
         was_training = model.training
         model.eval()

@@ -16,7 +16,7 @@ WRONG = {
         "", "parents and tokens are exchanged"
     ),
     "scores returned": edit("candidates.flatten(1).gather", "scores.flatten(1).gather").fails("", "the scores are returned, not the totals"),
-    "values of topk": edits(("best = scores…", "values, best = scores.flatten(1).topk(beam_size)"), ("candidates.flatten(1).gather(1, best)", "values")).fails(
+    "values of topk": edits(("best = scores…", "most, best = scores.flatten(1).topk(beam_size)"), ("candidates.flatten(1).gather(1, best)", "most")).fails(
         "", "the scores are returned, not the totals"
     ),
     "divided by the beam": edit("best // vocab_size, best % vocab_size", "best // beam_size, best % beam_size").fails(
