@@ -1,4 +1,4 @@
-"""A learner's own lines, from lesson 1 to the copied sequences: kept, trained, decoded with, and theirs alone."""
+"""A learner's own lines, from lesson 1 to translated dates: kept, trained, decoded with, and theirs alone."""
 
 from __future__ import annotations
 
@@ -35,16 +35,18 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Learner:
     return learner
 
 
-def test_a_learners_own_transformer_trains_and_copies(learner: Learner) -> None:
-    """Lessons 6 and 7 train and decode with the learner's lines alone, 640 of 640, and a terminal needs no course."""
-    training, decoding = learner.work(LESSONS[6]), learner.work(LESSONS[7])
-    assert errors(training) == errors(decoding) == {}
-    for notebook in (training, decoding):
+def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learner) -> None:
+    """Lessons 6 to 8 work with the learner's lines alone, 640 copies of 640, and a terminal needs no course."""
+    training, decoding, translating = map(learner.work, LESSONS[6:])
+    assert errors(training) == errors(decoding) == errors(translating) == {}
+    for notebook in (training, decoding, translating):
         assert "The course's" not in said(notebook, "earlier_parts")
         assert "Transformer" in said(notebook, "earlier_parts").partition("Yours: ")[2]
     assert "The weights are kept in my_transformer.pt" in said(training, "keep_weights")
     assert "The weights that lesson 6 trained" in said(decoding, "train_the_model")
     assert COPIED in said(decoding, "try_decode")
+    (right,) = re.findall(r"what happened   (\S+)% of 2000 held-out dates", said(translating, "train_the_model"))
+    assert float(right) > 98
     assert "Every line of this model is yours." in said(decoding, "whole_file")
     text = learner.file.read_text(encoding="utf-8")
     assert "autograder" not in text and "TODO" not in text and "SOLUTION" not in text
