@@ -4,9 +4,8 @@ Every statement names the learner's own expression as text first, then takes the
 returns nothing when the statement holds and raises `CheckFailed` when it does not.
 """
 
-from autograder.check._case import case
 from autograder.check._compare import audit
-from autograder.check._errors import CheckFailed, NotWritten
+from autograder.check._errors import CheckFailed, NotWritten, case
 from autograder.check._exercise import SEED as SEED
 from autograder.check._exercise import exercise
 from autograder.check._exercise import seed_all as seed_all

@@ -15,8 +15,7 @@ import torch
 
 from autograder import random_state, yours
 from autograder.check import _backend, _panel, _progress
-from autograder.check._case import case_of
-from autograder.check._errors import CheckFailed, ExerciseName, NotWritten
+from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case_of
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
 from autograder.check._translate import from_exception

@@ -18,15 +18,6 @@ from autograder.generated.attention import (
     nearby_attention,
     padding_mask,
 )
-from autograder.generated.beams import (
-    beam_drawn,
-    beam_mode,
-    beam_of_all,
-    beam_tokens,
-    best_candidates,
-    require_candidates,
-    sequence_scores,
-)
 from autograder.generated.blocks import (
     add_norm,
     add_norm_dropout,
@@ -110,19 +101,6 @@ from autograder.generated.position import (
     token_embedding,
     too_long,
 )
-from autograder.generated.text import (
-    batches_in_other_orders,
-    batches_made,
-    batches_of_all,
-    batches_of_similar_length,
-    learned_merges,
-    merge_pair,
-    require_all,
-    require_within,
-    tokenizer_ids,
-    tokenizer_round_trip,
-    too_long_for_a_batch,
-)
 from autograder.generated.training.loop import (
     accumulated,
     evaluated,
@@ -145,6 +123,28 @@ from autograder.generated.training.steps import (
     step_moves,
     step_update,
     teacher_forcing,
+)
+from autograder.generated.translation.beams import (
+    beam_drawn,
+    beam_mode,
+    beam_of_all,
+    beam_tokens,
+    best_candidates,
+    require_candidates,
+    sequence_scores,
+)
+from autograder.generated.translation.text import (
+    batches_in_other_orders,
+    batches_made,
+    batches_of_all,
+    batches_of_similar_length,
+    learned_merges,
+    merge_pair,
+    require_all,
+    require_within,
+    tokenizer_ids,
+    tokenizer_round_trip,
+    too_long_for_a_batch,
 )
 
 __all__ = [

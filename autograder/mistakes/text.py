@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from autograder.parts.text import Pair, merge_pair
+from autograder.parts.translation.text import Pair, merge_pair
 
 Choose = Callable[[Counter[Pair]], Pair]
 

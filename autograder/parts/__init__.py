@@ -17,7 +17,6 @@ from autograder.parts.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from autograder.parts.beams import beam_search, best_candidates, sequence_scores
 from autograder.parts.blocks import AddNorm, DecoderLayer, EncoderLayer, FeedForward
 from autograder.parts.decoding import (
     CachedDecoder,
@@ -38,8 +37,9 @@ from autograder.parts.oracles import (
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.removals import without
 from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
-from autograder.parts.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
+from autograder.parts.translation.beams import beam_search, best_candidates, sequence_scores
+from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 
 __all__ = [
     "AddNorm",

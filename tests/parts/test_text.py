@@ -12,7 +12,7 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from autograder import data, generated, parts
-from autograder.parts.text import Pair
+from autograder.parts.translation.text import Pair
 
 
 @pytest.mark.parametrize("seed", range(50))

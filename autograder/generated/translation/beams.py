@@ -14,7 +14,7 @@ from torch import Tensor
 from autograder import check, data, mistakes, parts
 from autograder.generated.decoding import MODES, small_transformer
 from autograder.generated.inputs import DTYPES, sizes, tensors
-from autograder.parts.beams import search
+from autograder.parts.translation.beams import search
 
 Answer = Callable[..., Any]
 PENALTIES = 0.6, 0.0, 2.0, 0.3, 1.0

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from autograder import check, mistakes, parts
 from autograder.generated.inputs import sizes
-from autograder.parts.text import IdPair, Pair
+from autograder.parts.translation.text import IdPair, Pair
 
 ALPHABETS = "ab", "abc", "0-1", "aü", "aA b", "éèe\N{COMBINING ACUTE ACCENT}", "東京-は", "🙂🙃a", "xyz'\t\n"
 
