@@ -72,18 +72,18 @@ def search(
             memory = model.encode(src)
             several, sources = (x.repeat_interleave(beam_size, dim=0) for x in (memory, src))
             tokens = src.new_full((len(src), beam_size, 1), bos_id)
-            totals = memory.new_full((len(src), beam_size), -math.inf)
-            totals[:, 0] = 0.0
-            lengths, ended = torch.zeros_like(totals).long(), torch.zeros_like(totals).bool()
+            sums = memory.new_full((len(src), beam_size), -math.inf)
+            sums[:, 0] = 0.0
+            lengths, ended = torch.zeros_like(sums).long(), torch.zeros_like(sums).bool()
             while tokens.size(2) <= max_len and not ended.all():
                 logits = model.decode(tokens.flatten(0, 1), several, sources)[:, -1]
                 log_probs = logits.log_softmax(dim=-1).view(len(src), beam_size, -1)
-                parents, newest, totals = choose(log_probs, totals, lengths, ended, length_penalty, pad_id)
+                parents, newest, sums = choose(log_probs, sums, lengths, ended, length_penalty, pad_id)
                 lengths, ended = (x[rows[:, None], parents] for x in (lengths, ended))
                 tokens = torch.cat([tokens[rows[:, None], parents], newest[..., None]], dim=2)
                 lengths = lengths + (~ended).long()
                 ended = ended | (newest == eos_id)
-            scores = sequence_scores(totals, lengths, length_penalty)
+            scores = sequence_scores(sums, lengths, length_penalty)
             best = scores.argmax(dim=1)
     finally:
         model.train(mode)
