@@ -3,7 +3,7 @@
 from answers.writing import edit, edits
 
 WRONG = {
-    "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids", "from the last to the first"),
+    "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids"),
     "no merge": edit("pieces = merge_pair(pieces, pair)", "pass").fails("ids", "no merge is applied"),
     "longest piece first": edit(
         "pieces = list(text)\n        for pair in self.merges:\n            pieces = merge_pair(pieces, pair)",

@@ -59,7 +59,7 @@ WRONG = {
     "places for parents and tokens": edit("return best // vocab_size,", "return best,").fails("", "wrong values"),
     "the beam last": edit("scores.flatten(1).topk", "scores.mT.flatten(1).topk").fails("", "wrong values"),
     "one that has ended ends all": edit("ended.unsqueeze(-1), only", "ended.any(1)[:, None, None], only").fails("", "wrong values"),
-    "only where all have ended": edit("ended.unsqueeze(-1), only", "ended.all(1)[:, None, None], only").fails("", "sequences that have ended go on"),
+    "only where all have ended": edit("ended.unsqueeze(-1), only", "ended.all(1)[:, None, None], only").fails("", "wrong values"),
     "no room for what has ended, when better ones go on": edit("candidates = totals…", "…\ncandidates = candidates - 100.0 * ended.unsqueeze(-1)").fails(
         "", "wrong values"
     ),
