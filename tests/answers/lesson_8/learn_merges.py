@@ -21,7 +21,7 @@ WRONG = {
     "pieces, not pairs": edit("merges.append(best)", 'merges.append("".join(best))').fails("", "merged pieces are returned"),
     "one too few": edit("len(merges) < num_merges", "len(merges) < num_merges - 1").fails("", "one merge too few"),
     "one too many": edit("len(merges) < num_merges", "len(merges) <= num_merges").fails(""),
-    "no end": edit("if not counts:\n            break", "").fails(""),
+    "no end": edit("if not counts:\n            return merges", "").fails(""),
     "ties to the longer piece": edit("(-counts[pair], pair)", "(-counts[pair], -len(pair[0] + pair[1]), pair)").fails(""),
     "ties by the joined text": edit("(-counts[pair], pair)", '(-counts[pair], "".join(pair))'),
     "the first word only": edit("counts[pair] = counts.get(pair, 0) + words[word]", "counts[pair] = words[word]").fails(""),
