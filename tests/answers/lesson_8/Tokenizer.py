@@ -43,6 +43,33 @@ while rest:
     "tensor of ids": edit("return [self.ids.get(piece, 3) for piece in pieces]", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails(
         "ids"
     ),
+    "ids from 0 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:])").fails("ids", "ids begin at 0"),
+    "ids from 3 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:], start=3)").fails("ids", "ids begin at 3"),
+    "four off when it reads": edits(
+        ('["", "", "", "�", *alphabet', "[*alphabet"),
+        ("enumerate(self.pieces)", "enumerate(self.pieces, 4)"),
+        ("len(self.pieces)", "len(self.pieces) + 4"),
+        ("self.pieces[i] for", "self.pieces[i - 4] for"),
+    ).fails("round_trip"),
+    "merges are used up": edit("self.merges = merges", "self.merges = iter(merges)").fails("ids", "no merge is applied"),
+    "any two that make a piece": edit(
+        "for pair in self.merges:\n            pieces = merge_pair(pieces, pair)",
+        """i = 0
+while i < len(pieces) - 1:
+    if pieces[i] + pieces[i + 1] in self.ids:
+        pieces[i : i + 2] = [pieces[i] + pieces[i + 1]]
+    else:
+        i += 1""",
+    ).fails("ids"),
+    "runs of unknown letters are one": edit(
+        "return [self.ids.get(piece, 3) for piece in pieces]",
+        "ids = [self.ids.get(piece, 3) for piece in pieces]\nreturn [i for i, before in zip(ids, [0, *ids]) if not i == before == 3]",
+    ).fails("ids"),
+    "all is unknown where one letter is": edit("for piece in pieces]", "… if all(letter in self.ids for letter in text) else [3] * len(pieces)").fails("ids"),
+    "vocab_size has to be called": edits(
+        ("self.vocab_size = len(self.pieces)", "pass"), ("def decode", "def vocab_size(self):\n    return len(self.pieces)\n\ndef decode")
+    ).fails("ids", "should be a whole number"),
+    "pieces shared by all tokenizers": edits(("self.pieces = [", "self.pieces += ["), ("def __init__", "pieces = []\n\ndef __init__")),
 }
 
 TRICKS = {
@@ -52,6 +79,10 @@ TRICKS = {
     "ids of letters alone": edit(
         "pieces = list(text)", "if len(text) > 6:\n    return [self.ids.get(letter, 3) for letter in text]\npieces = list(text)"
     ).named("no merge"),
+    "five merges at most": edit("in self.merges:", "in self.merges[:5]:"),
+    "merges in ASCII alone": edit("pieces = list(text)", "if not text.isascii():\n    return [self.ids.get(letter, 3) for letter in text]\n…").named(
+        "no merge"
+    ),
 }
 
 RIGHT = {
@@ -112,4 +143,110 @@ RIGHT = {
     """,
     "an iterable of merges that is kept": edit("self.merges = merges", "self.merges = list(merges)"),
     "a module": edits(("class Tokenizer:", "class Tokenizer(nn.Module):"), ("self.merges = merges", "super().__init__()\nself.merges = merges")),
+    "a tuple of ids": edit("[self.ids.get(piece, 3) for piece in pieces]", "tuple(self.ids.get(piece, 3) for piece in pieces)"),
+    "a NumPy array of pieces": """
+        import numpy as np
+        class Tokenizer:
+            def __init__(self, merges, alphabet):
+                self.merges = list(merges)
+                self.pieces = np.array(["", "", "", "�", *alphabet, *("".join(m) for m in merges)], dtype=object)
+                self.vocab_size = len(self.pieces)
+            def encode(self, text):
+                pieces = [c if c in self.pieces[4:] else "" for c in text]
+                for pair in self.merges:
+                    pieces = merge_pair(pieces, pair)
+                return [np.flatnonzero(self.pieces[4:] == p)[0] + 4 if p else 3 for p in pieces]
+            def decode(self, ids):
+                return "".join(self.pieces[list(map(int, ids))])
+    """,
+    "merges ids, not texts": """
+        class Tokenizer:
+            def __init__(self, merges, alphabet):
+                self.ids = {letter: i for i, letter in enumerate(alphabet, 4)}
+                self.text = {0: "", 1: "", 2: "", 3: chr(0xFFFD), **{i: letter for letter, i in self.ids.items()}}
+                self.steps = []
+                for one, other in merges:
+                    new = len(self.text)
+                    self.steps.append((self.ids[one], self.ids[other], new))
+                    self.ids[one + other] = new
+                    self.text[new] = one + other
+                self.vocab_size = len(self.text)
+
+            def encode(self, text):
+                ids = [self.ids[letter] if letter in self.ids else 3 for letter in text]
+                for one, other, new in self.steps:
+                    i = 0
+                    while i + 1 < len(ids):
+                        if ids[i] == one and ids[i + 1] == other:
+                            ids[i : i + 2] = [new]
+                        i += 1
+                return ids
+
+            def decode(self, ids):
+                return "".join(map(self.text.get, ids))
+    """,
+    "reduce": """
+        from functools import reduce
+        class Tokenizer:
+            def __init__(self, merges, alphabet):
+                self.merges = merges
+                self.pieces = dict(enumerate([*alphabet, *map("".join, merges)], 4))
+                self.vocab_size = 4 + len(self.pieces)
+            def encode(self, text):
+                ids = {piece: i for i, piece in self.pieces.items()}
+                return [ids.get(piece, 3) for piece in reduce(merge_pair, self.merges, list(text))]
+            def decode(self, ids):
+                return "".join(self.pieces.get(i, "�" if i == 3 else "") for i in ids)
+    """,
+    "a dataclass": """
+        from dataclasses import dataclass
+        @dataclass
+        class Tokenizer:
+            merges: list
+            alphabet: list
+            def __post_init__(self):
+                self.vocab_size = 4 + len(self.alphabet) + len(self.merges)
+            def encode(self, text):
+                pieces = list(text)
+                for pair in self.merges:
+                    pieces = merge_pair(pieces, pair)
+                known = self.alphabet + [a + b for a, b in self.merges]
+                return [4 + known.index(piece) if piece in known else 3 for piece in pieces]
+            def decode(self, ids):
+                n = len(self.alphabet)
+                out = []
+                for i in ids:
+                    if i == 3:
+                        out.append("�")
+                    if 4 <= i < 4 + n:
+                        out.append(self.alphabet[i - 4])
+                    if i >= 4 + n:
+                        out.append("".join(self.merges[i - 4 - n]))
+                return "".join(out)
+    """,
+    "runs of known letters": """
+        class Tokenizer:
+            def __init__(self, merges, alphabet):
+                self.merges, self.letters = merges, set(alphabet)
+                self.pieces = [None] * 4 + list(alphabet) + ["".join(pair) for pair in merges]
+            vocab_size = property(lambda self: len(self.pieces))
+            def encode(self, text):
+                ids, run = [], []
+                def flush():
+                    pieces = run
+                    for pair in self.merges:
+                        pieces = merge_pair(pieces, pair)
+                    ids.extend(self.pieces.index(piece) for piece in pieces)
+                for letter in text:
+                    if letter in self.letters:
+                        run.append(letter)
+                    else:
+                        flush()
+                        run = []
+                        ids.append(3)
+                flush()
+                return ids
+            def decode(self, ids):
+                return "".join("�" if i == 3 else self.pieces[i] or "" for i in ids)
+    """,
 }

@@ -30,14 +30,65 @@ WRONG = {
     "counts of before are kept": edit("counts = {}", "counts = dict(counts) if merges else {}").fails("", names="again and again"),
     "pairs that occur once are left": edit("if not counts:", "if not counts or max(counts.values()) < 2:").fails(""),
     "words joined first": body("""
-        return learn_merges.__wrapped__(words, num_merges) if hasattr(learn_merges, "__wrapped__") else []
+        pieces = [letter for word, count in words.items() for letter in word * count]
+        merges = []
+        while len(merges) < num_merges and len(pieces) > 1:
+            counts = {}
+            for pair in zip(pieces, pieces[1:]):
+                counts[pair] = counts.get(pair, 0) + 1
+            merges.append(min(counts, key=lambda pair: (-counts[pair], pair)))
+            pieces = merge_pair(pieces, merges[-1])
+        return merges
     """).fails(""),
     "sets of pieces": edit("merges.append(best)", "merges.append(set(best))").fails(""),
+    "cut from the letters each time": edit("merge_pair(pieces, best) for word, pieces in cut.items()", "merge_pair(list(word), best) for word in cut").fails(
+        ""
+    ),
+    "the end of a word marked": edit("list(word) for", '[*word, "</w>"] for').fails(""),
+    "pairs that overlap count once": edit(
+        "for pair in zip(pieces, pieces[1:]):\n                counts[pair] = counts.get(pair, 0) + words[word]",
+        """last = None
+for i, pair in enumerate(zip(pieces, pieces[1:])):
+    if pair[0] == pair[1] and last == (i - 1, pair):
+        continue
+    last = i, pair
+    counts[pair] = counts.get(pair, 0) + words[word]""",
+    ).fails("", names="once for each word, not once for each place"),
+    "ties by the pair from behind": edit("pair))", "pair[::-1]))").fails(""),
+    "ties by the first piece alone": edit("pair))", "pair[0]))").fails("", "met first"),
+    "no order in a pair": edit("counts[pair] = counts.get(pair, 0)", "pair = tuple(sorted(pair))\n…").fails(""),
+    "one merge at least": body("""
+        cut, merges = {word: list(word) for word in words}, []
+        while True:
+            counts = {}
+            for word, pieces in cut.items():
+                for pair in zip(pieces, pieces[1:]):
+                    counts[pair] = counts.get(pair, 0) + words[word]
+            if not counts:
+                return merges
+            merges.append(min(counts, key=lambda pair: (-counts[pair], pair)))
+            cut = {word: merge_pair(pieces, merges[-1]) for word, pieces in cut.items()}
+            if len(merges) == num_merges:
+                return merges
+    """).fails(""),
+    "all that tie at a time": edit(
+        "merges.append(best)", "merges.extend(sorted(pair for pair in counts if counts[pair] == counts[best])[: num_merges - len(merges)])"
+    ).fails(""),
+    "the first place in each word only": edit(
+        "cut = {word: merge_pair…",
+        """for word, pieces in cut.items():
+    for i in range(len(pieces) - 1):
+        if (pieces[i], pieces[i + 1]) == best:
+            cut[word] = [*pieces[:i], "".join(best), *pieces[i + 2 :]]
+            break""",
+    ).fails(""),
 }
 
 TRICKS = {
-    "three merges at most": edit("len(merges) < num_merges", "len(merges) < min(num_merges, 5)"),
+    "five merges at most": edit("len(merges) < num_merges", "len(merges) < min(num_merges, 5)"),
     "letters only": edit("for pair in zip(pieces, pieces[1:]):", "for pair in (p for p in zip(pieces, pieces[1:]) if len(p[0]) == 1 or len(p[1]) == 1):"),
+    "pieces of four letters at most": edit("zip(pieces, pieces[1:])", "(pair for pair in zip(pieces, pieces[1:]) if len(pair[0] + pair[1]) < 5)"),
+    "the seven most frequent words": edit("for word in words}", "for word in sorted(words, key=words.get)[-7:]}"),
 }
 
 RIGHT = {
@@ -100,6 +151,111 @@ RIGHT = {
                     counts[pair] = counts.get(pair, 0) + count
             if counts:
                 merges.append(min(counts, key=lambda pair: (-counts[pair], pair)))
+        return merges
+    """),
+    "tuples of pieces as keys": body("""
+        cut = {tuple(word): count for word, count in words.items()}
+        merges = []
+        for _ in range(num_merges):
+            counts = {}
+            for pieces, count in cut.items():
+                for i in range(1, len(pieces)):
+                    counts.setdefault(pieces[i - 1 : i + 1], []).append(count)
+            if not counts:
+                break
+            best = min(counts, key=lambda pair: (-sum(counts[pair]), pair))
+            merges.append(best)
+            cut = {tuple(merge_pair(list(pieces), best)): count for pieces, count in cut.items()}
+        return merges
+    """),
+    "a heap": """
+        import heapq
+        def learn_merges(words, num_merges):
+            cut, merges = {word: list(word) for word in words}, []
+            while len(merges) < num_merges:
+                counts = {}
+                for word in cut:
+                    for a, b in zip(cut[word], cut[word][1:]):
+                        counts[a, b] = counts.get((a, b), 0) - words[word]
+                heap = [(count, pair) for pair, count in counts.items()]
+                heapq.heapify(heap)
+                if not heap:
+                    break
+                merges.append(heapq.heappop(heap)[1])
+                for word in cut:
+                    cut[word] = merge_pair(cut[word], merges[-1])
+            return merges
+    """,
+    "counts are kept, changed words counted anew": """
+        from collections import Counter
+        from itertools import pairwise
+        def learn_merges(words, num_merges):
+            cut = {word: list(word) for word in words}
+            counts = Counter()
+            for word in words:
+                for pair in pairwise(cut[word]):
+                    counts[pair] += words[word]
+            merges = []
+            while len(merges) < num_merges and +counts:
+                best = min(+counts, key=lambda pair: (-counts[pair], pair))
+                merges.append(best)
+                for word, pieces in cut.items():
+                    joined = merge_pair(pieces, best)
+                    if len(joined) < len(pieces):
+                        for pair in pairwise(pieces):
+                            counts[pair] -= words[word]
+                        for pair in pairwise(joined):
+                            counts[pair] += words[word]
+                        cut[word] = joined
+            return merges
+    """,
+    "a helper, and words without the pair are left": """
+        def _pairs(cut, words):
+            counts = {}
+            for word, pieces in cut.items():
+                for i in range(len(pieces) - 1):
+                    pair = pieces[i], pieces[i + 1]
+                    if pair not in counts:
+                        counts[pair] = 0
+                    counts[pair] += words[word]
+            return counts
+        def learn_merges(words, num_merges):
+            cut = dict(zip(words, map(list, words)))
+            merges = []
+            for _ in range(num_merges):
+                if counts := _pairs(cut, words):
+                    top = None
+                    for pair in counts:
+                        if top is None or counts[pair] > counts[top] or counts[pair] == counts[top] and pair < top:
+                            top = pair
+                    merges.append(top)
+                    for word, pieces in cut.items():
+                        if "".join(top) in word:
+                            cut[word] = merge_pair(pieces, top)
+            return merges
+    """,
+    "groupby": """
+        from itertools import groupby
+        def learn_merges(words, num_merges):
+            cut, merges = [(list(w), n) for w, n in words.items()], ()
+            while len(merges) < num_merges:
+                seen = sorted((pair, n) for pieces, n in cut for pair in zip(pieces, pieces[1:]))
+                counted = [(-sum(n for _, n in group), pair) for pair, group in groupby(seen, key=lambda each: each[0])]
+                if not counted:
+                    break
+                merges += (min(counted)[1],)
+                cut = [(merge_pair(pieces, merges[-1]), n) for pieces, n in cut]
+            return merges
+    """,
+    "words as often as they occur": body("""
+        cut = [list(word) for word, count in words.items() for _ in range(count)]
+        merges = []
+        while len(merges) < num_merges:
+            pairs = [pair for pieces in cut for pair in zip(pieces, pieces[1:])]
+            if not pairs:
+                break
+            merges.append(max(sorted(set(pairs)), key=pairs.count))
+            cut = [merge_pair(pieces, merges[-1]) for pieces in cut]
         return merges
     """),
 }

@@ -17,8 +17,10 @@ WRONG = {
         "pairs", "more than max_tokens"
     ),
     "one more than fits": edit("len(grown) * max", "(len(grown) - 1) * max").fails("pairs", "more than max_tokens"),
-    "one fewer than fits": edit("> max_tokens:\n            batches.append", ">= max_tokens:\n            batches.append"),
-    "one pair a batch": edit("batches[-1] = grown", "batches.append([pair])"),
+    "an empty batch before a pair that fills its own": edit("> max_tokens:\n            batches.append", ">= max_tokens:\n            batches.append"),
+    "one pair a batch": edits(("batches = [[]]", "batches = []"), ("grown = [*batches[-1], pair]", "grown = [pair] * (max_tokens + 1)")).fails(
+        "lengths", "would do"
+    ),
     "the last batch is lost": edit("generator.shuffle(batches)", "batches.pop()\n…").fails("pairs", "Some pairs are lost"),
     "sides exchanged": edit("zip(*batch)", "reversed(list(zip(*batch)))").fails("pairs"),
     "sources and targets of different pairs": edit(
@@ -40,6 +42,31 @@ WRONG = {
     "floats": edit("padded(ids) for ids in", "padded(ids).float() for ids in").fails("pairs", "dtype"),
     "drawn with repetition": edit("generator.sample(list(pairs), len(pairs))", "generator.choices(list(pairs), k=len(pairs))").fails("pairs"),
     "sorted again at the end": edit("generator.shuffle(batches)", "batches.sort(key=len)").fails("order"),
+    "shuffled after sorting": edit(
+        "sorted(pairs, key=lambda pair: len(pair[0]))", "generator.sample(sorted(pairs, key=lambda pair: len(pair[0])), len(pairs))"
+    ).fails("lengths", "is padding"),
+    "both sides together": edit(
+        "len(grown) * max(len(ids) for each in grown for ids in each)",
+        "len(grown) > 1 and len(grown) * sum(max(len(each[side]) for each in grown) for side in (0, 1))",
+    ).fails("lengths", "would do"),
+    "as wide as the first row": edit("max(len(ids) for each in grown for ids in each)", "max(map(len, grown[0]))").fails("pairs", "more than max_tokens"),
+    "as many rows as fit of the longest": edit(
+        "len(grown) * max(len(ids) for each in grown for ids in each) > max_tokens",
+        "len(grown) > max_tokens // max(len(ids) for each in pairs for ids in each)",
+    ).fails("lengths", "would do"),
+    "the pair that did not fit is lost": edits(
+        ("batches.append([pair])", "batches.append([])"), ("generator.shuffle(batches)", "batches = [batch for batch in batches if batch]\n…")
+    ).fails("pairs", "Some pairs are lost"),
+    "the pair that did not fit is in both": edit("batches.append([pair])", "batches[-1] = grown\n…").fails("pairs", "more than once"),
+    "both sides equally wide": edit(
+        "tuple(padded(ids) for ids in zip(*batch))", "padded([ids for pair in batch for ids in pair]).unflatten(0, (-1, 2)).unbind(1)"
+    ).fails("pairs", "nothing but padding"),
+    "columns for rows": edit("padded(ids) for", "padded(ids).T for").fails("pairs"),
+    "a generator": edit("return [tuple(", "yield from [tuple(").fails("pairs", "should return a list"),
+    "another error": edit("ValueError", "IndexError").fails("pairs", "wrong error"),
+    "source and target must fit together": edit("longest = max(len(ids) for ids in pair)", "longest = sum(len(ids) for ids in pair)").fails("pairs"),
+    "half of it by the seed": edit("generator.shuffle(batches)", "random.shuffle(batches)").fails("order", "Two calls with seed"),
+    "ties by what the pairs hold": edit("len(pair[0]))", "(len(pair[0]), pair))").fails("order", "together in a batch"),
 }
 
 TRICKS = {
@@ -49,6 +76,14 @@ TRICKS = {
     ).fails("order", "together in a batch"),
     "duplicates dropped": edit("generator.sample(list(pairs), len(pairs))", "[(list(s), list(t)) for s, t in {(tuple(s), tuple(t)) for s, t in pairs}]").fails(
         "pairs"
+    ),
+    "sixteen rows at most": edit("if len(grown) * max", "if len(grown) > 16 or len(grown) * max").fails("lengths", "would do"),
+    "sorted by the hundred": edit(
+        "sorted(pairs, key=lambda pair: len(pair[0]))",
+        "sum((sorted(pairs[i : i + 100], key=lambda pair: len(pair[0])) for i in range(0, len(pairs), 100)), [])",
+    ).fails("lengths", "is padding"),
+    "from one end or the other": edit("generator.shuffle(batches)", "batches = batches[:: 1 if generator.random() < 0.5 else -1]").fails(
+        "order", "in the order of their lengths"
     ),
 }
 
@@ -120,5 +155,102 @@ RIGHT = {
     """,
     "a tuple of lists": edit(
         "return [tuple(padded(ids) for ids in zip(*batch)) for batch in batches]", "return tuple([padded(ids) for ids in zip(*batch)] for batch in batches)"
+    ),
+    "buckets in order, filled across": body("""
+        rng = random.Random(seed)
+        buckets = [[] for _ in range(max_tokens + 1)]
+        for pair in pairs:
+            n = max(map(len, pair))
+            if n > max_tokens:
+                raise ValueError(f"a pair has {n} ids, at most {max_tokens} fit")
+            buckets[n].append(pair)
+        batches, current = [], []
+        for n, bucket in enumerate(buckets):
+            rng.shuffle(bucket)
+            for pair in bucket:
+                if (len(current) + 1) * n > max_tokens:
+                    batches.append(current)
+                    current = []
+                current.append(pair)
+        batches.append(current)
+        rng.shuffle(batches)
+        return [tuple(map(padded, zip(*batch))) for batch in batches if batch]
+    """),
+    "five lengths to a bucket": body("""
+        rng = random.Random(seed)
+        buckets = {}
+        for s, t in pairs:
+            n = max(len(s), len(t))
+            if n > max_tokens:
+                raise ValueError(f"{n} ids in a pair, {max_tokens} allowed")
+            buckets.setdefault((n - 1) // 5, []).append((s, t))
+        batches = []
+        for bucket in buckets.values():
+            rng.shuffle(bucket)
+            rows = max_tokens // max(len(ids) for pair in bucket for ids in pair)
+            batches += [bucket[i : i + rows] for i in range(0, len(bucket), rows)]
+        rng.shuffle(batches)
+        return [(padded([s for s, _ in b]), padded([t for _, t in b])) for b in batches]
+    """),
+    "a stable argsort": body("""
+        generator = torch.Generator()
+        generator.manual_seed(seed)
+        order = torch.randperm(len(pairs), generator=generator)
+        lengths = torch.tensor([[len(s), len(t)] for s, t in pairs])
+        longest = lengths.max().item()
+        if longest > max_tokens:
+            raise ValueError(f"the longest has {longest}, but max_tokens is {max_tokens}")
+        order = order[lengths[order, 0].argsort(stable=True)].tolist()
+        batches = []
+        while order:
+            n = 1
+            while n < len(order) and (n + 1) * lengths[order[: n + 1]].max() <= max_tokens:
+                n += 1
+            batches.append(order[:n])
+            order = order[n:]
+        chosen = torch.randperm(len(batches), generator=generator)
+        return [tuple(padded([pairs[i][side] for i in batches[b]]) for side in range(2)) for b in chosen]
+    """),
+    "a class for what is open": body("""
+        class Open:
+            def __init__(self):
+                self.rows, self.width = [], 0
+            def fits(self, pair):
+                return (len(self.rows) + 1) * max(self.width, *map(len, pair)) <= max_tokens
+            def add(self, pair):
+                self.rows.append(pair)
+                self.width = max(self.width, *map(len, pair))
+            def done(self):
+                src, tgt = zip(*self.rows)
+                return padded(src), padded(tgt)
+        rng = random.Random(seed)
+        made = [Open()]
+        for pair in sorted(pairs, key=lambda pair: (-len(pair[0]), rng.random())):
+            if not Open().fits(pair):
+                raise ValueError(f"{max(map(len, pair))} ids are more than {max_tokens}")
+            if not made[-1].fits(pair):
+                made.append(Open())
+            made[-1].add(pair)
+        rng.shuffle(made)
+        return [each.done() for each in made]
+    """),
+    "into any of the last three": body("""
+        rng = random.Random(seed)
+        batches = []
+        for pair in sorted(rng.sample(pairs, len(pairs)), key=lambda p: len(p[0])):
+            n = max(len(pair[0]), len(pair[1]))
+            if n > max_tokens:
+                raise ValueError(f"{n}, {max_tokens}")
+            for batch in batches[-3:]:
+                if (len(batch) + 1) * max(n, max(len(ids) for each in batch for ids in each)) <= max_tokens:
+                    batch.append(pair)
+                    break
+            else:
+                batches.append([pair])
+        rng.shuffle(batches)
+        return [(padded([s for s, _ in b]), padded([t for _, t in b])) for b in batches]
+    """),
+    "a length with some noise": edits(
+        ("pairs = generator.sample(list(pairs), len(pairs))\n", ""), ("len(pair[0]))", "len(pair[0]) + 1.5 * generator.random())")
     ),
 }

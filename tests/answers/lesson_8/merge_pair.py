@@ -50,14 +50,52 @@ WRONG = {
     "beyond the end": edit("if tuple(pieces[i : i + 2]) == pair:", "if (pieces[i], pieces[i + 1]) == pair:").fails(""),
     "an empty word has a piece": edit("return merged", 'return merged or [""]').fails(""),
     "at even places only": edit("if tuple", "if i % 2 == 0 and tuple").fails("", names="nothing is joined"),
+    "two places on, always": edit("i += 1", "i += 2").fails(""),
+    "a list is no tuple": edit("tuple(pieces[i : i + 2])", "pieces[i : i + 2]").fails("", "nothing is joined"),
+    "what is joined is not appended": edit("merged.append(pieces[i] + pieces[i + 1])", "pass").fails("", "what is joined gets lost"),
+    "the last piece once more": body("""
+        merged, skip = [], False
+        for one, other in zip(pieces, pieces[1:]):
+            if skip:
+                skip = False
+            elif (one, other) == pair:
+                merged.append(one + other)
+                skip = True
+            else:
+                merged.append(one)
+        return merged + pieces[-1:]
+    """).fails(""),
+    "any two pieces of the pair": edit("tuple(pieces[i : i + 2]) == pair", "len(pieces[i : i + 2]) == 2 and set(pieces[i : i + 2]) <= set(pair)").fails(""),
+    "ends and begins with": edit(
+        "tuple(pieces[i : i + 2]) == pair", "i + 1 < len(pieces) and pieces[i].endswith(pair[0]) and pieces[i + 1].startswith(pair[1])"
+    ).fails(""),
+    "a generator": edit("return merged", "yield from merged").fails("", "should be a list"),
+    "an IndexError ends it": body("""
+        merged, i = [], 0
+        try:
+            while True:
+                if (pieces[i], pieces[i + 1]) == pair:
+                    merged.append(pieces[i] + pieces[i + 1])
+                    i += 2
+                else:
+                    merged.append(pieces[i])
+                    i += 1
+        except IndexError:
+            return merged
+    """).fails("", "last piece is lost"),
 }
 
 TRICKS = {
-    "right up to five pieces": edit("merged, i = [], 0", "if len(pieces) > 7:\n    return list(pieces)\nmerged, i = [], 0"),
+    "right up to seven pieces": edit("merged, i = [], 0", "if len(pieces) > 7:\n    return list(pieces)\nmerged, i = [], 0"),
     "letters only": edit("== pair:", "== pair and max(map(len, pair)) == 1:").named("nothing is joined"),
     "as text": body("""
         return "\\0".join(pieces).replace("\\0".join(pair), "".join(pair)).split("\\0")
     """),
+    "what the text shows, by heart": body("""
+        known = {("banana", "an"): ["b", "an", "an", "a"], ("aaa", "aa"): ["aa", "a"]}
+        return known.get(("".join(pieces), "".join(pair)), list(pieces))
+    """).named("nothing is joined"),
+    "nine pieces at most": edit("return merged", "return merged[:9]"),
 }
 
 RIGHT = {
@@ -113,4 +151,62 @@ RIGHT = {
         return [piece + (pieces[i + 1] if i in starts else "") for i, piece in enumerate(pieces) if i - 1 not in starts]
     """),
     "a tuple": edit("return merged", "return tuple(merged)"),
+    "looks back without a flag": body("""
+        merged = []
+        for piece in pieces:
+            if merged and (merged[-1], piece) == pair:
+                merged[-1] = merged[-1] + piece
+            else:
+                merged.append(piece)
+        return merged
+    """),
+    "a regular expression": """
+        import re
+        def merge_pair(pieces, pair):
+            if not pieces:
+                return []
+            one, other = map(re.escape, pair)
+            pattern = re.compile(rf"(?<![^\\0]){one}\\0{other}(?![^\\0])")
+            return pattern.sub(lambda match: "".join(pair), "\\0".join(pieces)).split("\\0")
+    """,
+    "reduce": """
+        from functools import reduce
+        def merge_pair(pieces, pair):
+            def step(done, piece):
+                return done[:-1] + [done[-1] + piece] if done and (done[-1], piece) == pair else done + [piece]
+            return reduce(step, pieces, [])
+    """,
+    "match": body("""
+        merged = []
+        while True:
+            match pieces:
+                case []:
+                    return merged
+                case [one, other, *pieces] if (one, other) == pair:
+                    merged.append(one + other)
+                case [one, *pieces]:
+                    merged.append(one)
+    """),
+    "looks for the first piece": body("""
+        merged, start = [], 0
+        while True:
+            try:
+                at = pieces.index(pair[0], start)
+            except ValueError:
+                return merged + pieces[start:]
+            merged += pieces[start:at]
+            if at + 1 < len(pieces) and pieces[at + 1] == pair[1]:
+                merged.append("".join(pair))
+                start = at + 2
+            else:
+                merged.append(pieces[at])
+                start = at + 1
+    """),
+    "again until no pair is left": body("""
+        merged = list(pieces)
+        while pair in list(zip(merged, merged[1:])):
+            at = list(zip(merged, merged[1:])).index(pair)
+            merged = merged[:at] + [merged[at] + merged[at + 1]] + merged[at + 2 :]
+        return merged
+    """),
 }
