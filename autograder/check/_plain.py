@@ -72,5 +72,7 @@ def _difference(wanted: Any, plain: Any) -> list[str]:
         repr(value[same_until : same_until + 4]) + (" …" if len(value) > same_until + 4 else "")
         for value in (wanted, plain)
     ]
-    lengths = f"{len(wanted)} and {len(plain)} long, " if len(wanted) != len(plain) else ""
-    return [*versus(*shown), f"they are {lengths}the same up to place {same_until}"]
+    shown[0] += f"  from place {same_until} on"
+    if len(wanted) != len(plain):
+        shown[1] += f"  ({len(plain)} in all, not {len(wanted)})"
+    return versus(*shown)

@@ -634,11 +634,12 @@ def test_lists_and_texts_are_the_same_whatever_holds_them() -> None:
 
 
 def test_long_lists_show_where_they_begin_to_differ() -> None:
-    """Four items of each from that place on, and the lengths where they are not the same."""
+    """Four items of each from that place on, and how many there are where that differs."""
     wanted = list(range(100))
     text = said(check.same, "f(x)", [*wanted[:40], -1, *wanted[41:]], wanted)
-    assert "expected  [40, 41, 42, 43] …\n  got       [-1, 41, 42, 43] …\n  they are the same up to place 40" in text
-    assert "they are 100 and 99 long, the same up to place 99" in said(check.same, "f(x)", wanted[:-1], wanted)
+    assert "expected  [40, 41, 42, 43] …  from place 40 on\n  got       [-1, 41, 42, 43] …" in text
+    text = said(check.same, "f(x)", wanted[:-1], wanted)
+    assert "expected  [99]  from place 99 on\n  got       []  (99 in all, not 100)" in text
 
 
 def test_a_mistake_that_is_no_mistake_is_noticed_in_an_audit() -> None:

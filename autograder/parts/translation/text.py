@@ -24,7 +24,7 @@ def merge_pair(pieces: Sequence[str], pair: Pair) -> list[str]:
     rest = list(reversed(pieces))
     while rest:
         piece = rest.pop()
-        merged.append(piece + rest.pop() if rest and (piece, rest[-1]) == tuple(pair) else piece)
+        merged.append(piece + rest.pop() if rest and (piece, rest[-1]) == pair else piece)
     return merged
 
 

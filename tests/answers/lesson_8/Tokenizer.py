@@ -3,6 +3,8 @@
 from answers.writing import edit, edits
 
 WRONG = {
+    "decode stops at EOS": edit("for i in ids)", "for i in (ids[: ids.index(2)] if 2 in ids else ids))").fails("round_trip"),
+    "pairs as lists": edit("self.merges = merges", "self.merges = [list(pair) for pair in merges]").fails("ids", "no merge is applied"),
     "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids"),
     "no merge": edit("pieces = merge_pair(pieces, pair)", "pass").fails("ids", "no merge is applied"),
     "longest piece first": edit(
@@ -73,6 +75,14 @@ while i < len(pieces) - 1:
 }
 
 TRICKS = {
+    "remembers what it encoded": edits(
+        ("self.merges = merges", "…\nself.known = {}"),
+        (
+            "return [self.ids.get(piece, 3) for piece in pieces]",
+            "ids = [self.ids.get(piece, 3) for piece in pieces]\nself.known[tuple(ids)] = text\nreturn ids",
+        ),
+        ('return "".join(self.pieces[i] for i in ids)', "return self.known.get(tuple(i for i in ids if i > 2), '').replace('Q', '�').replace('ß', '�')"),
+    ).fails("round_trip"),
     "remembers the text": edits(
         ("pieces = list(text)", "self.last = text\n…"), ('return "".join(self.pieces[i] for i in ids)', "return getattr(self, 'last', '')")
     ),

@@ -3,6 +3,9 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
+    "batches only rotated": edit("generator.shuffle(batches)", "k = generator.randrange(len(batches))\nbatches = batches[k:] + batches[:k]").fails(
+        "order", "in the order of their lengths"
+    ),
     "not sorted": edit("sorted(pairs, key=lambda pair: len(pair[0]))", "pairs").fails("lengths", "is padding"),
     "sorted by target": edit("len(pair[0])", "len(pair[1])").fails("lengths", "is padding"),
     "not shuffled before": edit("pairs = generator.sample(list(pairs), len(pairs))", "pairs = list(pairs)").fails("order", "together in a batch"),
