@@ -122,4 +122,11 @@ def test_nothing_escapes_and_nothing_is_misnamed() -> None:
     )
     assert caught == wrong >= 150 and accepted == right >= 80 and misnamed == 0
     assert seen >= 0.98 * mistakes and through >= 0.9 * tricks and named >= 0.95 * nameable >= 0.5 * wrong
-    assert page == matrix.PAGE.read_text(encoding="utf-8"), "`make mistakes` renews the page"
+    kept = matrix.PAGE.read_text(encoding="utf-8")
+    assert _on_any_machine(page) == _on_any_machine(kept), "`make mistakes` renews the page"
+
+
+def _on_any_machine(page: str) -> list[str]:
+    """The page's lines without what rounding decides, which processors do differently: what is near a tolerance."""
+    lines = [line for line in page.splitlines() if not line.startswith("Near a tolerance")]
+    return [line.rsplit("|", 2)[0] if re.match(r"\| \d? ?\| [`*]", line) else line for line in lines]

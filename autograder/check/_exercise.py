@@ -6,7 +6,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from types import ModuleType
 from typing import Any
 
@@ -50,7 +50,11 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
             for answer in answers:
                 if len(answers) == 1 or reads(check.__code__, answer):
                     require_written_by_hand(answer, notebook)
-            with _isolated(), _replaced(notebook, neighbours), _backend.current().exercise(neighbours):
+            with (
+                _isolated(of_module=exercise_name.answer[:1].isupper()),
+                _replaced(notebook, neighbours),
+                _backend.current().exercise(neighbours),
+            ):
                 check()
                 _require_shared_state_unchanged()
         except Exception as error:
@@ -75,12 +79,16 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
 
 @contextmanager
-def _isolated() -> Iterator[None]:
-    """The random state, the default dtype, gradients and warnings are a check's own, and the caller's come back."""
+def _isolated(*, of_module: bool) -> Iterator[None]:
+    """The random state, the default dtype, gradients and warnings are a check's own, and the caller's come back.
+
+    Args:
+        of_module: the answer is a class, which may leave a parameter as it finds it in memory: zeros by chance.
+    """
     dtype = torch.get_default_dtype()
     with (
         random_state.preserved(),
-        random_state.unset_memory_is_nan(),
+        random_state.unset_memory_is_nan() if of_module else nullcontext(),
         torch.enable_grad(),
         redirect_stderr(sys.stdout),
         warnings.catch_warnings(),

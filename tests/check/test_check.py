@@ -648,9 +648,9 @@ def test_a_mistake_that_is_no_mistake_is_noticed_in_an_audit() -> None:
         check.same("f(x)", [1], [1], mistakes={"nothing": [1]})
 
 
-def test_memory_that_nobody_has_written_to_is_nan_in_a_check() -> None:
+def test_memory_that_nobody_has_written_to_is_nan_in_the_check_of_a_class() -> None:
     """Zeros that happen to be there help nobody, and afterwards all is as it was."""
     seen = []
-    check.exercise("1.1 nobody")(lambda: seen.append(torch.empty(1000)))
+    check.exercise("1.1 Nobody")(lambda: seen.append(torch.empty(1000)))
     assert seen[0].isnan().all()
     assert not torch.are_deterministic_algorithms_enabled()

@@ -27,7 +27,7 @@ from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
-from autograder.random_state import RandomState, unset_memory_is_nan
+from autograder.random_state import RandomState
 
 STATEMENTS = {"device": _modules.device}  # what the judge lets be judged here
 FILES_PER_FOLDER = 4  # times the largest file is what all files of a submission may hold
@@ -121,7 +121,6 @@ class Student(Peer):
             self._cells_state = RandomState.capture(), torch.get_default_dtype()
         seed_all()
         torch.set_default_dtype(torch.float32)
-        self._exercise.enter_context(unset_memory_is_nan())
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         return self.operations[operation](*payload)
