@@ -153,6 +153,7 @@ def lines(
 
     Args:
         curves: name → (x, y), each (n,).
+            A single point is a dot.
         log_x: an axis where each step doubles x, with a mark at every point.
         mark_lowest: put a dot at the lowest point of each curve, unless it is an end, and its x and y beside it.
     """
@@ -164,7 +165,12 @@ def lines(
         axes = figure.subplots()
         for i, ((name, (x, y)), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
             axes.plot(
-                x.numpy(), y.numpy(), color=colour, linestyle=dashes[i % 4], marker="o" if log_x else "", label=name
+                x.numpy(),
+                y.numpy(),
+                color=colour,
+                linestyle=dashes[i % 4],
+                marker="o" if log_x or len(x) == 1 else "",
+                label=name,
             )
             ends = f"{name} goes from {float(y[0]):.2g} to {float(y[-1]):.2g}"
             if mark_lowest and 0 < y.argmin() < len(y) - 1:

@@ -40,6 +40,7 @@ from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 from autograder.parts.translation.beams import beam_search, best_candidates, sequence_scores
 from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
+from autograder.parts.variants import rebuilt
 
 __all__ = [
     "AddNorm",
@@ -81,6 +82,7 @@ __all__ = [
     "of_lesson",
     "padding_mask",
     "parameters_of",
+    "rebuilt",
     "scaled_dot_product_attention",
     "sequence_scores",
     "sinusoidal_encoding",

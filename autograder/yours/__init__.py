@@ -13,9 +13,19 @@ from autograder.yours import own, place
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.trials import TRIALS
-from autograder.yours.weights import load_weights, save_weights
+from autograder.yours.weights import load_weights, save_translator, save_weights
 
-__all__ = ["compare", "load_weights", "passed", "review", "save_weights", "summary", "take", "whole_file"]
+__all__ = [
+    "compare",
+    "load_weights",
+    "passed",
+    "review",
+    "save_translator",
+    "save_weights",
+    "summary",
+    "take",
+    "whole_file",
+]
 
 _keeper = Keeper()
 

@@ -20,6 +20,25 @@ The notebooks of the course keep this file: a part is put here when all the chec
 To change a part, change it in its notebook, and run its checks again.
 """
 '''
+TRANSLATES = ("Transformer", "greedy_decode", "Tokenizer")  # what the last lines of the file need
+PROGRAM = """# A program: python my_transformer.py "27. März 2019"
+if __name__ == "__main__":
+    import sys
+    from pathlib import Path
+
+    import torch
+
+    kept = Path(__file__).with_name("my_translator.pt")  # lesson 8 writes it
+    if len(sys.argv) == 1 or not kept.is_file():
+        sys.exit(f'Usage: python {sys.argv[0]} "27. März 2019" …, with {kept.name} of lesson 8 beside it')
+    trained = torch.load(kept, weights_only=True)
+    tokenizer = Tokenizer(trained["merges"], trained["alphabet"])
+    model = Transformer(*trained["sizes"], share_embeddings=True)
+    model.load_state_dict(trained["weights"])
+    for text in sys.argv[1:]:
+        src = torch.tensor([[*tokenizer.encode(text.lower()), 2]])
+        print(tokenizer.decode(greedy_decode(model, src, max_len=12)[0].tolist()))
+"""
 _TITLE = re.compile(r"^# (?P<kind>Exercise|Helper of) (?P<number>\d+\.\d+) · (?P<name>\w+)\n", re.MULTILINE)
 _MISSING = re.compile(r"^# Not solved yet, but needed below: .*\n\n?", re.MULTILINE)
 
@@ -59,7 +78,7 @@ class PartsFile:
 
     Attributes:
         head: all that stands above the first section.
-        sections: by name, in order.
+        sections: by name, in order. Behind them stands `PROGRAM`, as soon as all that it needs is there.
     """
 
     head: str = ""
@@ -73,6 +92,7 @@ class PartsFile:
             OSError: it cannot be read.
         """
         text = path.read_text(encoding="utf-8", errors="replace") if path else ""
+        text = text.replace(PROGRAM, "")
         titles = list(_TITLE.finditer(text))
         ends = [title.start() for title in titles] + [len(text)]
         sections = {}
@@ -144,7 +164,9 @@ class PartsFile:
     @property
     def text(self) -> str:
         """The whole file."""
-        return "\n\n".join([self.head, *(section.title + section.source for section in self.sections.values())])
+        sections = [section.title + section.source for section in self.sections.values()]
+        program = [PROGRAM] if all(name in self.sections for name in TRANSLATES) else []
+        return "\n\n".join([self.head, *sections, *program])
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""

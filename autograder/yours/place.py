@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-FILE, WEIGHTS = "my_transformer.py", "my_transformer.pt"
+FILE, WEIGHTS, TRANSLATOR = "my_transformer.py", "my_transformer.pt", "my_translator.pt"
 DRIVE = Path("/content/drive/MyDrive")
 _LESSON = re.compile(r"\d\d_\w+")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from autograder import files
 from autograder.yours import own, place
+from autograder.yours.parts_file import TRANSLATES
 
 Weights = Mapping[str, Tensor]
 
@@ -70,6 +71,42 @@ def load_weights(model: nn.Module) -> dict[int, dict[str, Tensor]] | None:
         return None
     print(f"The weights that lesson 6 trained, from {place.WEIGHTS}.")
     return snapshots
+
+
+def save_translator(
+    model: nn.Module, sizes: Sequence[int], merges: Sequence[tuple[str, str]], alphabet: Sequence[str]
+) -> None:
+    """Keep what a terminal needs to translate with the learner's file, beside it; never raise.
+
+    Args:
+        model: a `Transformer` with shared embeddings, made of the learner's parts.
+        sizes: what it was made of: both vocabularies, d_model, num_heads, num_layers, d_ff.
+        merges, alphabet: its tokenizer's.
+    """
+    if not place.is_used():
+        return
+    learners = own.read()
+    needed = {name: section for part in TRANSLATES for name, section in learners.sections_of(part).items()}
+    if courses := [name for name, section in needed.items() if section is None]:
+        print(f"Not kept, since a terminal has only what is yours, and these are the course's: {', '.join(courses)}.")
+        return
+    path = place.folder() / place.TRANSLATOR
+    buffer = io.BytesIO()
+    torch.save(
+        {
+            "weights": _on_cpu(model.state_dict()),
+            "sizes": list(sizes),
+            "merges": list(merges),
+            "alphabet": list(alphabet),
+        },
+        buffer,
+    )
+    try:
+        files.write(path, buffer.getvalue())
+    except OSError as error:
+        print(f"{path} cannot be written ({type(error).__name__}).")
+        return
+    print(f'Kept in {path}. In a terminal there: python {place.FILE} "27. März 2019"')
 
 
 def _on_cpu(weights: Weights) -> dict[str, Tensor]:

@@ -10,7 +10,22 @@ from collections.abc import Callable
 import pytest
 from yours.conftest import Notebook
 
+from autograder import parts, yours
+from autograder.yours import own
+
 MASK = "def causal_mask(size):\n    return torch.ones(size, size).tril() > 0\n"
+PROGRAM_PARTS = {
+    "5.2 Transformer": (
+        "class Transformer(nn.Module):\n    def __init__(self, *sizes, **options):\n        super().__init__()\n"
+        "        self.one = nn.Parameter(torch.ones(1))\n    def forward(self, src, tgt):\n        return self.one\n"
+    ),
+    "7.2 greedy_decode": "def greedy_decode(model, src, max_len):\n    return src\n",
+    "8.3 Tokenizer": (
+        "class Tokenizer:\n    def __init__(self, merges, alphabet):\n        pass\n"
+        "    def encode(self, text):\n        return [ord(letter) for letter in text]\n"
+        "    def decode(self, ids):\n        return ids\n"
+    ),
+}
 Said = Callable[[], str]
 
 
@@ -207,3 +222,35 @@ def test_two_classes_of_one_exercise_are_kept_together(notebook: Notebook) -> No
     scope: dict = {}
     exec(notebook.kept, scope)
     assert issubclass(scope["Decoder"], scope["Encoder"])
+
+
+def test_a_file_with_a_model_and_a_tokenizer_is_a_program(notebook: Notebook, said: Said) -> None:
+    """It ends in lines that translate, which are nobody's own work; without weights it says what is missing."""
+    notebook.run(MASK)
+    notebook.pass_checks("1.4 causal_mask", "values")
+    for exercise, source in PROGRAM_PARTS.items():
+        notebook.run(source)
+        assert "__main__" not in notebook.kept
+        notebook.pass_checks(exercise, "values")
+    notebook.run(MASK.replace("> 0", "!= 0"))
+    notebook.pass_checks("1.4 causal_mask", "values")
+    assert notebook.kept.count("__main__") == 1 and not list(notebook.file.parent.glob("*edited*"))
+    terminal = [sys.executable, notebook.file.name, "AB", "ba"]
+    lost = subprocess.run(terminal, cwd=notebook.file.parent, capture_output=True, encoding="utf-8", check=False)
+    assert lost.returncode == 1 and "my_translator.pt of lesson 8" in lost.stderr
+    said()
+    model = own.read().part("Transformer")(9, 9, 4, 2, 1, 8, share_embeddings=True)
+    yours.save_translator(model, sizes=[9, 9, 4, 2, 1, 8], merges=[("a", "b")], alphabet=["a", "b"])
+    assert 'python my_transformer.py "27. März 2019"' in said()
+    done = subprocess.run(terminal, cwd=notebook.file.parent, capture_output=True, encoding="utf-8", check=False)
+    assert done.stdout == "[97, 98, 2]\n[98, 97, 2]\n", done.stderr
+
+
+def test_a_translator_of_other_parts_is_not_kept(notebook: Notebook, said: Said) -> None:
+    """What is the course's cannot run in a terminal, so it is named instead."""
+    yours.save_translator(parts.Transformer(9, 9), sizes=[], merges=[], alphabet=[])
+    assert said() == (
+        "Not kept, since a terminal has only what is yours, and these are the course's: "
+        "Transformer, greedy_decode, Tokenizer.\n"
+    )
+    assert not (notebook.file.parent / "my_translator.pt").exists()
