@@ -19,7 +19,7 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.grading.nbgrader_plugin import Repair, Run
-from autograder.stub import STUB
+from autograder.stub import STUB, TEXT_STUB
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -36,6 +36,10 @@ if scripts not in path.split(os.pathsep):
 
 # What students find in place of a solution, and what their checks recognise as not implemented yet.
 c.ClearSolutions.code_stub = {"python": STUB}
+c.ClearSolutions.text_stub = TEXT_STUB
+
+# True: lesson 8 ends in a report, five answers in words, 10 points more, which you read and grade in formgrader.
+c.Autograder.written_answers = False
 
 # Training cells take longer than nbgrader's 30 seconds on a slow machine.
 c.Execute.timeout = 120

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.stub import STUB
+from autograder.stub import STUB, TEXT_STUB
 
 FACTS = re.compile(
     r"\*\*Paper:\*\* (?P<paper>.+?) · \*\*Exercises:\*\* (?P<exercises>\d+)"
@@ -82,6 +82,11 @@ class Cell:
         return bool(self.nbgrader.get("solution"))
 
     @property
+    def is_written(self) -> bool:
+        """Whether students answer in it in words, which a person grades."""
+        return self.is_graded and self.is_answer
+
+    @property
     def is_locked(self) -> bool:
         """Whether nbgrader restores it."""
         return bool(self.nbgrader.get("locked"))
@@ -95,7 +100,8 @@ class Cell:
     @property
     def visible(self) -> str:
         """Its source as far as students may see it."""
-        return without_regions(without_regions(self.source, "SOLUTION", STUB), "HIDDEN TESTS")
+        stub = STUB if self.kind == "code" else TEXT_STUB
+        return without_regions(without_regions(self.source, "SOLUTION", stub), "HIDDEN TESTS")
 
     @cached_property
     def released(self) -> str:
@@ -173,6 +179,7 @@ class Lesson:
         self.number = int(name[:2]) if name[:2].isdigit() else 0
         self.cells = cells_of(notebook)
         self.exercises: list[Exercise] = []
+        self.written = [cell for cell in self.cells if cell.is_written]
         open_exercise = False
         for cell in self.cells:
             if cell.kind == "markdown" and cell.id.startswith("exercise_"):
@@ -197,7 +204,7 @@ class Lesson:
 
     @property
     def points(self) -> float:
-        """The points of its exercises."""
+        """The points of its exercises; written answers, which are off as a rule, come on top."""
         return sum(exercise.points for exercise in self.exercises)
 
 

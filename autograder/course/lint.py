@@ -24,6 +24,7 @@ from autograder.course.lesson import (
     without_regions,
 )
 from autograder.course.predictions import TAG, predictions_are_compared
+from autograder.course.written import is_about_them
 from autograder.stub import STUB
 
 MAX_ANSWER_LINES = 15
@@ -127,7 +128,7 @@ def ids_are_unique(lesson: Lesson) -> Found:
 
 def marks_stand_where_they_work(lesson: Lesson) -> Found:
     """Solutions are marked in answer cells only, hidden tests in check cells only, TODO in answer cells only."""
-    answers = {id(exercise.answer) for exercise in lesson.exercises if exercise.answer}
+    answers = {id(exercise.answer) for exercise in lesson.exercises if exercise.answer} | set(map(id, lesson.written))
     checks = {id(check) for exercise in lesson.exercises for check in exercise.checks}
     for cell in lesson.cells:
         allowed = {"SOLUTION"} if id(cell) in answers else {"HIDDEN TESTS"} if id(cell) in checks else set()
@@ -139,6 +140,21 @@ def marks_stand_where_they_work(lesson: Lesson) -> Found:
             yield cell.label, "it says TODO, which students search for. Only answer cells may: say it in other words."
         if cell.nbgrader and id(cell) not in answers | checks and cell.id != "setup":
             yield cell.label, "nbgrader knows it, but it belongs to no exercise. Move it, or remove that metadata."
+
+
+def written_answers_are_whole(lesson: Lesson) -> Found:
+    """An answer in words has a heading, points, and what a good one says, which students do not see."""
+    for cell in lesson.cells:
+        if cell.is_written and not is_about_them(cell.id):
+            yield cell.label, "a person grades it. Give it an id that begins with `explain_`, or make it a check."
+        elif not cell.id.startswith("explain_"):
+            continue
+        elif not cell.is_written or cell.kind != "markdown" or cell.is_locked:
+            yield cell.label, "nbgrader does not take it as an answer in words. Make it Markdown, graded, a solution."
+        elif not cell.source.startswith("### ") or cell.points <= 0:
+            yield cell.label, "it has no heading `### …`, or no points. Give it both."
+        elif not regions(cell.source, "SOLUTION"):
+            yield cell.label, "it does not say what a good answer is. Put that between the marks of a solution."
 
 
 def nothing_is_attached(lesson: Lesson) -> Found:
@@ -328,6 +344,7 @@ LESSON_RULES = (
     exercises_come_third,
     ids_are_unique,
     marks_stand_where_they_work,
+    written_answers_are_whole,
     nothing_is_attached,
     code_compiles,
     exercises_are_numbered,

@@ -30,6 +30,7 @@ from autograder.course import lint
 from autograder.course.config import Address, CourseError, read_lessons, read_notebook, readme
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.paths import Course
+from autograder.course.written import asked
 
 MANIFEST = "release.json"
 GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
@@ -83,7 +84,8 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
         fill_in(notebook, name, address)
         normalise(notebook)
     sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
-    plan = make_plan(root, sources, generate(sources, course.config), readme(root, lessons, address))
+    for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
+    plan = make_plan(root, sources, generate(for_students, course.config), readme(root, lessons, address))
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
     lines = [
@@ -98,7 +100,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     if check:
         return lines
     if register:
-        generate(sources, course.config, database=course.db_url)
+        generate(for_students, course.config, database=course.db_url)
     for path in plan.edited:
         lines.append(f"{_keep_copy(path).relative_to(root).as_posix()}: a copy of what somebody worked in")
     for change in plan.changes:
@@ -207,7 +209,7 @@ def generate(sources: dict[str, bytes], config: Config, database: str | None = N
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
-            fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded})
+            fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
             generated[lesson] = to_bytes(notebook)
         return generated
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -112,12 +113,17 @@ def _check_rows(lesson: GradebookLesson, student: Student, graded: GradedSubmiss
             check=check,
             score=number(graded.scores.get(check, 0.0)),
             max_score=number(lesson.points.get(check, outcome.points if outcome else 0.0)),
-            status=outcome.status if outcome else status_of(graded),
+            status=outcome.status if outcome else _status(graded, check),
             by_hand="yes" if check in graded.by_hand else "",
             seconds=f"{outcome.seconds:.3f}" if outcome else "",
             verdict=harmless(outcome.verdict if outcome else ""),
             slip=harmless(outcome.slip if outcome else ""),
         )
+
+
+def _status(graded: GradedSubmission, check: str) -> str:
+    """What became of a check that has no outcome: a written answer, or one that another program graded."""
+    return status_of(replace(graded, to_review=graded.to_review & {check}))
 
 
 def _time(moment: datetime | None) -> str:

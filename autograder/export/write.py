@@ -145,7 +145,8 @@ def _gradescope(selection: Selection, options: ExportOptions) -> int:
 
 def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
     if graded.result:
-        return to_bytes(of_result(graded.result, scores=graded.scores, penalty=graded.penalty))
+        result, maximum = graded.result, lesson.max_score
+        return to_bytes(of_result(result, scores=graded.scores, penalty=graded.penalty, maximum=maximum))
     tests = [
         {"name": check, "score": score, "max_score": lesson.points.get(check, 0.0), "visibility": "visible"}
         for check, score in graded.scores.items()

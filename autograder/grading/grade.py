@@ -126,7 +126,7 @@ class _Run:
 
     def grade_lesson(self, lesson: str) -> None:
         """Grade and record the submissions of a lesson."""
-        source = prepared(self.course.source(lesson))
+        source = prepared(self.course.source(lesson), self.course.config)
         recorded = {} if self.options.force else self.recorder.graded(lesson)
         students = self.course.students(lesson, self.options.students)
         task = self.progress.add_task(lesson, total=len(students), last="")

@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 
+from traitlets.config import Config
+
 from autograder.course.config import read_notebook
+from autograder.course.written import asked
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.worker.client import GradingServer, GradingServerError
@@ -62,13 +65,16 @@ class Job:
         return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
 
 
-def prepared(path: Path) -> bytes:
+def prepared(path: Path, config: Config | None = None) -> bytes:
     """A lesson of solutions/ as the judge wants it: valid, without its stored outputs.
+
+    Args:
+        config: of the course; without it there are no written answers.
 
     Raises:
         CourseError: it is no notebook.
     """
-    notebook = read_notebook(path)
+    notebook = asked(read_notebook(path), config or Config())
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

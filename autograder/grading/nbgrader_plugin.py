@@ -16,6 +16,7 @@ from traitlets import Bool, Float, Integer
 
 from autograder.course.config import read_notebook
 from autograder.course.paths import Course
+from autograder.course.written import asked
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import cells_in
@@ -29,7 +30,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Rebuild the notebook; its metadata keep the notes under `autograder`."""
         where = resources["nbgrader"]
-        repaired = repair(read_notebook(_lesson(self, where)), cells_in(nb))
+        repaired = repair(asked(read_notebook(_lesson(self, where)), self.config), cells_in(nb))
         for note in repaired.notes:
             self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
         repaired.notebook.metadata["autograder"] = {"notes": [note.text for note in repaired.notes]}
@@ -55,7 +56,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         """
         where = resources["nbgrader"]
         limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
-        source, submitted = prepared(_lesson(self, where)), json.dumps(nb).encode()
+        source, submitted = prepared(_lesson(self, where), self.config), json.dumps(nb).encode()
         try:
             warm = _warm(self.unprotected)
             result = warm.grade(where["student"], where["assignment"], source, submitted, limits)

@@ -132,7 +132,7 @@ def class_page(
         where=book.where,
         last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
         contents=_contents(counts, bool(top), bool(hardest), bool(spreads)),
-        facts=_facts(students, counts, totals, maximum),
+        facts=_facts(students, counts, totals, maximum, sum(submission.needs_review for submission in graded)),
         graded=graded,
         waiting=len([pair for pair in waiting if pair[1] in by_lesson]),
         top=top,
@@ -262,12 +262,13 @@ def _contents(lessons: Sequence[LessonCount], top: bool, hardest: bool, spreads:
 
 
 def _facts(
-    students: Collection[str], lessons: Sequence[LessonCount], totals: Sequence[float], maximum: float
+    students: Collection[str], lessons: Sequence[LessonCount], totals: Sequence[float], maximum: float, to_review: int
 ) -> list[Fact]:
     """The numbers at the head of the page."""
     rare = {
         "could not be graded": sum(len(lesson.ungradable) for lesson in lessons),
         "not graded yet": sum(len(lesson.waiting) for lesson in lessons),
+        "to be looked at": to_review,
         "not handed in": sum(len(lesson.nothing) for lesson in lessons),
     }
     graded = sum(len(lesson.graded) for lesson in lessons)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -77,6 +77,7 @@ class LessonOutline:
     Attributes:
         label: "1 · Attention", or the name again.
         remark: what is odd about it; "" as a rule.
+        written: the answers in words, each by the heading that it stands under.
     """
 
     name: str
@@ -84,11 +85,12 @@ class LessonOutline:
     exercises: tuple[ExerciseOutline, ...]
     remark: str = ""
     questions: tuple[QuestionOutline, ...] = ()
+    written: tuple[CheckOutline, ...] = ()
 
     @property
     def points(self) -> float:
         """The points that there are to earn."""
-        return sum(exercise.points for exercise in self.exercises)
+        return sum(exercise.points for exercise in self.exercises) + sum(answer.points for answer in self.written)
 
 
 def outlines_of(book: GradebookSnapshot, names: Sequence[str]) -> list[LessonOutline]:
@@ -112,11 +114,21 @@ def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutlin
         gone = not book.course.source(released.name).exists()
         why = "solutions/ no longer has this lesson" if gone else f"Its notebook in solutions/ cannot be read: {error}"
         remark = f"{why.rstrip('.')}. Names are the gradebook's."
-        return LessonOutline(released.name, released.name, _from_gradebook(released, ()), remark)
+        titles = {name: name for name in released.written}
+        return LessonOutline(
+            released.name, released.name, _from_gradebook(released, ()), remark, written=_written(titles, released)
+        )
     rest = _from_gradebook(released, {check.id for exercise in exercises for check in exercise.checks})
     remark = "The gradebook has checks that solutions/ no longer has; they stand at the end." if rest else ""
     graded = (exercise for exercise in exercises if exercise.checks)
-    return LessonOutline(released.name, label, (*graded, *rest), remark, _questions(source))
+    titles = {cell.id: cell.lines[0].strip("# ") for cell in source.written}
+    return LessonOutline(released.name, label, (*graded, *rest), remark, _questions(source), _written(titles, released))
+
+
+def _written(titles: Mapping[str, str], released: GradebookLesson) -> tuple[CheckOutline, ...]:
+    return tuple(
+        CheckOutline(name, title, released.points[name]) for name, title in titles.items() if name in released.written
+    )
 
 
 def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
@@ -137,7 +149,7 @@ def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tupl
     """Sort the other checks to the answers whose names they have."""
     checks_of: dict[str, list[CheckOutline]] = {}
     for check in released.points:
-        if check not in without:
+        if check not in without and check not in released.written:
             fits = [name for name in released.answers if f"{check}_".startswith(f"check_{name}_")]
             answer = max(fits, key=len, default=OTHER)
             checks_of.setdefault(answer, []).append(_check(check, answer, released))

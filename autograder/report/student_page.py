@@ -35,6 +35,7 @@ class CheckShown:
         message: what the student read in the notebook; "" where it passed or nothing is known.
         panel: the same with a picture, HTML as the judge made it; None for none.
         by_hand: somebody gave these points.
+        waits: somebody is still to look at this hand-in's.
         extra: extra credit in them.
     """
 
@@ -44,7 +45,9 @@ class CheckShown:
     message: str = ""
     panel: Markup | None = None
     by_hand: bool = False
+    waits: bool = False
     extra: float = 0.0
+    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class LessonShown:
     graded: GradedSubmission | None
     waits: bool
     exercises: tuple[ExerciseShown, ...] = ()
+    written: tuple[CheckShown, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -114,27 +118,37 @@ def _lesson(book: GradebookSnapshot, outline: LessonOutline, student: str, waits
     html = panels_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     outcomes = outcomes_of(graded)
     exercises = (_exercise(exercise, graded, outcomes, html) for exercise in outline.exercises)
-    return LessonShown(outline, graded, waits, tuple(exercises))
+    written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
+    return LessonShown(outline, graded, waits, tuple(exercises), tuple(written))
 
 
 def _exercise(
     exercise: ExerciseOutline, graded: GradedSubmission, outcomes: Mapping[str, Outcome], html: Mapping[str, str]
 ) -> ExerciseShown:
     states = states_of(graded, exercise)
-    checks = tuple(
-        CheckShown(
-            check,
-            states[check.id],
-            graded.scores.get(check.id, 0.0),
-            message=outcomes[check.id].message if check.id in outcomes else "",
-            panel=Markup(html[check.id]) if states[check.id] is Status.FAILED and check.id in html else None,
-            by_hand=check.id in graded.by_hand,
-            extra=graded.extra.get(check.id, 0.0),
-        )
-        for check in exercise.checks
-    )
+    checks = tuple(_shown(check, states[check.id], graded, outcomes, html) for check in exercise.checks)
     earned = sum(check.earned for check in checks)
     return ExerciseShown(exercise, state_of(states.values()), earned, checks, graded.comments.get(exercise.name, ""))
+
+
+def _shown(
+    check: CheckOutline,
+    state: State,
+    graded: GradedSubmission,
+    outcomes: Mapping[str, Outcome],
+    html: Mapping[str, str],
+) -> CheckShown:
+    return CheckShown(
+        check,
+        state,
+        graded.scores.get(check.id, 0.0),
+        message=outcomes[check.id].message if check.id in outcomes else "",
+        panel=Markup(html[check.id]) if state is Status.FAILED and check.id in html else None,
+        by_hand=check.id in graded.by_hand,
+        waits=check.id in graded.to_review,
+        extra=graded.extra.get(check.id, 0.0),
+        comment=graded.comments.get(check.id, ""),
+    )
 
 
 def panels_in(notebook: Path, sha256: str) -> dict[str, str]:

@@ -77,7 +77,7 @@ def _students(
         raise CourseError(left_out)
     places = [_place(book, student, options.output) for student in named]
     for student, path in zip(named, places, strict=True):
-        _make_folder(path.parent, book, made=options.output is None)
+        _make_folder(path.parent, book)
         write(path, student_page(book, lessons, student, waiting), mode=_mode(book))
     pages = _shown(places[0]) if len(places) == 1 else f"{len(places)} pages, {_shown(places[0])} the first of them."
     return f"✓ {pages}" + (f"\n{left_out}" if odd else "")
@@ -114,10 +114,8 @@ def _place(book: GradebookSnapshot, student: str, folder: Path | None) -> Path:
     return above / STUDENT_PAGE
 
 
-def _make_folder(folder: Path, book: GradebookSnapshot, *, made: bool) -> None:
-    """Make nbgrader's folder of a student's feedback; one that somebody names has to be there."""
-    if not made:
-        return
+def _make_folder(folder: Path, book: GradebookSnapshot) -> None:
+    """Make a folder for pages about students, which nobody else is to read."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o770 if book.course.is_shared else 0o700)
     except OSError as error:

@@ -128,7 +128,7 @@ def test_plain_begins_like_nbgraders() -> None:
 def test_plain_says_why_nothing_could_be_graded() -> None:
     """A submission that is not gradable says so with its reason, and one that waits says that it waits."""
     broken = GradedSubmission("s-ada", LESSON, {}, result=Result("s-ada", LESSON, reason="=It is, a zip."))
-    waiting = GradedSubmission("ines", LESSON, {"check_double": 1.0}, needs_review=True)
+    waiting = GradedSubmission("ines", LESSON, {"check_double": 1.0}, to_review=frozenset({"check_double"}))
     rows = rows_of(csv_columns.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
     by_student = {row[3]: row[12:] for row in rows}
     assert by_student["s-ada"] == ["not gradable", "'=It is, a zip."]

@@ -222,7 +222,7 @@ def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
     """What was given by hand, taken off, not gradable, looked at or waiting has a letter, and the caption says it."""
     submissions = [
         graded("ada", BOTH_RIGHT, by_hand=frozenset({"check_double"}), extra={"check_double": 0.5}),
-        graded("bob", BOTH_RIGHT, penalty=1.5, needs_review=True),
+        graded("bob", BOTH_RIGHT, penalty=1.5, to_review=frozenset({"check_double"})),
         graded("cem", reason="The file is empty."),
     ]
     page = page_of(filled(empty, *submissions), [("dee", LESSON)])
@@ -679,11 +679,12 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     for options, message in (
         (ReportOptions(output=course), "is a folder"),
         (ReportOptions(output=course / "nowhere" / "report.html"), r"There is no folder .*/nowhere. Make it"),
-        (ReportOptions(student="ada", output=course / "nowhere"), r"There is no folder .*/nowhere. Make it"),
     ):
         with pytest.raises(CourseError, match=message):
             write_report(course, options)
     assert not (course / "nowhere").exists()
+    write_report(course, ReportOptions(student="ada", output=course / "pages" / "of today"))
+    assert (course / "pages" / "of today" / "ada.html").is_file()
 
 
 def test_who_and_what_is_unknown_is_said(course: Path) -> None:

@@ -11,7 +11,13 @@ from autograder.grading.results import Outcome, Result, Status
 UNKNOWN = "It was graded elsewhere; what its checks said is not known."
 
 
-def of_result(result: Result, *, scores: Mapping[str, float] | None = None, penalty: float = 0.0) -> dict[str, Any]:
+def of_result(
+    result: Result,
+    *,
+    scores: Mapping[str, float] | None = None,
+    penalty: float = 0.0,
+    maximum: float | None = None,
+) -> dict[str, Any]:
     """Return a result as Gradescope has it.
 
     Every check is visible to the student: what it says is what the student reads beside the cell, and Gradescope hides
@@ -20,9 +26,11 @@ def of_result(result: Result, *, scores: Mapping[str, float] | None = None, pena
     Args:
         scores: check → points that count, where they are others than those earned.
         penalty: points taken off for being late.
+        maximum: the points that there are, where there are others than those of its checks.
     """
     earned = {outcome.check: outcome.earned for outcome in result.checks} if scores is None else dict(scores)
-    raw, maximum = sum(earned.values()), result.max_score
+    raw = sum(earned.values())
+    maximum = result.max_score if maximum is None else maximum
     lines = [f"{_points(raw)} of {_points(maximum)} points."] if not result.reason else []
     if result.reason:
         lines.append(f"It could not be graded. {result.reason}")

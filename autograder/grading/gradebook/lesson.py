@@ -34,7 +34,7 @@ class GradebookLesson:
     Attributes:
         points: check → points; what is graded by hand alone is among them.
         answers: the cells in which students answer → their ids in the database.
-        checks: the cells that are graded by tests → their ids in the database.
+        checks: the cells that have points → their ids in the database; those that are answers as well a person grades.
         cells: all cells that nbgrader knows, as they were released.
         notebooks: its notebooks → their ids in the database; one of its own name is all that there should be.
     """
@@ -53,6 +53,11 @@ class GradebookLesson:
     def max_score(self) -> float:
         """The points that there are to earn."""
         return sum(self.points.values())
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The answers in words, which a person grades."""
+        return frozenset(self.checks.keys() & self.answers.keys())
 
     @property
     def notebook_id(self) -> str:
@@ -75,7 +80,8 @@ class GradebookLesson:
         """Raise CourseError where a result is about another lesson than the gradebook's."""
         if result.reason:
             return
-        self._require_points({outcome.check: outcome.points for outcome in result.checks})
+        points = {outcome.check: outcome.points for outcome in result.checks}
+        self._require_points(points | {name: self.points[name] for name in self.written})
         self.require_same(notebook)
 
     def require_same(self, notebook: NotebookNode) -> None:

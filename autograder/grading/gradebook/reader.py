@@ -57,7 +57,7 @@ class GradedSubmission:
         scores: check → points that count: those given by hand before those of the checks, extra credit included.
         by_hand: the checks whose points somebody gave by hand.
         penalty: points taken off for being late.
-        needs_review: nbgrader wants somebody to look at it.
+        to_review: the checks that nbgrader wants somebody to look at, written answers among them.
         submitted: when it was handed in, in UTC; None where nobody knows.
         recorded: when it was graded, in UTC; None where another program than ours did.
         result: what grading came to, without its notebook; None where another program than ours graded it last.
@@ -71,7 +71,7 @@ class GradedSubmission:
     scores: Mapping[str, float]
     by_hand: frozenset[str] = frozenset()
     penalty: float = 0.0
-    needs_review: bool = False
+    to_review: frozenset[str] = frozenset()
     submitted: datetime | None = None
     recorded: datetime | None = None
     result: Result | None = None
@@ -83,6 +83,11 @@ class GradedSubmission:
     def raw_score(self) -> float:
         """The points before the penalty."""
         return sum(self.scores.values())
+
+    @property
+    def needs_review(self) -> bool:
+        """Somebody is to look at it before its points are final."""
+        return bool(self.to_review)
 
     @property
     def score(self) -> float:
@@ -221,7 +226,7 @@ def _graded(
         scores={grade.check: grade.score for grade in grades},
         by_hand=frozenset(grade.check for grade in grades if grade.manual_score is not None),
         penalty=submission.penalty or 0.0,
-        needs_review=any(grade.needs_manual_grade for grade in grades),
+        to_review=frozenset(grade.check for grade in grades if grade.needs_manual_grade),
         submitted=submission.timestamp,
         recorded=recorded.recorded if recorded else None,
         result=result,

@@ -31,6 +31,7 @@ from traitlets import TraitError
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.paths import Course
+from autograder.course.written import asked
 from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
@@ -102,7 +103,7 @@ class Recorder:
             ).all()
         path = self._course.source(lesson)
         try:
-            source = read_notebook(path)
+            source = asked(read_notebook(path), self._course.config)
         except CourseError as error:
             raise CourseError(f"{path}: {error}") from None
         released.require_same(source)
@@ -139,7 +140,7 @@ class Recorder:
             submission, submitted_notebook = self._find_or_add(session, lesson, result.student)
             if timestamp is not None:
                 submission.timestamp = parse_utc(timestamp)
-            _write_grades(session, lesson, result, submitted_notebook)
+            _write_grades(session, lesson, result, submitted_notebook, lesson.unanswered(notebook))
             _write_comments(session, lesson, notebook, submitted_notebook)
             session.flush()
             submitted_notebook.late_submission_penalty = self._penalty(session, lesson, submission, submitted_notebook)
@@ -211,8 +212,13 @@ class Recorder:
         return left_out
 
 
-def _write_grades(session: Session, lesson: GradebookLesson, result: Result, notebook: SubmittedNotebook) -> None:
-    """Write the points of each check as nbgrader's Autograde does; those by hand stay."""
+def _write_grades(
+    session: Session, lesson: GradebookLesson, result: Result, notebook: SubmittedNotebook, unanswered: set[str]
+) -> None:
+    """Write the points of each check as nbgrader's Autograde does; those by hand stay.
+
+    A written answer has none before somebody reads it, and 0 where there is none.
+    """
     columns = (Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade)
     query = select(Grade).options(load_only(*columns)).where(_grades_of(lesson, notebook))
     grades = {grade.cell_id: grade for grade in session.scalars(query.with_for_update())}
@@ -220,8 +226,9 @@ def _write_grades(session: Session, lesson: GradebookLesson, result: Result, not
     for check, cell in lesson.checks.items():
         if (grade := grades.get(cell)) is None:
             session.add(grade := Grade(cell_id=cell, notebook_id=notebook.id))
-        grade.auto_score = earned.get(check, 0.0)
-        grade.needs_manual_grade = grade.manual_score is not None and not result.reason
+        waits = check in lesson.written and check not in unanswered and not result.reason
+        grade.auto_score = None if waits else earned.get(check, 0.0)
+        grade.needs_manual_grade = waits or (grade.manual_score is not None and not result.reason)
 
 
 def _grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnElement[bool]:

@@ -126,8 +126,9 @@ class _Repair:
             count = len({texts[candidate] for candidate in candidates})
             if count > 1:
                 self._note(NoteKind.ANSWER, f"The answer `{name}` was there {count} times; the last one counts.", name)
-            if kind != "code":
-                self._note(NoteKind.ANSWER, f"The answer `{name}` stood in a {kind} cell; it counts as code.", name)
+            if kind != cell.kind:
+                counts = "code" if cell.kind == "code" else "text"
+                self._note(NoteKind.ANSWER, f"The answer `{name}` stood in a {kind} cell; it counts as {counts}.", name)
             return place
         for place in reversed(range(len(self.submitted))):
             if self._defines(place, name):
@@ -156,7 +157,7 @@ class _Repair:
 
     def _note_checks(self) -> None:
         """Note which checks had been deleted or changed; where none was as given, in one line."""
-        checks = [cell for cell in self.cells if cell.is_graded]
+        checks = [cell for cell in self.cells if cell.is_graded and not cell.is_answer]
         deleted = [check for check in checks if not self._places(check)]
         changed = [check for check in checks if check not in deleted and not self._is_untouched(check)]
         if len(checks) > 3 and len(deleted) + len(changed) == len(checks):
