@@ -1,5 +1,6 @@
 """What a student could hand in to be given points, to look where they may not, or to do harm: one file for each way."""
 
+from attacks.active_content import ACTIVE_CONTENT
 from attacks.attack import Attack
 from attacks.escaping_sandbox import ESCAPING_SANDBOX
 from attacks.exhausting_resources import EXHAUSTING_RESOURCES
@@ -18,5 +19,6 @@ ATTACKS: list[Attack] = [
     *READING_SECRETS,
     *ESCAPING_SANDBOX,
     *FORGING_RESULTS,
+    *ACTIVE_CONTENT,
     *POSING_AS_THE_COURSE,
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pkgutil
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -84,6 +86,21 @@ class Arena:
         return Job("somebody", lesson, source, submitted, limits).run(self.warm)
 
 
+def _require_harmless(result: Result) -> None:
+    """Nothing that students put out can act in a browser, and there is not too much of it."""
+    for cell in json.loads(result.notebook)["cells"]:
+        is_check = (cell["metadata"].get("nbgrader") or {}).get("grade")
+        for output in [] if is_check else cell.get("outputs", []):
+            assert set(output.get("data", {})) <= {"text/plain", "image/png", "image/jpeg"}
+            metadata = output.get("metadata", {})
+            assert set(metadata) <= {"image/png", "image/jpeg"} and all(
+                set(about) == {"alt"} for about in metadata.values()
+            )
+            for kind in set(output.get("data", {})) - {"text/plain"}:
+                assert re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", output["data"][kind])
+    assert len(result.notebook) < 20 * 10**6
+
+
 def _is_answer(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
@@ -101,7 +118,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 def test_no_attack_is_there_twice() -> None:
     """The tables are long, and no two attacks have one name."""
-    assert len({attack.what for attack in ATTACKS}) == len(ATTACKS) >= 160
+    assert len({attack.what for attack in ATTACKS}) == len(ATTACKS) >= 168
 
 
 @pytest.mark.parametrize("target", sorted({target for attack in ATTACKS for target in attack.targets}))
@@ -123,6 +140,7 @@ def test_it_gains_nothing_and_learns_nothing(arena: Arena, attack: str) -> None:
     seen = _outputs(result) + "".join(check.message for check in result.checks)
     assert not [secret for secret in row.secret if secret in seen]
     assert result.seconds < LIMITS.submission_seconds + 20
+    _require_harmless(result)
 
 
 def test_honest_submissions_are_graded_as_if_nothing_else_was_there(arena: Arena) -> None:

@@ -7,6 +7,7 @@ deleted, moved, retyped or edited cells and lost metadata cost nobody anything, 
 from __future__ import annotations
 
 import copy
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.reader import SubmittedCell
+
+_OPENS = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode)\b)")
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,8 @@ class _Repair:
             cell = copy.deepcopy(raw)
             if original.is_answer or original.id in written:
                 cell.source = written.get(original.id, original.released)
+                if original.is_written and not self._is_as_given(_normalised(cell.source), original):
+                    cell.source = harmless(cell.source)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
             notebook.cells.append(cell)
@@ -230,10 +235,18 @@ class _Repair:
 
 def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
     """A cell of the student's own, under its id where that is free and one that a notebook may have."""
-    made: NotebookNode = new_code_cell(cell.source) if cell.kind == "code" else new_markdown_cell(cell.source)
+    made: NotebookNode = new_code_cell(cell.source) if cell.kind == "code" else new_markdown_cell(harmless(cell.source))
     if cell.id and not taken[cell.id] and len(cell.id) <= 64 and cell.id.isascii():
         made.id = cell.id
     return made
+
+
+def harmless(markdown: str) -> str:
+    """A student's Markdown as text in which no browser finds anything to run: no tags, links or commands of MathJax.
+
+    An invisible character (a word joiner) stands behind what would open one; otherwise it reads as it was written.
+    """
+    return _OPENS.sub(lambda match: f"{match[0]}\N{WORD JOINER}", markdown)
 
 
 def _normalised(source: str) -> str:

@@ -31,13 +31,14 @@ from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, Operation, StudentRequest
-from autograder.grading.worker.outputs import BoundedText, error_output, new_output, outputs_from
+from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
 from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
 
 MAX_PROCESSES = 4  # of a student's for one submission
 SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
 NO_PROCESS_LEFT = "earlier cells ended Python too often, or used up the time of the whole submission."
+OUTPUTS_OF_CELLS = 30  # that put out as much as one may, and nothing is kept of further ones
 JUDGE_BYTES = 6 * 2**30  # that a judge may allocate
 
 _from_dict: Callable[[object], NotebookNode] = nbformat.from_dict
@@ -67,6 +68,7 @@ class Judge:
         self._definitions = Definitions()
         self._notes: list[Note] = []
         self._peak_bytes = 0
+        self._outputs = Allowance(OUTPUTS_OF_CELLS * limits.output_bytes)
 
     def grade(self, submitted: bytes, student: str, lesson: str) -> Result:
         """Read, repair, run and judge a submission; whatever it is, a result comes of it."""
@@ -199,7 +201,7 @@ class Judge:
             with self._timed(process), redirect_stdout(BoundedText(0)):
                 outputs = process.peer.request(Operation.RUN_CELL, cell.source)
                 process.peer.forget()
-            cell.outputs = outputs_from(outputs)
+            cell.outputs = outputs_from(outputs, self._outputs)
         except Lost as lost:
             return lost
         return None
@@ -284,7 +286,7 @@ def rehearse() -> None:
     }
     notebook = _from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     repair(notebook, cells_of(_written(notebook).encode()))
-    outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]')
+    outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]', Allowance(1))
     x = torch.ones(2, dtype=torch.double, requires_grad=True)
     torch.autograd.gradcheck(lambda x: x * x, [x])
 

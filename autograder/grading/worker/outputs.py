@@ -1,19 +1,95 @@
-"""What cells have put out, as a notebook stores it."""
+"""What cells have put out, as a notebook stores it: rebuilt from what a process says that may say anything."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import io
-import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
+import msgspec
 import nbformat
+from msgspec import Struct
 from nbformat import NotebookNode
 
 from autograder.grading.rpc.channel import malformed
 
+PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}  # what each begins with
+SHOWN = ("text/plain", *PICTURES)  # what cannot act when an instructor opens it
+LONGEST_NAME = 200
+LONGEST_ALT = 2000
+MOST_OUTPUTS = 500  # of one cell
+DROPPED = "\n… (more was dropped)\n"
+
 new_output: Callable[..., NotebookNode] = nbformat.v4.new_output
-_OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
+
+
+class _Stream(Struct, tag_field="output_type", tag="stream", forbid_unknown_fields=True):
+    name: Literal["stdout", "stderr"]
+    text: str
+
+    def rebuilt(self, allowance: Allowance) -> NotebookNode:
+        return new_output("stream", name=self.name, text=allowance.cut(self.text))
+
+
+class _Display(Struct, tag_field="output_type", tag="display_data", forbid_unknown_fields=True):
+    data: dict[str, str]
+    metadata: dict[str, Any]
+
+    def rebuilt(self, allowance: Allowance) -> NotebookNode:
+        return new_output("display_data", **_bundle(self.data, self.metadata, allowance))
+
+
+class _Result(Struct, tag_field="output_type", tag="execute_result", forbid_unknown_fields=True):
+    data: dict[str, str]
+    metadata: dict[str, Any]
+    execution_count: None = None
+
+    def rebuilt(self, allowance: Allowance) -> NotebookNode:
+        return new_output("execute_result", **_bundle(self.data, self.metadata, allowance), execution_count=None)
+
+
+class _Error(Struct, tag_field="output_type", tag="error", forbid_unknown_fields=True):
+    ename: str
+    evalue: str
+    traceback: list[str]
+
+    def rebuilt(self, allowance: Allowance) -> NotebookNode:
+        trace = [allowance.cut(line) for line in self.traceback[:MOST_OUTPUTS]]
+        return new_output("error", ename=self.ename[:LONGEST_NAME], evalue=allowance.cut(self.evalue), traceback=trace)
+
+
+_OUTPUTS = msgspec.json.Decoder(list[_Stream | _Display | _Result | _Error])
+
+
+class Allowance:
+    """How many characters may still be shown.
+
+    Args:
+        size: of all that is kept; the rest is dropped, and that is said once.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self._was_said = False
+
+    def cut(self, text: str) -> str:
+        """As much of a text as is left."""
+        if len(text) <= self.left:
+            self.left -= len(text)
+            return text
+        text, self.left = text[: self.left], 0
+        if self._was_said:
+            return text
+        self._was_said = True
+        return text + DROPPED
+
+    def takes(self, text: str) -> bool:
+        """Whether there is room for all of a text, which is of no use in part; it counts if there is."""
+        fits = len(text) <= self.left
+        self.left -= len(text) if fits else 0
+        return fits
 
 
 class BoundedText(io.StringIO):
@@ -34,21 +110,41 @@ def error_output(name: str, text: str) -> NotebookNode:
     return new_output("error", ename=name, evalue=text, traceback=text.splitlines())
 
 
-def outputs_from(data: Any) -> list[NotebookNode]:
-    """What a cell has put out, from a process that may say anything.
+def outputs_from(data: Any, allowance: Allowance) -> list[NotebookNode]:
+    """What a cell has put out, from a process that may say anything: only what cannot act, and no more than allowed.
 
     Raises:
         Lost: these are no outputs.
     """
     try:
-        outputs = []
-        for fields in json.loads(bytes(data)):
-            kind = fields.pop("output_type")
-            if kind not in _OUTPUT_TYPES:
-                raise ValueError(kind)
-            output = new_output(kind, **fields)
-            nbformat.validate(output, ref="output", version=4)
-            outputs.append(output)
+        found = _OUTPUTS.decode(bytes(data))
     except Exception:
         raise malformed("no outputs") from None
+    outputs = [output.rebuilt(allowance) for output in found[:MOST_OUTPUTS]]
+    if len(found) > MOST_OUTPUTS:
+        outputs.append(new_output("stream", name="stdout", text=DROPPED))
     return outputs
+
+
+def _bundle(data: Mapping[str, str], metadata: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
+    """What is shown of a value: its text, and a picture that is one, with what it shows in words."""
+    kept = {"text/plain": allowance.cut(data["text/plain"])} if "text/plain" in data else {}
+    words: dict[str, Any] = {}
+    for kind, beginning in PICTURES.items():
+        picture = _picture(data.get(kind, ""), beginning)
+        if picture and allowance.takes(picture):
+            kept[kind] = picture
+            about = metadata.get(kind)
+            alt = about.get("alt") if isinstance(about, Mapping) else None
+            if isinstance(alt, str):
+                words[kind] = {"alt": alt[:LONGEST_ALT]}
+    return {"data": kept, "metadata": words}
+
+
+def _picture(text: str, beginning: bytes) -> str:
+    """A picture's base64, written anew; "" where it is no such picture."""
+    try:
+        data = base64.b64decode("".join(text.split()), validate=True)
+    except (ValueError, binascii.Error):
+        return ""
+    return base64.b64encode(data).decode() if data.startswith(beginning) else ""

@@ -14,7 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-SHOWN = ("text/plain", "text/latex", "image/png", "image/jpeg")  # what cannot act when an instructor opens it
+from autograder.grading.worker.outputs import DROPPED, SHOWN
+
 NO_COMMANDS = "Shell commands do not run while a submission is graded."
 
 REHEARSAL = """
@@ -88,7 +89,7 @@ class Page:
         if len(text) <= self._left:
             self._left -= len(text)
             return text
-        text, self._left = text[: self._left] + "\n… (more was dropped)\n", 0
+        text, self._left = text[: self._left] + DROPPED, 0
         return text
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from typing import Any
 
 import pytest
+from nbformat import NotebookNode
 
 from autograder.grading.rpc.channel import LossReason, Lost
-from autograder.grading.worker.outputs import BoundedText, error_output, outputs_from
+from autograder.grading.worker.outputs import MOST_OUTPUTS, Allowance, BoundedText, error_output, outputs_from
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nand so on").decode()
+
+
+def rebuilt(*outputs: Any, size: int = 1000) -> list[NotebookNode]:
+    return outputs_from(json.dumps(outputs).encode(), Allowance(size))
+
+
+def shown(data: dict[str, str], **metadata: Any) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": data, "metadata": metadata}
 
 
 def test_outputs_are_those_of_a_notebook() -> None:
@@ -15,7 +28,46 @@ def test_outputs_are_those_of_a_notebook() -> None:
     stream = {"output_type": "stream", "name": "stdout", "text": "1\n"}
     error = error_output("E", "first\nsecond")
     assert error.traceback == ["first", "second"]
-    assert outputs_from(json.dumps([stream, error]).encode()) == [stream, error]
+    assert rebuilt(stream, error) == [stream, error]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"text/html": "<b>"},
+        {"image/svg+xml": "<svg/>"},
+        {"text/latex": "$\\href{javascript:x}{y}$"},
+        {"application/javascript": "1"},
+        {"application/vnd.jupyter.widget-view+json": "{}"},
+        {"image/png": "x' onerror='1"},
+        {"image/png": base64.b64encode(b"<svg/>").decode()},
+        {"image/jpeg": PNG},
+    ],
+)
+def test_what_could_act_in_a_browser_is_left_out(data: dict[str, str]) -> None:
+    """Of all kinds only text and true pictures are shown."""
+    (output,) = rebuilt(shown({"text/plain": "a", **data}))
+    assert output.data == {"text/plain": "a"} and output.metadata == {}
+
+
+def test_a_picture_keeps_its_words_and_nothing_else() -> None:
+    """Of a picture's metadata the alternative text stays, and its base64 is written anew."""
+    about = {"alt": "two curves", "width": "1 onerror=x", "height": 3, "unconfined": True}
+    (output,) = rebuilt(
+        shown({"image/png": f"{PNG[:8]}\n{PNG[8:]}\n"}, **{"image/png": about, "filenames": {"a": "b"}})
+    )
+    assert output.data == {"image/png": PNG} and output.metadata == {"image/png": {"alt": "two curves"}}
+
+
+def test_no_more_is_kept_than_allowed() -> None:
+    """Text is cut, which is said once; a picture that has no room is left out; outputs are counted."""
+    allowance = Allowance(5)
+    data = json.dumps([{"output_type": "stream", "name": "stdout", "text": "abcd"}] * 2).encode()
+    first, second = outputs_from(data, allowance)
+    assert (first.text, second.text) == ("abcd", "a\n… (more was dropped)\n")
+    (picture,) = outputs_from(json.dumps([shown({"image/png": PNG, "text/plain": "b"})]).encode(), allowance)
+    assert picture.data == {"text/plain": ""}
+    assert len(rebuilt(*[shown({})] * 3 * MOST_OUTPUTS)) == MOST_OUTPUTS + 1
 
 
 @pytest.mark.parametrize(
@@ -33,7 +85,7 @@ def test_outputs_are_those_of_a_notebook() -> None:
 def test_anything_else_loses_the_process(data: object) -> None:
     """What no notebook stores is against the protocol."""
     with pytest.raises(Lost) as lost:
-        outputs_from(data)
+        outputs_from(data, Allowance(100))
     assert lost.value.why is LossReason.MALFORMED
 
 
