@@ -21,6 +21,8 @@ FACTS = re.compile(
 )
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
+MAGIC = re.compile(r"^\s*[%!?]|=\s*[%!]|\?\s*$", re.MULTILINE)
+MOST_MAGICS = 100  # in a cell; the time for them grows with their square
 FOLD_TITLE = 100  # characters, what a notebook's width shows
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
 
@@ -302,11 +304,25 @@ def code_lines(lines: list[str]) -> list[str]:
     return [line for line in lines if line.strip() and not line.strip().startswith("#")]
 
 
+def as_python(source: str) -> str:
+    """Return a cell with IPython's magics and commands as calls.
+
+    Raises:
+        SyntaxError: it cannot be, or has so many that IPython would take seconds for it.
+    """
+    if len(MAGIC.findall(source)) > MOST_MAGICS:
+        raise SyntaxError(f"more than {MOST_MAGICS} magics or commands in one cell")
+    try:
+        return TransformerManager().transform_cell(source)
+    except RuntimeError as error:
+        raise SyntaxError(str(error)) from None
+
+
 def parse(source: str) -> ast.Module:
     """Parse a code cell, magics included; warnings of the compiler count as errors, since nbgrader gives them 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        code = TransformerManager().transform_cell(source)
+        code = as_python(source)
         compile(code, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         return ast.parse(code)
 

@@ -6,7 +6,7 @@ import symtable
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from IPython.core.inputtransformer2 import TransformerManager
+from autograder.course.lesson import as_python
 
 # With these a cell may read any name, whatever its source says.
 _ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
@@ -102,7 +102,7 @@ def _globals(table: symtable.SymbolTable) -> Iterable[str]:
 def _table(source: str) -> symtable.SymbolTable | None:
     for text in (source, None):
         try:
-            text = TransformerManager().transform_cell(source) if text is None else text
+            text = as_python(source) if text is None else text
             return symtable.symtable(text, "<cell>", "exec")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 50 * 2**20
+MOST_CELLS = 2000
+MOST_LETTERS = 4 * 10**6  # of all sources together
 KINDS = ("code", "markdown", "raw")
 
 
@@ -126,12 +128,23 @@ def cells_in(notebook: Any) -> list[SubmittedCell]:
     """Take the cells out of a parsed notebook, whatever else is in it.
 
     Raises:
-        NotGradable: it has no list of cells.
+        NotGradable: it has no list of cells, or more of them than anybody writes.
     """
     cells = _raw_cells(notebook)
     if cells is None:
         raise NotGradable("The file is JSON, but has no cells. Hand in the .ipynb file.")
-    return [_cell(raw_cell) for raw_cell in cells if isinstance(raw_cell, dict)]
+    if len(cells) > MOST_CELLS:
+        raise NotGradable(
+            f"The notebook has {len(cells):,} cells, more than {MOST_CELLS:,}. Delete those that you do not need, and "
+            "hand it in again."
+        )
+    found = [_cell(raw_cell) for raw_cell in cells if isinstance(raw_cell, dict)]
+    if (letters := sum(len(cell.source) for cell in found)) > MOST_LETTERS:
+        raise NotGradable(
+            f"What is written in the notebook has {letters:,} letters, more than {MOST_LETTERS:,}. Shorten it, and "
+            "hand it in again."
+        )
+    return found
 
 
 def _raw_cells(notebook: Any) -> list[Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import nbformat
@@ -13,12 +14,12 @@ from nbformat import NotebookNode
 from support.classroom import ROOT
 
 from autograder.course.config import read_notebook
-from autograder.course.lesson import Lesson
+from autograder.course.lesson import Lesson, parse_or_none
 from autograder.demo.students import solved, submission
 from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission.reader import NotGradable, bytes_of, cells_in, cells_of, find
-from autograder.grading.submission.repair import repair
+from autograder.grading.submission.repair import harmless, repair
 
 NAME = "02_multi_head_attention"
 SOURCE = read_notebook(ROOT / "solutions" / NAME / f"{NAME}.ipynb")
@@ -186,6 +187,40 @@ def test_a_file_that_is_too_large_or_cannot_be_read_has_a_reason(
     with pytest.raises(NotGradable, match="cannot be read"):
         bytes_of(tmp_path / "gone.ipynb")
     assert reader.MOST_BYTES == 50 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [([{}] * 2001, "has 2,001 cells, more than 2,000"), ([{"source": "x" * 5_000_000}], "5,000,000")],
+)
+def test_more_than_anybody_writes_has_a_reason(cells: list[dict], words: str) -> None:
+    """The judge is spared what would take minutes before its clock matters."""
+    with pytest.raises(NotGradable, match=words):
+        reader.cells_in({"cells": cells})
+
+
+def test_a_cell_full_of_magics_is_no_answer_and_takes_no_time() -> None:
+    """IPython gives up on six hundred magics; here they are no Python, as any other error of syntax."""
+    begin = time.monotonic()
+    assert parse_or_none("\n".join(f"%timeit x{number}" for number in range(600))) is None
+    assert parse_or_none("x = !ls\n" * 300) is None
+    assert time.monotonic() - begin < 2
+    assert parse_or_none("%matplotlib inline\n" * 20 + "x = 1") is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b, x[1] (2), `list[int]`, \\alpha and $x_{ij}$",
+        "- [ ] to do\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+    ],
+)
+def test_markdown_reads_as_it_was_written(text: str) -> None:
+    """What could open a tag, a link or a command of MathJax is kept apart by an invisible letter, once."""
+    assert harmless(text) == text
+    evil = f"<script>{text} [a](javascript:1) [b]: c $\\href{{d}}{{e}}$ </i>"
+    assert harmless(evil).replace("\N{WORD JOINER}", "") == evil
+    assert harmless(harmless(evil)) == harmless(evil) and "<script" not in harmless(evil)
 
 
 def test_an_untouched_answer_is_the_stub() -> None:
