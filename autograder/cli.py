@@ -127,7 +127,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return 2
     except KeyboardInterrupt:
-        print("Stopped. What was graded is recorded; the same command goes on from there.", file=sys.stderr)
+        on = "without --force it goes on with what is not graded yet" if arguments.force else "the same command goes on"
+        print(f"Stopped. What was graded is recorded; {on}.", file=sys.stderr)
         return 130
     finally:
         warm.stop()

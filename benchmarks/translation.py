@@ -57,7 +57,7 @@ def prepared() -> dict:
     scope.update(__name__=__name__, data=data, device=torch.device("cpu"))
     texts = [text for text, _ in data.dates(20_000, seed=1)]
     letters = sorted({*"".join(texts), *"0123456789-"})
-    scope["tokenizer"] = scope["Tokenizer"](scope["learn_merges"](parts.words_of(texts), 100), letters)
+    scope["tokenizer"] = scope["Tokenizer"](scope["learn_merges"](parts.words_of(texts), 40), letters)
     notebook = read_notebook(ROOT / "solutions" / "08_translation" / "08_translation.ipynb")
     cells = {cell["id"]: cell["source"] for cell in notebook["cells"]}
     exec(cells["padded"], scope)

@@ -99,7 +99,7 @@ class Course:
         Raises:
             CourseError: one of the names is none of the course's.
         """
-        lessons = self.lessons()
+        lessons, names = self.lessons(), [name.rstrip("/") for name in names]
         if unknown := [name for name in names if name not in lessons]:
             raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(lessons)}.")
         return list(names) or [lesson for lesson in lessons if self.students(lesson)]

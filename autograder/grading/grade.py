@@ -28,7 +28,7 @@ from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
 ROWS = 40  # submissions in the table; the rest is in the gradebook
-STRAYS = 3  # notebooks that are named, of those that lie in no lesson's folder
+STRAYS = 20  # notebooks that are named, of those that lie in no lesson's folder
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
 PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
 GO_ON = "What was graded is recorded; the same command goes on from there."
@@ -71,8 +71,8 @@ class _Results:
 
     @property
     def status(self) -> int:
-        """1 when some could not be graded, else 0."""
-        return int(any(result.reason for result in (*self.graded, *self.unchanged)))
+        """1 when some of this run could not be graded, else 0; those known from before are named, and no more."""
+        return int(any(result.reason for result in self.graded))
 
 
 def grade(
@@ -94,6 +94,9 @@ def grade(
             f"{readable[0]} lies where submissions may read, inside the Python installation. Move the course."
         )
     lessons = course.choose_lessons(options.lessons)
+    if options.students != "*" and not any(course.students(lesson, options.students) for lesson in lessons):
+        who = ", ".join(sorted({student for lesson in lessons for student in course.students(lesson)})) or "nobody"
+        raise CourseError(f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.")
     results = _Results()
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
@@ -104,7 +107,7 @@ def grade(
         run = _Run(course, options, limits or Limits(), runner, recorder, progress, results)
         for lesson in lessons:
             run.grade_lesson(lesson)
-    seconds, strays = time.monotonic() - begin, [] if options.lessons else course.strays()
+    seconds, strays = time.monotonic() - begin, course.strays()
     if options.as_json:
         _print_json(out, results, strays)
     else:
@@ -260,9 +263,11 @@ def _print_summary(out: Console, results: _Results, strays: Sequence[str], secon
     if unchanged:
         line += f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
     out.print(line + ".")
+    if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
+        out.print(escape(_printable(f"Known from before and still not gradable: {', '.join(known)}.")))
     if strays:
         shown = ", ".join(strays[:STRAYS]) + (f" and {len(strays) - STRAYS} more" if len(strays) > STRAYS else "")
-        out.print(escape(_printable(f"Not graded, being in no lesson's folder: {shown}.\n{PLACE}")))
+        out.print(escape(f"Not graded, being in no lesson's folder: {_printable(shown)}.\n{PLACE}"))
 
 
 def _failed(results: Sequence[Result]) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-import mistune
 from markupsafe import Markup
 
 from autograder.course.config import CourseError, read_notebook
@@ -15,7 +13,7 @@ from autograder.course.lesson import Exercise, Lesson
 from autograder.course.predictions import questions_of
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot
-from autograder.report.page import code
+from autograder.report.page import code, markdown
 
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
@@ -140,7 +138,7 @@ def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
 
 def _questions(source: Lesson) -> tuple[QuestionOutline, ...]:
     return tuple(
-        QuestionOutline(question.cell, Markup(_markdown()(question.text)), code(question.kind))
+        QuestionOutline(question.cell, markdown(question.text), code(question.kind))
         for question in questions_of(source)
     )
 
@@ -163,9 +161,4 @@ def _check(check: str, answer: str, released: GradebookLesson) -> CheckOutline:
 
 def hints(task: str) -> tuple[Hint, ...]:
     """The hints that stand under a task."""
-    return tuple(Hint(code(title.strip()), Markup(_markdown()(text))) for title, text in HINT.findall(task))
-
-
-@cache
-def _markdown() -> mistune.Markdown:
-    return mistune.create_markdown(escape=True, plugins=["table", "strikethrough"])
+    return tuple(Hint(code(title.strip()), markdown(text)) for title, text in HINT.findall(task))

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import mistune
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -33,7 +34,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (code, number, mean, percent, seconds, moment, shortened, sentence)
+    filters = (code, markdown, number, mean, percent, seconds, moment, shortened, sentence)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals["Status"] = Status
     return environment
@@ -86,6 +87,16 @@ def code(text: str) -> Markup:
     if len(parts) % 2 == 0:
         return escape(text)
     return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as HTML; what is HTML in it stays text, and a link that is a program leads nowhere."""
+    return Markup(_markdown()(text))
+
+
+@cache
+def _markdown() -> mistune.Markdown:
+    return mistune.create_markdown(escape=True, plugins=["table", "strikethrough"])
 
 
 def number(value: float) -> str:

@@ -83,6 +83,14 @@ def both(*names: str) -> Callable[[Path, Notebook], object]:
     return lambda folder, notebook: [write(folder / name, notebook) for name in names]
 
 
+def older_beside_newer(folder: Path, notebook: Notebook) -> None:
+    """Hand in a notebook, and another one that is a day younger."""
+    write(folder / NAME, notebook)
+    write(folder / "mine.ipynb", notebook)
+    yesterday = (folder / NAME).stat().st_mtime - 86_400
+    os.utime(folder / NAME, (yesterday, yesterday))
+
+
 def linked(target: str) -> Callable[[Path, Notebook], None]:
     """Hand in a link."""
 
@@ -196,7 +204,7 @@ ROWS = [
     Row("downloaded twice", both(f"{LESSON} (1).ipynb"), notes=(f"called `{LESSON} (1).ipynb`",)),
     Row("a copy in Colab", both(f"Copy of {NAME}"), notes=(f"called `Copy of {NAME}`",)),
     Row("a name that redraws the terminal", both("\x1b[2Jhi.ipynb"), notes=("called `?[2Jhi.ipynb`",)),
-    Row("a folder in the folder", both(f"{LESSON}/{NAME}"), None, TEXT),
+    Row("a folder in the folder", both(f"{LESSON}/{NAME}"), notes=("lay in a folder of its own",)),
     Row("a folder of the notebook's name", lambda folder, nb: (folder / NAME).mkdir(parents=True), None, TEXT),
     Row("a link out of the folder", linked("../elsewhere.ipynb"), None, LINK),
     Row("a link to the solutions", linked(f"../../../solutions/{LESSON}/{NAME}"), None, LINK),
@@ -235,9 +243,10 @@ ROWS = [
     Row("an answer deleted", as_file(remove("causal_mask")), ONE_LOST, notes=("`causal_mask` is not in the notebook",), says="is not written yet"),
     Row("cells stirred", as_file(shuffled), notes=("another order",)),
     Row("all points taken", as_file(each_cell(lambda c: marks(c, points="many", grade_id=7))), notes=(broken_notebooks.MARKS,)),
-    Row("10,000 cells", as_file(lambda nb: {**nb, "cells": [*nb["cells"], *MANY]})),
-    Row("a cell of 20 MB", first("x = 1 #" + "x" * 20 * 2**20)),
-    Row("a text of 20 MB", as_file(lambda nb: {**nb, "cells": [*nb["cells"], {"cell_type": "markdown", "metadata": {}, "source": "x" * 20 * 2**20}]})),
+    Row("10,000 cells", as_file(lambda nb: {**nb, "cells": [*nb["cells"], *MANY]}), None, "more than 2,000"),
+    Row("an older notebook of the right name beside a newer one", older_beside_newer, notes=("There is `mine.ipynb` as well, newer",)),
+    Row("a cell of 20 MB", first("x = 1 #" + "x" * 20 * 2**20), None, "letters, more than"),
+    Row("a text of 20 MB", as_file(lambda nb: {**nb, "cells": [*nb["cells"], {"cell_type": "markdown", "metadata": {}, "source": "x" * 20 * 2**20}]}), None, "letters, more than"),
     Row("brackets too deep", as_file(deep), None, "is no notebook"),
     Row("numbers that are none", as_file(whole(lambda nb: nb["metadata"].update(a=float("nan"), b=float("inf"))))),
     Row("cells without sources", as_file(without_sources)),

@@ -265,7 +265,7 @@ def test_ctrl_c_stops_at_once_and_says_what_holds(term: Term) -> None:
     """It waits for no submission that sleeps, shows no traceback, and tells how to go on."""
     run = term.runs[2]
     assert run.seconds < 15
-    assert run.err == "Stopped. What was graded is recorded; the same command goes on from there.\n"
+    assert run.err == "Stopped. What was graded is recorded; the same command goes on.\n"
     assert "Traceback" not in run.out
 
 
@@ -297,11 +297,12 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     """Another notebook of one student is one row of the table; the other records stay, and still one has no points."""
     run = term.runs[4]
     differ = [student for student in run.after if run.after[student] != run.before[student]]
-    assert (run.code, differ) == (1, [NAMES[0]])
+    assert (run.code, differ) == (0, [NAMES[0]])
     (row,) = [line for line in run.out.splitlines() if line.startswith("student-0") and " of " in line]
     assert row.split()[:2] == [NAMES[0], LESSON]
     assert "✓ 1 graded in" in run.out and run.err == ""
     assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in run.out
+    assert f"Known from before and still not gradable: nobody ({LESSON})." in run.out
 
 
 def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingServer) -> None:
@@ -326,7 +327,17 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingSer
     said = " ".join(out.getvalue().split())
     strays = f"submitted/ada/{SMALL}.ipynb, submitted/bob/1_attention/1_attention.ipynb"
     assert f"Not graded, being in no lesson's folder: {strays}." in said
-    assert "A notebook belongs into submitted/<student>/<lesson>/." in said
+    assert ". A notebook belongs into submitted/<student>/<lesson>/." in said
+    out = io.StringIO()
+    assert grade(course, GradeOptions([f"{SMALL}/"]), Console(file=out, width=200), warm=Lent(warm)) == 0
+    assert "1_attention.ipynb" in out.getvalue() and "1 unchanged" in out.getvalue()
+
+
+def test_a_name_that_nobody_has_is_no_success(course: Path, warm: GradingServer) -> None:
+    """Who has handed in is said instead."""
+    hand_in(course, "ada")
+    with pytest.raises(CourseError, match=f"Nobody whose name fits nobody has handed in {SMALL}, but ada."):
+        grade(course, GradeOptions(students="nobody"), Console(quiet=True), warm=Lent(warm))
 
 
 def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
+MOST_FOLDERS = 20  # in which a notebook is looked for
 MOST_LETTERS = 4 * 10**6  # of all sources together
 KINDS = ("code", "markdown", "raw")
 
@@ -57,28 +58,42 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
         raise NotGradable("Nothing was handed in.")
     try:
         entries = sorted(folder.iterdir())
+        files, links = _notebooks(entries, folder)
+        if not any(path.suffix.lower() == ".ipynb" for path in entries):
+            inside = [path for path in entries if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
+            files = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
         raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
-    files, links = [], []
-    for path in entries:
-        if path.suffix.lower() != ".ipynb":
-            continue
-        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
-            links.append(_shown(path))
-        elif path.is_file():
-            files.append(path)
     named = [path for path in files if path.name == f"{lesson}.ipynb"]
     alike = [path for path in files if _plain(lesson) in _plain(path.stem)]
     for candidates in (named, alike, files):
         if len(candidates) == 1:
             path = candidates[0]
-            return path, [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
+            notes = [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
+            if path.parent != folder:
+                notes.append(f"The file lay in a folder of its own, `{_shown(path.parent)}`.")
+            others = ", ".join(f"`{_shown(other)}`" for other in files[:MOST_FOLDERS] if other != path)
+            if others:
+                newer = any(other.stat().st_mtime > path.stat().st_mtime for other in files)
+                notes.append(f"There is {others} as well{', newer' if newer else ''}; `{_shown(path)}` was graded.")
+            return path, notes
         if candidates:
             names = ", ".join(map(_shown, candidates[:3])) + (", …" if len(candidates) > 3 else "")
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
         raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
     raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
+
+
+def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
+    """Notebooks among the entries of a folder, and links to some that are outside of the submission."""
+    named = [path for path in entries if path.suffix.lower() == ".ipynb"]
+    outside = [
+        path
+        for path in named
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder.resolve())
+    ]
+    return [path for path in named if path not in outside and path.is_file()], outside
 
 
 def _shown(path: Path) -> str:
