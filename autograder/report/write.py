@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class ReportOptions:
     """Which pages to write, and where.
 
     Attributes:
-        lessons: their names; all that the gradebook has when there are none.
+        lessons: their names; when there are none, those that are due or that somebody has handed in.
         student: a pattern for students' ids: a page for each of them; "" for the page about the class.
         output: the file for the class, or the folder for the students' pages; None for the usual place.
     """
@@ -45,7 +46,7 @@ def write_report(root: Path, options: ReportOptions) -> str:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
     book = read_gradebook(root)
-    lessons = outlines_of(book, options.lessons)
+    lessons = outlines_of(book, options.lessons or _begun(root, book))
     waiting = _waiting(root, book, lessons)
     if options.student:
         return _students(book, lessons, waiting, options)
@@ -86,6 +87,18 @@ def _students(
 def _is_name(student: str) -> bool:
     """Whether a student's id can be the name of a file."""
     return Path(student).name == student and not student.startswith(".") and student.isprintable()
+
+
+def _begun(root: Path, book: GradebookSnapshot) -> list[str]:
+    """The lessons that somebody has handed in or that are due; all of them as long as there are none."""
+    now, course = datetime.now(UTC).replace(tzinfo=None), Course.at(root)
+    graded = {lesson for _, lesson in book.graded}
+    begun = (
+        name
+        for name, lesson in book.lessons.items()
+        if name in graded or (lesson.duedate and lesson.duedate < now) or course.students(name)
+    )
+    return list(begun) or list(book.lessons)
 
 
 def _waiting(root: Path, book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:

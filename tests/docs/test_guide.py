@@ -278,21 +278,25 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def test_hand_ins_come_from_repositories_and_feedback_goes_back(tmp_path: Path) -> None:
-    """The loops for GitHub Classroom copy a notebook with the time of its commit, and push the feedback page."""
-    clones = tmp_path / "downloaded" / "transformer-submissions"
-    (clones / "transformer-empty").mkdir(parents=True)
-    git(tmp_path, "init", "--quiet", "--bare", "ada.git")
-    git(clones, "clone", "--quiet", str(tmp_path / "ada.git"), "transformer-ada")
-    ada = clones / "transformer-ada"
+    """The loops for GitHub copy a notebook with the time of its commit, and push the feedback page."""
+    (tmp_path / "downloaded").mkdir()
+    (tmp_path / "downloaded" / "accounts.txt").write_text("ada\nempty\nnobody\n")
+    for name in ("ada", "empty"):
+        git(tmp_path, "init", "--quiet", "--bare", f"{name}.git")
+    git(tmp_path, "clone", "--quiet", "ada.git", "ada")
+    ada = tmp_path / "ada"
     notebook = ada / "notebooks" / "01_attention" / "01_attention.ipynb"
     notebook.parent.mkdir(parents=True)
     notebook.write_text("ada's", encoding="utf-8")
     git(ada, "add", ".")
     git(ada, "commit", "--quiet", "--message", "Done")
     git(ada, "push", "--quiet")
-    loops = [code for code in SHELL if "transformer-submissions" in code]
-    done = subprocess.run(["bash", "-e", "-c", loops[0]], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout == "empty: nothing handed in\n"
+    loops = [code for code in SHELL if "downloaded/repositories" in code]
+    take = loops[0].replace("git@github.com:$1/transformer.git", f"{tmp_path}/$1.git")
+    for _ in range(2):  # cloned, then pulled
+        done = subprocess.run(["bash", "-c", take], cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert done.stdout.endswith("nobody: no access to the repository\n")
+    assert "empty: " in done.stdout and "ada" not in done.stdout
     handed_in = tmp_path / "submitted" / "ada" / "01_attention"
     assert (handed_in / "01_attention.ipynb").read_text(encoding="utf-8") == "ada's"
     assert (handed_in / "timestamp.txt").read_text(encoding="utf-8") == "2026-10-12T20:00:00+02:00\n"

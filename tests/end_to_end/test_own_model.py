@@ -14,6 +14,13 @@ from support.learner import Learner, errors, said
 from autograder.yours.trials import TRIALS
 
 COPIED = "exact match on 640 held-out sequences: 100.0%"
+DATES = {
+    "27. März 2019": "2019-03-27",
+    "March twenty-seventh, 2019": "2019-03-27",
+    "siebenundzwanzigster märz 2019": "2019-03-27",
+    "14/02/1950": "1950-02-14",
+    "mardi 3 octobre 2051": "2051-10-03",
+}
 # In a terminal, where the course is not installed: the file alone builds the model, loads what was trained, and writes.
 TERMINAL = """
 import sys
@@ -55,6 +62,16 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
         [sys.executable, "-c", TERMINAL], cwd=learner.folder, capture_output=True, encoding="utf-8", check=False
     )
     assert done.stdout.strip() == "[[1, 7, 7, 4, 7, 7, 2], [1, 5, 9, 3, 2, 0, 0]]", done.stderr
+    assert "Kept in " in said(translating, "try_terminal")
+    done = subprocess.run(
+        [sys.executable, learner.file.name, *DATES],
+        cwd=learner.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    written = done.stdout.split()
+    assert sum(one == other for one, other in zip(written, DATES.values(), strict=True)) >= 4, done.stdout + done.stderr
 
 
 def test_lessons_in_any_order_say_whose_parts_they_use(tmp_path: Path) -> None:

@@ -19,11 +19,13 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from nbformat.v4 import new_output
 from support.gradebook import LESSON, configure, disk_full, keep, repaired_notebook
-from support.sample_lesson import ROOT
+from support.sample_lesson import ROOT, sample_lesson, write_lesson
 
 from autograder.cli import main
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
+from autograder.course.release import release
+from autograder.demo.sample_class import open_gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
@@ -685,6 +687,18 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     assert not (course / "nowhere").exists()
     write_report(course, ReportOptions(student="ada", output=course / "pages" / "of today"))
     assert (course / "pages" / "of today" / "ada.html").is_file()
+
+
+def test_only_what_has_begun_is_on_the_page(course: Path) -> None:
+    """A lesson that nobody has handed in is there when it is due, or by its name, and in no total before."""
+    write_lesson(course, sample_lesson(2), "02_tripling")
+    release(course)
+    record(course, CLASS)
+    assert "and 1 lesson," in write_report(course, ReportOptions())
+    assert "and 2 lessons," in write_report(course, ReportOptions(["02_tripling", LESSON]))
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment("02_tripling", duedate=datetime(2020, 1, 2))
+    assert "and 2 lessons," in write_report(course, ReportOptions())
 
 
 def test_who_and_what_is_unknown_is_said(course: Path) -> None:

@@ -96,6 +96,8 @@ class Recorder:
         ours = (RESULTS.c.student, RESULTS.c.digest, RESULTS.c.result, RESULTS.c.notebook_sha256)
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
+            removed = RESULTS.c.submission_id.not_in(select(SubmittedAssignment.id))
+            session.execute(delete(RESULTS).where(removed))  # of students whom nbgrader has removed since
             rows = session.execute(
                 select(*ours)
                 .join(SubmittedAssignment, SubmittedAssignment.id == RESULTS.c.submission_id)

@@ -21,6 +21,7 @@ from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.reader import SubmittedCell
 
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
 _OPENS = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode)\b)")
 
 
@@ -236,7 +237,7 @@ class _Repair:
 def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
     """A cell of the student's own, under its id where that is free and one that a notebook may have."""
     made: NotebookNode = new_code_cell(cell.source) if cell.kind == "code" else new_markdown_cell(harmless(cell.source))
-    if cell.id and not taken[cell.id] and len(cell.id) <= 64 and cell.id.isascii():
+    if _ID.fullmatch(cell.id) and not taken[cell.id]:
         made.id = cell.id
     return made
 

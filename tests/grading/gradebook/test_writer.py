@@ -6,6 +6,7 @@ Run as a program, this file is the run that gets killed, with tests/ on PYTHONPA
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import html
 import json
@@ -355,6 +356,11 @@ OLD_RESULTS = {
 }
 
 
+def read_only(course: Path) -> contextlib.closing[sqlite3.Connection]:
+    """The gradebook as any other program reads it."""
+    return contextlib.closing(sqlite3.connect(f"file:{course / 'gradebook.db'}?mode=ro", uri=True))
+
+
 def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
     """A result whose notebook was moved or replaced, or whose submission was removed, is no longer reported."""
     names = ("ada", "bob", "cem", "dee")
@@ -366,6 +372,12 @@ def test_what_somebody_changed_since_is_graded_again(course: Path) -> None:
         gradebook.remove_student("cem")
     with Recorder(course) as recorder:
         assert recorder.graded(SMALL).keys() == {"dee"}
+        with read_only(course) as book:
+            assert [name for (name,) in book.execute("SELECT student FROM autograder_result ORDER BY student")] == [
+                "ada",
+                "bob",
+                "dee",
+            ]
         for name in names:
             keep(recorder, small_result(course, name))
         assert recorder.graded(SMALL).keys() == set(names)
