@@ -144,7 +144,9 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "instead. Pages need nothing but a browser. Only you can read the files (your group too, where nbgrader shares "
         "the course with one); students get theirs when you hand it out.",
     )
-    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: those that are due or that somebody has handed in")
+    command.add_argument(
+        "lessons", nargs="*", metavar="LESSON", help="default: those that are due or that somebody has handed in"
+    )
     command.add_argument(
         "--student", default="", metavar="GLOB", help="a page for each student whose id fits: 'a*', or '*' for all"
     )

@@ -24,7 +24,7 @@ from autograder.course.lesson import (
     without_regions,
 )
 from autograder.course.predictions import TAG, predictions_are_compared
-from autograder.course.written import is_about_them
+from autograder.course.written import written_answers_are_whole
 from autograder.stub import STUB
 
 MAX_ANSWER_LINES = 15
@@ -140,21 +140,6 @@ def marks_stand_where_they_work(lesson: Lesson) -> Found:
             yield cell.label, "it says TODO, which students search for. Only answer cells may: say it in other words."
         if cell.nbgrader and id(cell) not in answers | checks and cell.id != "setup":
             yield cell.label, "nbgrader knows it, but it belongs to no exercise. Move it, or remove that metadata."
-
-
-def written_answers_are_whole(lesson: Lesson) -> Found:
-    """An answer in words has a heading, points, and what a good one says, which students do not see."""
-    for cell in lesson.cells:
-        if cell.is_written and not is_about_them(cell.id):
-            yield cell.label, "a person grades it. Give it an id that begins with `explain_`, or make it a check."
-        elif not cell.id.startswith("explain_"):
-            continue
-        elif not cell.is_written or cell.kind != "markdown" or cell.is_locked:
-            yield cell.label, "nbgrader does not take it as an answer in words. Make it Markdown, graded, a solution."
-        elif not cell.source.startswith("### ") or cell.points <= 0:
-            yield cell.label, "it has no heading `### …`, or no points. Give it both."
-        elif not regions(cell.source, "SOLUTION"):
-            yield cell.label, "it does not say what a good answer is. Put that between the marks of a solution."
 
 
 def nothing_is_attached(lesson: Lesson) -> Found:
