@@ -25,7 +25,7 @@ help:
 	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
-	@echo "make benchmarks  train with 20 seeds as lesson 6 does, compare speeds, time checks and grading"
+	@echo "make benchmarks  train with 20 seeds as lessons 6 and 8 do, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
 setup: $(READY)
@@ -96,6 +96,7 @@ pictures: $(READY) browser
 
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py
+	$(BIN)/python benchmarks/translation.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/grading.py

@@ -46,7 +46,7 @@ def review(answers: Mapping[int, object], truths: Mapping[int, tuple[object, str
 
 def _numbers(value: object) -> list[float]:
     """The numbers of a text, written as digits, as fractions or as words."""
-    text = str(value).casefold()
+    text = str(value).casefold().replace("−", "-")  # the sign, and what keyboards have
     for number, word in enumerate(NUMBERS):
         text = re.sub(rf"\b{word}\b", str(number), text)
     parts = re.findall(r"(-?\d*\.?\d+)(?:\s*/\s*(\d+))?", text)

@@ -17,6 +17,7 @@ from autograder.yours.questions import is_right
         ("tensor([0, 8, 0])", [0, 8, 0]),
         ("(3,)", (3,)),
         ("-1", -1),
+        ("−0.5", -0.5),
     ],
 )
 def test_the_numbers_count(answer: str, value: object) -> None:
