@@ -61,7 +61,7 @@ def test_every_seed_translates() -> None:
     rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|") and line[2].isdigit()]
     numbers = [[float(value.strip(" %")) for value in row] for row in rows]
     assert len(rows) >= 20 and "of 2000 that training never holds" in table
-    assert all(greedy >= 99 and beam >= greedy and seconds < 180 for _, greedy, beam, seconds in numbers)
+    assert all(greedy >= 99 and beam >= greedy for _, greedy, beam in numbers)
     (steps,) = re.findall(r"steps: int = (\d+)", (ROOT / "solutions/08_translation/08_translation.ipynb").read_text())
     assert f"of lesson 8 ({steps} steps)" in table
 
