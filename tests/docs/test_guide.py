@@ -181,9 +181,10 @@ def test_every_option_of_the_configuration_exists() -> None:
     classes = (AssignLatePenalties, Exchange, FileNameCollectorPlugin, LateSubmissionPlugin)
     traits = {f"{kind.__name__}.{name}" for kind in classes for name in kind.class_traits(config=True)}
     named = {name for code in SCRIPTS for name in re.findall(r"^c\.(\w+\.\w+) =", code, re.MULTILINE)}
-    assert named - traits == {"CourseDirectory.course_id"}
+    assert named - traits == {"CourseDirectory.course_id", "Autograder.written_answers"}
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     assert 'c.CourseDirectory.course_id = "transformer"' in config
+    assert "c.Autograder.written_answers = False" in config
     assert block("get_config()").splitlines()[1] in config
 
 

@@ -563,14 +563,15 @@ def test_what_people_gave_and_wrote_is_there(empty: GradebookSnapshot) -> None:
         by_hand=frozenset({"check_double"}),
         extra={"check_double_text": 0.25},
         penalty=1.0,
-        comments={"double": f"Nearly. {ROGUE}"},
+        comments={"double": f"Nearly. {ROGUE}` But **not** quite."},
     )
     page = page_of_student(filled(empty, submission), "bob")
     harmless(page, scripts=0)
     text = words_of(page)
     assert "failed, 2 of 3, given by hand" in text and "passed, 1.25 of 1, 0.25 of it extra credit" in text
     assert "2.25 of 4 points : 3.25, and 1 taken off for being late" in text.replace("points:", "points :")
-    assert page.select_one("blockquote pre").get_text() == f"Nearly. {ROGUE}"
+    assert "Nearly. <script>alert(1)</script>" in page.select_one("blockquote").get_text()
+    assert page.select_one("blockquote strong").get_text() == "not"
 
 
 def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
@@ -579,7 +580,7 @@ def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
     book = filled(empty, bad, people={"bob": Student("bob")})
     pages = {student: page_of_student(book, student, {("cem", LESSON)}) for student in ("ada", "bob", "cem")}
     assert pages["ada"].select_one(".remark + pre").get_text() == f"No notebook. {ROGUE}"
-    assert pages["ada"].select_one("blockquote pre").get_text() == "Come and see me."
+    assert pages["ada"].select_one("blockquote p + p").get_text() == "Come and see me."
     assert "Nothing was handed in." in pages["bob"].get_text()
     assert "Handed in, not graded yet." in pages["cem"].get_text()
     assert not any(page.select("ul.verdicts") for page in pages.values())
@@ -742,7 +743,7 @@ def test_the_command_says_what_it_wrote(
     monkeypatch.chdir(course / "solutions")
     assert main(["report"]) == 0
     assert "5 students and 1 lesson" in capsys.readouterr().out and (course / "report.html").is_file()
-    assert main(["report", "--student", "ada", "--output", "nowhere"]) == 2
+    assert main(["report", "--output", "nowhere/report.html"]) == 2
     assert main(["report", "nothing"]) == 2
     assert "The gradebook has no lesson nothing" in capsys.readouterr().err
     (course / "gradebook.db").unlink()

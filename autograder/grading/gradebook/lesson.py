@@ -57,7 +57,7 @@ class GradebookLesson:
     @property
     def written(self) -> frozenset[str]:
         """The answers in words, which a person grades."""
-        return frozenset(self.checks.keys() & self.answers.keys())
+        return frozenset(self.checks).intersection(self.answers)
 
     @property
     def notebook_id(self) -> str:
