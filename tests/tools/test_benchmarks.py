@@ -55,17 +55,6 @@ def test_every_seed_copied_everything() -> None:
     assert len(rows) >= 20 and all(float(match) == 1 and float(seconds) < 60 for _, match, seconds, _ in rows)
 
 
-def test_every_seed_translates() -> None:
-    """By the recipe of lesson 8, 99 % of 2,000 dates are right for at least 20 seeds, and the beam is as good."""
-    table = (ROOT / "benchmarks" / "translation.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|") and line[2].isdigit()]
-    numbers = [[float(value.strip(" %")) for value in row] for row in rows]
-    assert len(rows) >= 20 and "of 2000 that training never holds" in table
-    assert all(greedy >= 99 and beam >= greedy for _, greedy, beam in numbers)
-    (steps,) = re.findall(r"steps: int = (\d+)", (ROOT / "solutions/08_translation/08_translation.ipynb").read_text())
-    assert f"of lesson 8 ({steps} steps)" in table
-
-
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")  # which PyTorch's own encoder says of itself
 def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison runs, and gives a ratio for a step, for decoding and for the cache."""
