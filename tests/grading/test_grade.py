@@ -237,7 +237,7 @@ def test_no_process_and_no_file_of_a_run_survives_it(term: Term) -> None:
     """Killed, stopped or at its end, a run takes all that it started with it, and what it put into /tmp."""
     for run in term.runs:
         assert (run.alive, run.litter) == (set(), [])
-    assert [run.code for run in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1, 1]
+    assert [run.code for run in term.runs] == [-signal.SIGKILL, -signal.SIGKILL, 130, 1, 0]
 
 
 def test_nothing_is_lost_and_nothing_is_graded_twice(term: Term) -> None:
@@ -329,7 +329,7 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingSer
     assert f"Not graded, being in no lesson's folder: {strays}." in said
     assert ". A notebook belongs into submitted/<student>/<lesson>/." in said
     out = io.StringIO()
-    assert grade(course, GradeOptions([f"{SMALL}/"]), Console(file=out, width=200), warm=Lent(warm)) == 0
+    assert grade(course, GradeOptions([f"{SMALL}/"]), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
     assert "1_attention.ipynb" in out.getvalue() and "1 unchanged" in out.getvalue()
 
 
