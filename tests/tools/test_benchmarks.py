@@ -67,7 +67,7 @@ def test_nobody_waits_for_the_visible_checks() -> None:
     """By the table in the repository, those of each lesson take less than 2 s where `import torch` takes 1.2."""
     table = (ROOT / "benchmarks" / "checks.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in table.splitlines() if re.match(r"\| \d\d_", line)]
-    assert [row[0].strip() for row in rows] == [*LESSONS, *LESSONS]  # the checks, then from opening to the first of them
+    assert [row[0].strip() for row in rows] == [*LESSONS, *LESSONS]  # in both tables
     assert all(float(row[3]) < 2 / 1.2 for row in rows[: len(LESSONS)])
     assert all(0 < float(row[2]) < float(row[1]) for row in rows[len(LESSONS) :])
 
