@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.course.config import CourseError
-from autograder.course.paths import Course
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.report.class_page import class_page
 from autograder.report.outline import LessonOutline, outlines_of
@@ -46,8 +45,8 @@ def write_report(root: Path, options: ReportOptions) -> str:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
     book = read_gradebook(root)
-    lessons = outlines_of(book, options.lessons or _begun(root, book))
-    waiting = _waiting(root, book, lessons)
+    lessons = outlines_of(book, options.lessons or _begun(book))
+    waiting = _waiting(book, lessons)
     if options.student:
         return _students(book, lessons, waiting, options)
     path = options.output or book.course.root / CLASS_PAGE
@@ -89,22 +88,21 @@ def _is_name(student: str) -> bool:
     return Path(student).name == student and not student.startswith(".") and student.isprintable()
 
 
-def _begun(root: Path, book: GradebookSnapshot) -> list[str]:
+def _begun(book: GradebookSnapshot) -> list[str]:
     """The lessons that somebody has handed in or that are due; all of them as long as there are none."""
-    now, course = datetime.now(UTC).replace(tzinfo=None), Course.at(root)
+    now = datetime.now(UTC).replace(tzinfo=None)
     graded = {lesson for _, lesson in book.graded}
     begun = (
         name
         for name, lesson in book.lessons.items()
-        if name in graded or (lesson.duedate and lesson.duedate < now) or course.students(name)
+        if name in graded or (lesson.duedate and lesson.duedate < now) or book.course.students(name)
     )
     return list(begun) or list(book.lessons)
 
 
-def _waiting(root: Path, book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
+def _waiting(book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
     """What was handed in and is not graded yet."""
-    course = Course.at(root)
-    handed_in = {(student, lesson.name) for lesson in lessons for student in course.students(lesson.name)}
+    handed_in = {(student, lesson.name) for lesson in lessons for student in book.course.students(lesson.name)}
     return handed_in - book.graded.keys()
 
 

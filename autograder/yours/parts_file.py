@@ -39,6 +39,7 @@ if __name__ == "__main__":
         src = torch.tensor([[*tokenizer.encode(text.lower()), 2]])
         print(tokenizer.decode(greedy_decode(model, src, max_len=12)[0].tolist()))
 """
+_PROGRAM_TITLE = PROGRAM.partition("\n")[0]
 _TITLE = re.compile(r"^# (?P<kind>Exercise|Helper of) (?P<number>\d+\.\d+) · (?P<name>\w+)\n", re.MULTILINE)
 _MISSING = re.compile(r"^# Not solved yet, but needed below: .*\n\n?", re.MULTILINE)
 
@@ -78,11 +79,13 @@ class PartsFile:
 
     Attributes:
         head: all that stands above the first section.
-        sections: by name, in order. Behind them stands `PROGRAM`, as soon as all that it needs is there.
+        sections: by name, in order.
+        program: what stands behind the last section: `PROGRAM`, as soon as all that it needs is there.
     """
 
     head: str = ""
     sections: dict[str, Section] = field(default_factory=dict)
+    program: str = ""
 
     @classmethod
     def read(cls, path: Path | None) -> PartsFile:
@@ -92,7 +95,7 @@ class PartsFile:
             OSError: it cannot be read.
         """
         text = path.read_text(encoding="utf-8", errors="replace") if path else ""
-        text = text.replace(PROGRAM, "")
+        text, program_title, program = text.partition(_PROGRAM_TITLE)
         titles = list(_TITLE.finditer(text))
         ends = [title.start() for title in titles] + [len(text)]
         sections = {}
@@ -100,7 +103,7 @@ class PartsFile:
             source, line = text[title.end() : end].strip("\n") + "\n", text.count("\n", 0, title.end()) + 1
             is_helper = title["kind"] != "Exercise"
             sections[title["name"]] = Section(title["name"], _number(title["number"]), is_helper, source, line)
-        return cls(text[: ends[0]].rstrip("\n") + "\n" if text else "", sections)
+        return cls(text[: ends[0]].rstrip("\n") + "\n" if text else "", sections, program_title + program)
 
     @property
     def imports(self) -> dict[str, str]:
@@ -153,20 +156,21 @@ class PartsFile:
         known = {**at_hand, **imports, **gathered.imports}
         kept = {name: statement for name, statement in known.items() if name in used and name not in sections}
         missing = [name for name in TRIALS if name in used and name not in sections]
-        return PartsFile(_head(kept, missing), {section.name: section for section in ordered})
+        program = PROGRAM if all(name in sections for name in TRANSLATES) else ""
+        return PartsFile(_head(kept, missing), {section.name: section for section in ordered}, program)
 
     def would_lose_of(self, old: PartsFile) -> bool:
         """Whether something that somebody wrote into an old file by hand would not be in this one."""
         gone = [section for name, section in old.sections.items() if self.sections.get(name) != section]
         head = _MISSING.sub("", old.head) if old.head else DOCSTRING
-        return head.rstrip() != _head(old.imports, ()).rstrip() or any(section.is_edited for section in gone)
+        edited = old.program.rstrip() not in ("", PROGRAM.rstrip())
+        return edited or head.rstrip() != _head(old.imports, ()).rstrip() or any(section.is_edited for section in gone)
 
     @property
     def text(self) -> str:
         """The whole file."""
         sections = [section.title + section.source for section in self.sections.values()]
-        program = [PROGRAM] if all(name in self.sections for name in TRANSLATES) else []
-        return "\n\n".join([self.head, *sections, *program])
+        return "\n\n".join([self.head, *sections, *([self.program] if self.program else [])])
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""

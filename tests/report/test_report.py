@@ -431,7 +431,7 @@ def test_nothing_of_a_students_runs(empty: GradebookSnapshot) -> None:
     places = ("#mistakes pre", "#students tbody th", "ul.mistakes li", "details.notes li")
     for place in (*places, f"[id='{LESSON}-ungradable'] td"):
         assert "<script>alert(1)</script>" in page.select_one(place).get_text()
-    assert "{{ 7 * 7 }}" in text and "49" not in text and "🙂" in text
+    assert text.count("{{ 7 * 7 }}") == text.count("🙂") > 0
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
     page = page_of_student(book, ROGUE)
     harmless(page, scripts=0)

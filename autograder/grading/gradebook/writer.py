@@ -142,8 +142,9 @@ class Recorder:
             submission, submitted_notebook = self._find_or_add(session, lesson, result.student)
             if timestamp is not None:
                 submission.timestamp = parse_utc(timestamp)
-            _write_grades(session, lesson, result, submitted_notebook, lesson.unanswered(notebook))
-            _write_comments(session, lesson, notebook, submitted_notebook)
+            unanswered = lesson.unanswered(notebook)
+            _write_grades(session, lesson, result, submitted_notebook, unanswered)
+            _write_comments(session, lesson, submitted_notebook, unanswered)
             session.flush()
             submitted_notebook.late_submission_penalty = self._penalty(session, lesson, submission, submitted_notebook)
             session.flush()
@@ -240,13 +241,12 @@ def _grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnEl
 
 
 def _write_comments(
-    session: Session, lesson: GradebookLesson, submitted: NotebookNode, notebook: SubmittedNotebook
+    session: Session, lesson: GradebookLesson, notebook: SubmittedNotebook, unanswered: set[str]
 ) -> None:
     """Write on each answer whether there is one, as nbgrader's Autograde does."""
     of_answers = Comment.cell_id.in_(lesson.answers.values()) & (Comment.notebook_id == notebook.id)
     query = select(Comment).options(load_only(Comment.cell_id, Comment.auto_comment)).where(of_answers)
     comments = {comment.cell_id: comment for comment in session.scalars(query)}
-    unanswered = lesson.unanswered(submitted)
     for answer, cell in lesson.answers.items():
         if (comment := comments.get(cell)) is None:
             session.add(comment := Comment(cell_id=cell, notebook_id=notebook.id))

@@ -20,6 +20,7 @@ SHOWN = ("text/plain", *PICTURES)  # what cannot act when an instructor opens it
 LONGEST_NAME = 200
 LONGEST_ALT = 2000
 MOST_OUTPUTS = 500  # of one cell
+LEAST = 50  # characters that a text counts in addition to its own, for what JSON puts around it
 DROPPED = "\n… (more was dropped)\n"
 
 new_output: Callable[..., NotebookNode] = nbformat.v4.new_output
@@ -56,39 +57,35 @@ class _Error(Struct, tag_field="output_type", tag="error", forbid_unknown_fields
     traceback: list[str]
 
     def rebuilt(self, allowance: Allowance) -> NotebookNode:
-        trace = [allowance.cut(line) for line in self.traceback[:MOST_OUTPUTS]]
-        return new_output("error", ename=self.ename[:LONGEST_NAME], evalue=allowance.cut(self.evalue), traceback=trace)
+        trace = [allowance.cut(line) for line in self.traceback[:MOST_OUTPUTS] if allowance.left]
+        name, value = allowance.cut(self.ename[:LONGEST_NAME]), allowance.cut(self.evalue)
+        return new_output("error", ename=name, evalue=value, traceback=trace)
 
 
 _OUTPUTS = msgspec.json.Decoder(list[_Stream | _Display | _Result | _Error])
 
 
 class Allowance:
-    """How many characters may still be shown.
+    """How many characters may still be shown; each text costs `LEAST` more, so that empty ones have an end as well.
 
     Args:
-        size: of all that is kept; the rest is dropped, and that is said once.
+        size: of all that is kept; the rest is dropped.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
-        self._was_said = False
 
     def cut(self, text: str) -> str:
-        """As much of a text as is left."""
-        if len(text) <= self.left:
-            self.left -= len(text)
-            return text
-        text, self.left = text[: self.left], 0
-        if self._was_said:
-            return text
-        self._was_said = True
-        return text + DROPPED
+        """As much of a text as is left, which is said where something is missing."""
+        whole = len(text) <= self.left
+        kept = text if whole else text[: self.left] + DROPPED
+        self.left = max(0, self.left - len(text) - LEAST)
+        return kept
 
     def takes(self, text: str) -> bool:
         """Whether there is room for all of a text, which is of no use in part; it counts if there is."""
         fits = len(text) <= self.left
-        self.left -= len(text) if fits else 0
+        self.left = max(0, self.left - len(text) - LEAST) if fits else self.left
         return fits
 
 
@@ -120,9 +117,12 @@ def outputs_from(data: Any, allowance: Allowance) -> list[NotebookNode]:
         found = _OUTPUTS.decode(bytes(data))
     except Exception:
         raise malformed("no outputs") from None
-    outputs = [output.rebuilt(allowance) for output in found[:MOST_OUTPUTS]]
-    if len(found) > MOST_OUTPUTS:
-        outputs.append(new_output("stream", name="stdout", text=DROPPED))
+    outputs: list[NotebookNode] = []
+    for output in found:
+        if not allowance.left or len(outputs) == MOST_OUTPUTS:
+            return [*outputs, new_output("stream", name="stdout", text=DROPPED)]
+        allowance.takes("")
+        outputs.append(output.rebuilt(allowance))
     return outputs
 
 
@@ -137,7 +137,7 @@ def _bundle(data: Mapping[str, str], metadata: Mapping[str, Any], allowance: All
             about = metadata.get(kind)
             alt = about.get("alt") if isinstance(about, Mapping) else None
             if isinstance(alt, str):
-                words[kind] = {"alt": alt[:LONGEST_ALT]}
+                words[kind] = {"alt": allowance.cut(alt[:LONGEST_ALT])}
     return {"data": kept, "metadata": words}
 
 

@@ -10,7 +10,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.grading.rpc.channel import LossReason, Lost
-from autograder.grading.worker.outputs import MOST_OUTPUTS, Allowance, BoundedText, error_output, outputs_from
+from autograder.grading.worker.outputs import DROPPED, MOST_OUTPUTS, Allowance, BoundedText, error_output, outputs_from
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nand so on").decode()
 
@@ -60,14 +60,29 @@ def test_a_picture_keeps_its_words_and_nothing_else() -> None:
 
 
 def test_no_more_is_kept_than_allowed() -> None:
-    """Text is cut, which is said once; a picture that has no room is left out; outputs are counted."""
-    allowance = Allowance(5)
-    data = json.dumps([{"output_type": "stream", "name": "stdout", "text": "abcd"}] * 2).encode()
-    first, second = outputs_from(data, allowance)
-    assert (first.text, second.text) == ("abcd", "a\n… (more was dropped)\n")
-    (picture,) = outputs_from(json.dumps([shown({"image/png": PNG, "text/plain": "b"})]).encode(), allowance)
-    assert picture.data == {"text/plain": ""}
-    assert len(rebuilt(*[shown({})] * 3 * MOST_OUTPUTS)) == MOST_OUTPUTS + 1
+    """Text is cut, which is said; a picture that has no room is left out; outputs are counted."""
+    stream = {"output_type": "stream", "name": "stdout", "text": "a" * 100}
+    first, second, last = rebuilt(stream, stream, stream, size=250)
+    assert first.text == stream["text"] and second.text.endswith(DROPPED) and last.text == DROPPED
+    assert 0 < second.text.count("a") < 100
+    (picture,) = rebuilt(shown({"image/png": PNG, "text/plain": "b"}), size=60)
+    assert picture.data == {"text/plain": "b"}
+    assert len(rebuilt(*[shown({})] * 3 * MOST_OUTPUTS, size=10**6)) == MOST_OUTPUTS + 1
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        shown({}),
+        shown({"image/png": PNG}, **{"image/png": {"alt": "a" * 10**4}}),
+        {"output_type": "error", "ename": "e" * 10**4, "evalue": "", "traceback": [""] * 1000},
+    ],
+)
+def test_what_is_small_but_often_there_counts(output: dict[str, Any]) -> None:
+    """Hundreds of cells with hundreds of outputs that hold next to nothing do not fill a disk."""
+    allowance = Allowance(10**5)
+    data = json.dumps([output] * MOST_OUTPUTS).encode()
+    assert sum(len(json.dumps(outputs_from(data, allowance))) for _ in range(200)) < 5 * 10**5
 
 
 @pytest.mark.parametrize(
