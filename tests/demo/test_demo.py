@@ -234,7 +234,7 @@ def test_an_installation_without_the_demo_says_what_to_do(wheel: zipfile.ZipFile
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8", "check": False}
     done = subprocess.run([sys.executable, "-c", command], **options)
-    assert done.stdout == f"{tmp_path / 'autograder' / 'cli.py'}\n"
+    assert done.stdout == f"{tmp_path / 'autograder' / 'cli' / '__init__.py'}\n"
     assert done.returncode == 1
     assert done.stderr.startswith("The demo needs a checkout of the course") and len(done.stderr.splitlines()) == 1
 

@@ -56,14 +56,12 @@ def configured(code: str) -> tuple[Config, dict[str, object]]:
     return names["c"], names
 
 
-def test_every_autograder_command_parses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_autograder_command_parses() -> None:
     """The command line takes each `autograder …` of the guide as it stands."""
-    for name in [name for name in vars(cli) if name.startswith("run_")]:
-        monkeypatch.setattr(cli, name, lambda arguments: 0)
     calls = commands("autograder")
     assert {words[0] for words in calls} == {"doctor", "export", "grade", "release", "report"}
     for words in calls:
-        assert cli.main(words) == 0, words
+        assert callable(cli.command_line().parse_args(words).run), words
 
 
 def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[str]) -> None:

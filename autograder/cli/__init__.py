@@ -1,0 +1,51 @@
+"""The command line of the course: `autograder release` and what else instructors and students run."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Sequence
+
+from autograder.cli.course import add_demo, add_doctor, add_release
+from autograder.cli.grade import add_grade
+from autograder.cli.results import add_export, add_report
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of all commands; what it makes of arguments has their function as `run`."""
+    parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (add_release, add_grade, add_report, add_doctor, add_demo, add_export):
+        add(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    arguments = command_line().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except ModuleNotFoundError as error:
+        return explain_missing(error)
+
+
+def explain_missing(error: ModuleNotFoundError) -> int:
+    """Say what to do where a module is missing that this installation may lack; pass on an error of another kind."""
+    name = error.name or ""
+    if name.split(".")[:2] == ["autograder", "demo"]:
+        advice = "The demo needs a checkout of the course, and this installation is none. From its folder, install "
+        print(f'{advice}it with: pip install --editable ".[grading]"', file=sys.stderr)
+        return 1
+    if name.split(".")[0] == "autograder":
+        raise error
+    print(
+        f"This command needs {name}, which is not installed. "
+        'Install what instructors need, from the course folder: pip install ".[grading]"',
+        file=sys.stderr,
+    )
+    return 1

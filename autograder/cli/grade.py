@@ -1,0 +1,60 @@
+"""`autograder grade`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder grade`."""
+    command = commands.add_parser("grade", help="grade what students handed in, safely and in parallel")
+    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all that were handed in")
+    command.add_argument(
+        "--student", default="*", metavar="GLOB", help="only students whose names fit, for example 'a*'"
+    )
+    command.add_argument("--jobs", type=int, default=0, metavar="N", help="how many at a time (default: one a core)")
+    command.add_argument("--force", action="store_true", help="also what has not changed since it was graded")
+    command.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on a Dask cluster, tcp://host:8786")
+    command.add_argument("--json", action="store_true", help="print the results as JSON")
+    command.add_argument(
+        "--unprotected", action="store_true", help="grade even where the sandbox does not hold; every result is marked"
+    )
+    command.set_defaults(run=run_grade)
+
+
+def run_grade(arguments: argparse.Namespace) -> int:
+    """Grade the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.grading.worker.client import GradingServer
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    warm = GradingServer(unprotected=arguments.unprotected)
+    if not arguments.scheduler:
+        warm.start()  # it takes as long to warm up as nbgrader takes to be imported
+    try:
+        with quick_imports():
+            from autograder.course.config import CourseError, course_root
+            from autograder.grading.grade import GradeOptions, grade  # nbgrader comes with it
+        options = GradeOptions(
+            lessons=arguments.lessons,
+            students=arguments.student,
+            jobs=arguments.jobs,
+            force=arguments.force,
+            scheduler=arguments.scheduler,
+            unprotected=arguments.unprotected,
+            as_json=arguments.json,
+        )
+        try:
+            return grade(course_root(Path.cwd()), options, Console(), warm=warm)
+        except (CourseError, OSError) as error:
+            print(error, file=sys.stderr)
+            return 2
+    except KeyboardInterrupt:
+        on = "without --force it goes on with what is not graded yet" if arguments.force else "the same command goes on"
+        print(f"Stopped. What was graded is recorded; {on}.", file=sys.stderr)
+        return 130
+    finally:
+        warm.stop()
