@@ -16,6 +16,8 @@ import checks
 import grading
 import speed
 
+from autograder.course.config import read_notebook
+
 
 @pytest.fixture(scope="module")
 def scope() -> dict:
@@ -53,6 +55,18 @@ def test_every_seed_copied_everything() -> None:
     table = (ROOT / "benchmarks" / "calibration.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|") and line[2].isdigit()]
     assert len(rows) >= 20 and all(float(match) == 1 and float(seconds) < 60 for _, match, seconds, _ in rows)
+
+
+def test_every_seed_translates() -> None:
+    """The table says so of at least 20 seeds: 99 % are right, and a beam is as good; its recipe is lesson 8's."""
+    table = (ROOT / "benchmarks" / "translation.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \| ([\d.]+)% \| ([\d.]+)% \|$", table, re.MULTILINE)
+    assert len(rows) >= 20 and all(99 <= float(greedy) <= float(beam) for greedy, beam in rows)
+    lesson = read_notebook(ROOT / "solutions" / "08_translation" / "08_translation.ipynb")
+    text = "\n".join(cell["source"] for cell in lesson["cells"])
+    (steps,) = re.findall(r"    steps: int = (\d+)\n", text)
+    assert f"({steps} steps)" in table
+    assert "merges[:40]" in text and "with_ids(data.dates(data.shortened(60_000), seed=1))" in text
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")  # which PyTorch's own encoder says of itself
