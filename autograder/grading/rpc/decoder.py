@@ -61,7 +61,7 @@ from autograder.grading.rpc.proxies import (
     signature_of,
 )
 from autograder.grading.rpc.session import Session
-from autograder.grading.rpc.tensors import Blob
+from autograder.grading.rpc.tensors import Blob, have_same_bits
 
 _MODULE: type = nn.Module
 Reader = Callable[["Decoder", Any, int], object]
@@ -204,6 +204,9 @@ class Decoder:
             tensor = nn.Parameter(fresh, requires_grad=requires_grad) if content.is_parameter else fresh
             tensors.add(tensor, number, raw)
             self._kept.append(tensor)
+            return
+        if self._state.judge and not self._state.may_write(number):
+            self._state.overwritten |= not have_same_bits(tensor, fresh)
             return
         same = tensor.shape == fresh.shape and tensor.dtype == fresh.dtype and tensor.device == fresh.device
         if same and 0 not in tensor.stride():

@@ -187,7 +187,10 @@ class Encoder:
 
     def _tensor(self, tensor: Tensor) -> TensorValue | ObjectValue:
         number = self._number(tensor)
-        return ObjectValue("torch", "Tensor") if number is None else TensorValue(number)
+        if number is None:
+            return ObjectValue("torch", "Tensor")
+        self._state.lend(tensor, number)
+        return TensorValue(number)
 
     def _several(self, tensors: tuple[Tensor, ...]) -> Value:
         values = [self._tensor(tensor) for tensor in tensors]

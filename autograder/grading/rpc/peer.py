@@ -120,6 +120,8 @@ class Peer:
         """
         tensors = self.state.tensors
         outermost = tensors.hold()
+        if outermost:
+            self.state.begin_request()
         try:
             number = self.state.new_number()
             self._send(operation, number, payload)

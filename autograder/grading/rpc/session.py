@@ -42,6 +42,7 @@ class Session:
         calls: those of this side that can be differentiated.
         ended: calls of the other side that nobody here will differentiate any more.
         unused: modules of the other side that nobody here holds any more.
+        overwritten: whether the other side wrote into a tensor that it was lent for an earlier request.
     """
 
     def __init__(self, numbers: Iterator[int], *, judge: bool) -> None:
@@ -60,6 +61,22 @@ class Session:
         self.calls: dict[int, DifferentiableCall] = {}
         self.ended: list[int] = []
         self.unused: list[int] = []
+        self._lent: dict[int, int] = {}  # this side's tensors that are no parameters: the last request that held them
+        self._request = 0
+        self.overwritten = False
+
+    def begin_request(self) -> None:
+        """What was lent for earlier requests is no longer the other side's to write into."""
+        self._request += 1
+
+    def lend(self, tensor: Tensor, number: int) -> None:
+        """A request holds a tensor of this side."""
+        if number * self._sign > 0 and not isinstance(tensor, nn.Parameter):
+            self._lent[number] = self._request
+
+    def may_write(self, number: int) -> bool:
+        """Whether the other side may write into a tensor now; what it was never lent as such, modules hold."""
+        return self._lent.get(number, self._request) == self._request
 
     def new_number(self) -> int:
         """A number that is not in use; those of the two sides never meet."""

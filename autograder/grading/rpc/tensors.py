@@ -215,6 +215,14 @@ def describe(number: int, tensor: Tensor, *, strides: bool) -> tuple[TensorConte
     return content, plain.view(torch.uint8).numpy().data
 
 
+def have_same_bits(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors are alike to the last bit, be they not a number."""
+    if (one.shape, one.dtype, one.device) != (other.shape, other.dtype, other.device):
+        return False
+    one, other = (tensor.detach().contiguous().view(-1).view(torch.uint8) for tensor in (one, other))
+    return torch.equal(one, other)
+
+
 class Blob:
     """The bytes of a message, from which its tensors are taken one after the other.
 

@@ -10,6 +10,7 @@ import torch
 
 from autograder import check, parts
 from autograder.check import _backend
+from autograder.check._errors import CheckFailed
 from autograder.check._forbidden import finished_part
 from autograder.grading.rpc.channel import Channel, malformed
 from autograder.grading.rpc.messages import GlobalState, Rule
@@ -20,6 +21,7 @@ from autograder.grading.worker.messages import Operation
 
 # What runs none of an answer: an error of these is one of the protocol.
 _NEVER_FAIL = frozenset({Operation.RUN_CELL, Operation.LOOK_UP_NAMES})
+OVERWRITTEN = "Your code changes a tensor that it was given in an earlier call. Compute a new one instead."
 _DEFAULTS_OF_A_CHECK = torch.float32, check.SEED
 
 
@@ -47,8 +49,10 @@ class JudgePeer(Peer):
         print(text, end="")
 
     def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
-        """Call an answer; it must not hand out a finished part of ours as its own."""
+        """Call an answer; it must not hand out a finished part of ours as its own, nor change what it had earlier."""
         value, called = super().call(number, method, args, kwargs), self.state.objects.get(number)
+        if self.state.overwritten:
+            raise CheckFailed(OVERWRITTEN)
         if isinstance(called, RemoteClass) and type(value) is getattr(parts, called.__name__, None):
             raise finished_part(called.__name__)
         return value

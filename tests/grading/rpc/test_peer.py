@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from autograder import check, parts
+from autograder.check._errors import CheckFailed
 from autograder.grading.rpc.channel import Channel
 from autograder.grading.worker.judge_peer import JudgePeer, RemoteAnswers
 from autograder.grading.worker.student import Student
@@ -67,3 +68,52 @@ def test_an_exercise_leaves_the_cells_as_they_were(student: JudgePeer) -> None:
         assert draw() == ("the student's", fresh)
     student.request("cell", "drawn = draw()[1], torch.get_default_dtype()")
     assert student.request("names", "drawn") == ([(own[1], torch.float32)],)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "earlier.zero_()",
+        "earlier.data.mul_(0)",
+        "earlier.numpy()[:] = 0",
+        "earlier.data = torch.zeros(5)",
+        "torch.as_strided(earlier, (1,), (1,), 2).fill_(9)",
+        "threading.Thread(target=earlier.zero_).start(), time.sleep(0.1)",
+    ],
+)
+def test_what_was_given_earlier_stays_as_it_was(student: JudgePeer, write: str) -> None:
+    """Whatever the way of writing into it, the judge's tensor keeps its numbers, and the check fails."""
+    source = f"""
+import threading, time
+had = []
+def tampers(x):
+    for earlier in had: {write}
+    had.append(x)
+    return x + 1
+"""
+    student.request("cell", source)
+    ((tampers,),) = student.request("names", "tampers")
+    first, second = torch.arange(3.0), torch.ones(3)
+    with RemoteAnswers(student).exercise({}):
+        assert torch.equal(tampers(first), first + 1)
+        with pytest.raises(CheckFailed, match="given in an earlier call"):
+            tampers(second)
+        assert torch.equal(first, torch.arange(3.0)) and torch.equal(second, torch.ones(3))
+
+
+def test_what_is_given_now_may_be_written_into(student: JudgePeer) -> None:
+    """So may what is given again, and writing the numbers that stand there already changes nothing."""
+    source = """
+had = []
+def adds(x):
+    for earlier in had: earlier.copy_(earlier.clone())
+    had.append(x)
+    return x.add_(1).sum()
+"""
+    student.request("cell", source)
+    ((adds,),) = student.request("names", "adds")
+    first, second = torch.tensor([1.0, torch.nan]), torch.ones(3)
+    with RemoteAnswers(student).exercise({}):
+        for x in (first, second, first):
+            adds(x)
+    assert first[0] == 3 and second.tolist() == [2, 2, 2]
