@@ -322,6 +322,27 @@ LYING_VALUES = [
         padding_mask="def padding_mask(*args):\n    return {Payload(): Payload()}",
         causal_mask="def causal_mask(size):\n    raise type('E', (Payload, Exception), {})()",
     ),
+    Attack("what earlier calls were given is overwritten, to agree with what they returned").submits("""
+        had = []
+
+        def attend_one_query(query, key, value):
+            for earlier in had:
+                earlier.zero_()
+            had.extend((query, key, value))
+            return torch.zeros(value.size(-1))
+    """),
+    Attack("a thread overwrites what was given as soon as the answer is on its way").submits("""
+        import threading, time
+
+        def attend_one_query(query, key, value):
+            def later():
+                time.sleep(0.002)
+                for given in (query, key, value):
+                    given.data.zero_()
+
+            threading.Thread(target=later).start()
+            return torch.zeros(value.size(-1))
+    """),
     Attack("the judge's own inputs, functions, modules and classes are handed back").submits(
         attend_one_query="def attend_one_query(query, key, value):\n    return parts.scaled_dot_product_attention",
         scaled_dot_product_attention="""
