@@ -89,7 +89,7 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
     head = key.partition(".")[0]
     if key in dict(module.named_parameters()):
         return f"`{key}` is frozen: its `requires_grad` is False."
-    if isinstance(getattr(module, head, None), nn.Parameter):
+    if head != key and isinstance(getattr(module, head, None), nn.Parameter):
         return f"`{head}` is a parameter itself; it should be a layer."
     named = dict(module.named_parameters(remove_duplicate=False))
     shared = [name for name, value in named.items() if name != key and value is named.get(key)]

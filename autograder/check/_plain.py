@@ -37,7 +37,17 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     mistake = proved[0] if len(proved) == 1 else None
     text = about(name, "is not what it should be", "This is not what it should be:")
     slip = values_when(mistake, is_one=not isinstance(wanted, list))
-    raise CheckFailed(text, _difference(wanted, plain), slip, mistake=mistake)
+    shown = (wanted, plain) if not _holds_tuples(expected) else (_with_tuples(wanted), _with_tuples(plain))
+    raise CheckFailed(text, _difference(*shown), slip, mistake=mistake)
+
+
+def _holds_tuples(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(item, tuple) for item in value)
+
+
+def _with_tuples(items: Any) -> Any:
+    """A list of lists as the list of tuples that it stands for."""
+    return [tuple(item) if isinstance(item, list) else item for item in items] if isinstance(items, list) else items
 
 
 class _Other:

@@ -87,7 +87,8 @@ def relies_on(*exercises: str) -> None:
         return
     states = [_session.state(name, _session.exercises.get(name, 1)) for name in exercises]
     if unsolved := [name for name, mark, _ in states if mark != SOLVED]:
-        print(f"What follows uses {' and '.join(unsolved)}, and not all checks of it have passed yet.")
+        listed = " and ".join([", ".join(unsolved[:-1]), unsolved[-1]] if unsolved[1:] else unsolved)
+        print(f"What follows uses {listed}: not all checks of {'them' if unsolved[1:] else 'it'} have passed yet.")
 
 
 def progress(exercises: Mapping[str, int] | None = None) -> None:

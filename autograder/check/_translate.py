@@ -10,6 +10,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed, NotWritten
+from autograder.parts.inputs import UnusableParameters
 from autograder.stub import STUB_MESSAGE
 
 MAX_DETAIL_LINES = 3
@@ -74,9 +75,14 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
             "then run this one again.",
         )
     if isinstance(error, NameError) and not own:
-        return CheckFailed(f"`{error.name}` is not defined.", slip="Run the cell that defines it, then this one again.")
+        return CheckFailed(
+            f"`{error.name}` is not defined.",
+            slip="Run the cell that defines it (if it ends in an error, mend that), then this one again.",
+        )
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
+    if isinstance(error, UnusableParameters):
+        return CheckFailed(str(error), slip="The check of the parts says more: start there.")
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:

@@ -29,7 +29,7 @@ def layer_norm(answer: Module, *, seed: int = 0) -> None:
         with check.case(d_model=d_model, x=x):
             for given, mode in ((x, "train"), (2 - x, "train"), (x, "eval")):
                 expected = F.layer_norm(given, (d_model,), norm.weight, norm.bias)
-                with check.case(d_model=d_model, mode=mode, x=x):
+                with check.case(d_model=d_model, mode=mode, x=x), check.unchanged(weight=norm.weight, bias=norm.bias):
                     output = getattr(norm, mode)()(given)
                 check.dtype("norm(x)", output, x.dtype)
                 # In float64 as well: where eps is added is judged by itself.
@@ -108,7 +108,9 @@ def feed_forward(answer: Module, *, seed: int = 0) -> None:
                 hidden = F.linear(given, first.weight, first.bias).clamp(min=0)
                 expected = F.linear(hidden, second.weight, second.bias).detach()
                 for training in (False, True):
-                    check.close("network(x)", network.train(training)(given), expected, rtol=1e-3)
+                    with check.unchanged(**{"linear_1.weight": first.weight, "linear_2.weight": second.weight}):
+                        output = network.train(training)(given)
+                    check.close("network(x)", output, expected, rtol=1e-3)
     x.requires_grad_()
     for training in (False, True):
         expected = F.linear(F.linear(x, first.weight, first.bias).clamp(min=0), second.weight, second.bias)
@@ -168,6 +170,7 @@ def add_norm(answer: Module, *, seed: int = 0) -> None:
             for training in (True, False):
                 for given in (x, 1 - x):
                     expected = wrapper.train(training).norm(given + sublayer_output)
+                    _is_norm(expected, given + sublayer_output, wrapper.norm)
                     with check.unchanged(x=x, sublayer_output=sublayer_output):
                         output = wrapper(given, sublayer_output)
                     check.close("wrapper(x, sublayer_output)", output, expected.detach(), atol=1e-4)
@@ -175,6 +178,14 @@ def add_norm(answer: Module, *, seed: int = 0) -> None:
                     name, sources = "wrapper(x, sublayer_output)", {"x": x, "sublayer_output": sublayer_output}
                     check.gradients_agree(name, output, expected, **sources)
     check.separate("AddNorm(4)", answer(4), answer(4))
+
+
+def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
+    """What the answer's own norm makes of x (…, d_model) is about that of PyTorch's, however it treats eps."""
+    about = F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias)
+    verdict = "`AddNorm(…).norm` itself gives other values than PyTorch's layer norm."
+    slip = "If it is your `LayerNorm`, see Exercise 4.1 first, or use `nn.LayerNorm`."
+    check.true(x.size(-1) < 4 or torch.allclose(output, about, atol=0.1), verdict, slip)
 
 
 def add_norm_dropout(answer: Module, *, seed: int = 0) -> None:

@@ -124,6 +124,7 @@ def greedy_mode(answer: Decode, *, seed: int = 0) -> None:
         with check.case(max_len=max_len):
             tokens = answer(model, src, max_len)
             _require_decoded_once(model)
+            require_words(tokens, script[:, :1])
             restored = {part.training for part in model.modules()} == {training}
             check.true(restored, f"A model that was in {MODES[training]} is not, or not as a whole, in it afterwards.")
             carries = isinstance(tokens, Tensor) and tokens.requires_grad
@@ -135,6 +136,13 @@ def greedy_mode(answer: Decode, *, seed: int = 0) -> None:
                 answer(model, src, max_len)
                 check.true(not torch.is_grad_enabled(), "Gradients are switched on for the caller.")
             check.true(model.encoded == 2, f"In two calls the encoder runs {model.encoded} times.")
+
+
+def require_words(tokens: Any, words: Tensor) -> None:
+    """Tokens (batch, length) are what the model said, as far as `words` (batch, 1), their first ones, show."""
+    right = isinstance(tokens, Tensor) and tokens.dim() == 2 and len(tokens) == len(words)
+    said = right and bool((tokens == words).any(dim=1).all())
+    check.true(said, "What comes back is not what the model says.", "The check of the tokens says more: start there.")
 
 
 def _require_decoded_once(model: parts.ScriptedModel) -> None:

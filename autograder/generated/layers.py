@@ -48,9 +48,9 @@ def encoder_layer(answer: Layer, *, seed: int = 0) -> None:
         batch, src_len, num_heads, d_k, d_ff = size.values()
         layer: Any = data.randomized(without_dropout(answer(num_heads * d_k, num_heads, d_ff)), seed=seed + index)
         (x,) = tensors((batch, src_len, num_heads * d_k), seed=31 * seed + index)
+        twin = parts.encoder_layer_twin(layer, num_heads)
         with check.case(num_heads=num_heads, x=x):
             check.shape("layer(x)", layer(x.clone()), batch=batch, src_len=src_len, d_model=num_heads * d_k)
-        twin = parts.encoder_layer_twin(layer, num_heads)
         for turn, mask in enumerate((None, *_kinds(seed + index, batch, num_heads, src_len, src_len), None)):
             given = x if turn % 2 else 1 - x
             expected = twin(given, src_mask=blocked(mask, batch, num_heads, src_len, src_len)).detach()
@@ -63,7 +63,7 @@ def encoder_layer(answer: Layer, *, seed: int = 0) -> None:
     check.device("layer(x)", layer, x)
     x.requires_grad_()
     for training in (True, False):
-        output, expected = layer.train(training)(x), twin(x)
+        expected, output = twin(x), layer.train(training)(x)
         check.gradients_agree("layer(x)", output / 4, expected / 4, x=x)
         check.gradients_reach(dict(layer.named_parameters()), output)
 
@@ -75,10 +75,10 @@ def decoder_layer(answer: Layer, *, seed: int = 0) -> None:
         layer: Any = data.randomized(without_dropout(answer(num_heads * d_k, num_heads, d_ff)), seed=seed + index)
         shapes = (batch, tgt_len, num_heads * d_k), (batch, src_len, num_heads * d_k)
         x, memory = tensors(*shapes, seed=31 * seed + index)
+        twin = parts.decoder_layer_twin(layer, num_heads)
         with check.case(num_heads=num_heads, x=x, memory=memory):
             output = layer(x.clone(), memory.clone())
             check.shape("layer(x, memory)", output, batch=batch, tgt_len=tgt_len, d_model=num_heads * d_k)
-        twin = parts.decoder_layer_twin(layer, num_heads)
         own = [None, *_kinds(seed + index, batch, num_heads, tgt_len, tgt_len), None, None]
         cross = [None, None, *_kinds(seed + index + 9, batch, num_heads, tgt_len, src_len), None]
         for turn, (tgt_mask, src_mask) in enumerate(zip(own, cross, strict=True)):
@@ -102,7 +102,7 @@ def decoder_layer(answer: Layer, *, seed: int = 0) -> None:
     check.device("layer(x, memory)", layer, x, memory)
     x.requires_grad_(), memory.requires_grad_()
     for training in (True, False):
-        output, expected = layer.train(training)(x, memory), twin(x, memory)
+        expected, output = twin(x, memory), layer.train(training)(x, memory)
         check.gradients_agree("layer(x, memory)", output / 4, expected / 4, x=x, memory=memory)
         check.gradients_reach(dict(layer.named_parameters()), output)
 
@@ -164,9 +164,10 @@ def encoder_layer_dropout(answer: Layer, *, seed: int = 0) -> None:
     """What each part of an encoder layer returns is dropped out, once, and what it reads never is."""
     x = tensors((2, 5, 12), seed=seed)
     layer: Any = data.randomized(answer(12, 3, 20)).eval()
+    expected = parts.encoder_layer_twin(layer, num_heads=3)(*x)
     output = layer(*x)
     check.shape("layer(x)", output, batch=2, src_len=5, d_model=12)
-    _wired("layer(x)", output, parts.encoder_layer_twin(layer, num_heads=3)(*x))
+    _wired("layer(x)", output, expected)
     _dropped("EncoderLayer(12, 3, 20, dropout=1.0)(x)", answer, x, 2)
     _shares(answer, ("self_attention", "feed_forward"), torch.zeros(20, 30, 12))
 
@@ -175,9 +176,10 @@ def decoder_layer_dropout(answer: Layer, *, seed: int = 0) -> None:
     """What each part of a decoder layer returns is dropped out, once, and what it reads never is."""
     given = tensors((2, 4, 12), (2, 4, 12), seed=seed)
     layer: Any = data.randomized(answer(12, 3, 20)).eval()
+    expected = parts.decoder_layer_twin(layer, num_heads=3)(*given)
     output = layer(*given)
     check.shape("layer(x, memory)", output, batch=2, tgt_len=4, d_model=12)
-    _wired("layer(x, memory)", output, parts.decoder_layer_twin(layer, num_heads=3)(*given))
+    _wired("layer(x, memory)", output, expected)
     _dropped("DecoderLayer(12, 3, 20, dropout=1.0)(x, memory)", answer, given, 3)
     sublayers = "self_attention", "cross_attention", "feed_forward"
     _shares(answer, sublayers, torch.zeros(20, 30, 12), *tensors((20, 6, 12), seed=seed))

@@ -77,8 +77,8 @@ def self_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
                 check.dtype("attention(x, x, x)", output, dtype)
                 check.close("attention(x, x, x)", output, expected)
     large = 40 * x.double()  # in float32, large scores would magnify the rounding of their products
-    expected = parts.MultiHeadAttention.twin_of(attention.double(), num_heads)(large, large, large)
-    check.close("`attention(x, x, x)` with large scores", attention(large, large, large), expected)
+    expected = twin.double()(large, large, large)
+    check.close("`attention(x, x, x)` with large scores", attention.double()(large, large, large), expected)
 
 
 def cross_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
@@ -102,7 +102,7 @@ def cross_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
             with case, check.unchanged(query=query, key=key, value=value):
                 output = _masked(attention.train(training), query, key, value, mask)
                 check.close("attention(query, key, value, mask)", output, expected)
-        _keeps_nothing(attention, num_heads, query, key)
+        _keeps_nothing(attention, twin, query, key)
     _hides_and_learns(_layer(answer, 12, 3, seed=seed), answer(12, 3).eval(), seed)
 
 
@@ -111,15 +111,16 @@ def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
     call, drawn = "attention(query, key, value, mask)", tensors((2, 9, 12), (2, 6, 12), (2, 6, 12), seed=seed)
     mask = (torch.arange(6) < 2).expand(9, 6)
     query, key, value = (x.requires_grad_() for x in drawn)
-    expected = parts.MultiHeadAttention.twin_of(attention, 3)(query, key, value, mask)
+    twin = parts.MultiHeadAttention.twin_of(attention, 3)
+    expected = twin(query, key, value, mask)
     for training in (False, True):
         output = attention.train(training)(query, key, value, mask)
         check.gradients_agree(call, output, expected, query=query, key=key, value=value)
     check.device("attention(x, x, x)", fresh, *drawn[:1] * 3)
     check.device(call, fresh, *drawn, mask)
     large = 1e5 * query.detach().double(), key.detach().double(), value.detach().double()
-    expected = parts.MultiHeadAttention.twin_of(attention.double(), 3)(*large, mask)
-    check.close(f"`{call}` with large scores", attention(*large, mask), expected)
+    expected = twin.double()(*large, mask)
+    check.close(f"`{call}` with large scores", attention.double()(*large, mask), expected)
 
 
 def _masked(attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
@@ -132,17 +133,17 @@ def _masked(attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Ten
     return output
 
 
-def _keeps_nothing(attention: Any, num_heads: int, query: Tensor, key: Tensor) -> None:
+def _keeps_nothing(attention: Any, twin: parts.MultiHeadAttention, query: Tensor, key: Tensor) -> None:
     """The next call, with more queries, with one key less, or with other weights, is answered on its own terms."""
     longer, shorter = torch.cat([query, query], dim=1), key[:, 1:] if key.size(1) > 1 else key
     for inputs in ((longer, key, key), (query, shorter, shorter), (key, key, 1 - key), (query, key, key)):
-        expected = parts.MultiHeadAttention.twin_of(attention, num_heads)(*inputs)
-        with check.case(num_heads=num_heads, query=inputs[0], key=inputs[1]):
+        expected = twin(*inputs)
+        with check.case(num_heads=twin.num_heads, query=inputs[0], key=inputs[1]):
             name = "`attention(query, key, value)` called after other inputs"
             check.close(name, attention(*inputs), expected)
     for weights_seed in (51, 52):
         data.randomized(attention.eval(), seed=weights_seed)
-        expected = parts.MultiHeadAttention.twin_of(attention, num_heads)(query, key, key)
+        expected = parts.MultiHeadAttention.twin_of(attention, twin.num_heads)(query, key, key)
         check.close("`attention(query, key, value)` with other weights", attention(query, key, key), expected)
 
 

@@ -22,8 +22,9 @@ def token_embedding(answer: Layer, *, seed: int = 0) -> None:
     """Each token's row times √d_model, in either mode, for any sizes, after the table has changed, in its dtype."""
     for index, size in enumerate(sizes(seed, 4, vocab_size=(2, 40), d_model=(1, 200), batch=(1, 5), seq_len=(1, 9))):
         vocab_size, d_model, *shape = size.values()
-        embed = answer(vocab_size, d_model).train(index % 3 > 0)
-        check.separate(f"TokenEmbedding({vocab_size}, {d_model})", embed, answer(vocab_size, d_model))
+        call, embed = f"TokenEmbedding({vocab_size}, {d_model})", answer(vocab_size, d_model).train(index % 3 > 0)
+        check.parameters(call, embed, {"embedding.weight": (vocab_size, d_model)})
+        check.separate(call, embed, answer(vocab_size, d_model))
         answer(vocab_size + 3, d_model + 5)
         for step, dtype in enumerate((torch.float32, torch.float32, torch.float64)):
             tokens = _ids(vocab_size, *shape, seed=31 * seed + index + step)
@@ -97,7 +98,9 @@ def positional_encoding(answer: Layer, *, seed: int = 0) -> None:
 def learned_encoding(answer: Layer, *, seed: int = 0) -> None:
     """In eval mode, x with the first rows of the learned table, as they are now; what is used can learn."""
     for layer, lengths, described, x_of in _layers(answer, seed):
-        check.separate("LearnedPositionalEncoding(d_model, max_len)", answer(**described), answer(**described))
+        call = "LearnedPositionalEncoding(d_model, max_len)"
+        check.parameters(call, layer, {"position.weight": (described["max_len"], described["d_model"])})
+        check.separate(call, answer(**described), answer(**described))
         for index, seq_len in enumerate(lengths):
             data.randomized(layer, seed=index)
             x, table = x_of(seq_len), _lengthened(layer.position.weight, index)

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.parts.inputs import require_columns, require_mask, require_tensors
+from autograder.parts.inputs import numbers_of, require_columns, require_mask, require_tensors, size_of
 
 TensorFunction = Callable[..., Tensor]
 
@@ -112,20 +112,24 @@ class MultiHeadAttention(nn.Module):
         self.attention_weights: Tensor | None = None
 
     @classmethod
-    def twin_of(cls, module: LearnersAttention, num_heads: int) -> MultiHeadAttention:
+    def twin_of(cls, module: nn.Module, num_heads: int) -> MultiHeadAttention:
         """PyTorch's layer with the weights of a course-built `module` copied in, in eval mode and of its dtype.
 
         Args:
             module: anything with `nn.Linear` layers `w_q, w_k, w_v, w_o`.
         """
-        layers = module.w_q, module.w_k, module.w_v
-        oracle = cls(module.w_o.weight.size(0), num_heads).to(module.w_o.weight).eval()
-        attention = oracle.attention
-        with torch.no_grad():
-            attention.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-            attention.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-            attention.out_proj.weight.copy_(module.w_o.weight)
-            attention.out_proj.bias.copy_(module.w_o.bias)
+        d_model, own = size_of(module, "w_o.bias"), ("w_q", "w_k", "w_v", "w_o")
+        shapes: dict[str, tuple[int, ...]] = {f"{layer}.weight": (d_model, d_model) for layer in own}
+        shapes |= {f"{layer}.bias": (d_model,) for layer in own}
+        numbers = numbers_of(module, shapes)
+        with torch.device("meta"):
+            oracle = cls(d_model, num_heads).eval()
+        attention = {
+            f"in_proj_{kind}": torch.cat([numbers[f"{layer}.{kind}"] for layer in own[:3]])
+            for kind in ("weight", "bias")
+        }
+        attention |= {f"out_proj.{kind}": numbers[f"w_o.{kind}"] for kind in ("weight", "bias")}
+        oracle.attention.load_state_dict(attention, assign=True)
         return oracle
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:

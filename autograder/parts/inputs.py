@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable, Mapping
+
 from torch import Tensor, nn
+
+
+class UnusableParameters(ValueError):
+    """No twin of PyTorch's can be made of a module: the message says which of its parameters does not do."""
 
 
 def require_tensors(part: str, **inputs: object) -> None:
@@ -53,6 +60,39 @@ def require_mask(part: str, mask: Tensor | None, *wanted: int, name: str = "mask
     if any(size not in (1, full) for size, full in sizes[:2]):
         raise ValueError(f"{does_not_fit} {query_len} queries and {key_len} keys.")
     raise ValueError(f"{does_not_fit} scores of shape {wanted}.")
+
+
+def numbers_of(module: nn.Module, shapes: Mapping[str, Iterable[int]]) -> dict[str, Tensor]:
+    """Copies of the parameters of `module` with these names, such as "w_q.weight", and these shapes.
+
+    Raises:
+        AttributeError: there is nothing of a name.
+        UnusableParameters: PyTorch does not know of it as a parameter of `module`, it has another shape, or it is a
+            matrix that holds one number everywhere: with that, right and wrong answers come to the same.
+    """
+    numbers = {name: _parameter(module, name).detach().clone() for name in shapes}
+    for name, shape in shapes.items():
+        matrix, wanted = numbers[name], tuple(shape)
+        if matrix.shape != wanted:
+            raise UnusableParameters(
+                f"`{name}` has the shape {tuple(matrix.shape)}; with the other layers, {wanted} fits."
+            )
+        if matrix.dim() > 1 and matrix.numel() > 1 and matrix.min() == matrix.max():
+            raise UnusableParameters(f"All numbers of `{name}` are the same.")
+    return numbers
+
+
+def size_of(module: nn.Module, name: str) -> int:
+    """How many numbers a parameter of `module` holds, such as "w_o.bias"; errors as those of `numbers_of`."""
+    return _parameter(module, name).numel()
+
+
+def _parameter(module: nn.Module, name: str) -> nn.Parameter:
+    own = dict(module.named_parameters(remove_duplicate=False))
+    if name not in own:
+        functools.reduce(getattr, name.split("."), module)
+        raise UnusableParameters(f"`{name}` is not in a layer or parameter that PyTorch registers.")
+    return own[name]
 
 
 def _described(value: object) -> str:

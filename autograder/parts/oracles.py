@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.parts.blocks import LearnersDecoderLayer, LearnersEncoderLayer
+from autograder.parts.inputs import numbers_of, size_of
 from autograder.parts.model import LearnersTransformer
 from autograder.parts.position import sinusoidal_encoding
 
+Module = TypeVar("Module", bound=nn.Module)
+ENCODER_LAYER = {
+    "self_attn": "self_attention.attention",
+    "linear1": "feed_forward.linear_1",
+    "linear2": "feed_forward.linear_2",
+    "norm1": "add_norm_1.norm",
+    "norm2": "add_norm_2.norm",
+}
+SRC, TGT, OUTPUT = "src_embedding.embedding.weight", "tgt_embedding.embedding.weight", "output_projection.weight"
+DECODER_LAYER = ENCODER_LAYER | {"multihead_attn": "cross_attention.attention", "norm3": "add_norm_3.norm"}
 
-def encoder_layer_twin(layer: LearnersEncoderLayer, num_heads: int) -> nn.TransformerEncoderLayer:
+
+def encoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerEncoderLayer:
     """`nn.TransformerEncoderLayer` with the weights of a course-built encoder layer, in eval mode."""
-    first = layer.feed_forward.linear_1
-    oracle = nn.TransformerEncoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
-    _copy(layer.self_attention.attention, oracle.self_attn)
-    _copy(layer.feed_forward.linear_1, oracle.linear1)
-    _copy(layer.feed_forward.linear_2, oracle.linear2)
-    _copy(layer.add_norm_1.norm, oracle.norm1)
-    _copy(layer.add_norm_2.norm, oracle.norm2)
-    return oracle.to(first.weight).eval()
+    sizes = size_of(layer, "add_norm_1.norm.bias"), num_heads, size_of(layer, "feed_forward.linear_1.bias")
+    with torch.device("meta"):
+        oracle = nn.TransformerEncoderLayer(*sizes, batch_first=True)
+    return _filled(oracle, layer, ENCODER_LAYER)
 
 
-def decoder_layer_twin(layer: LearnersDecoderLayer, num_heads: int) -> nn.TransformerDecoderLayer:
+def decoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerDecoderLayer:
     """`nn.TransformerDecoderLayer` with the weights of a course-built decoder layer, in eval mode."""
-    first = layer.feed_forward.linear_1
-    oracle = nn.TransformerDecoderLayer(first.in_features, num_heads, first.out_features, batch_first=True)
-    _copy(layer.self_attention.attention, oracle.self_attn)
-    _copy(layer.cross_attention.attention, oracle.multihead_attn)
-    _copy(layer.feed_forward.linear_1, oracle.linear1)
-    _copy(layer.feed_forward.linear_2, oracle.linear2)
-    _copy(layer.add_norm_1.norm, oracle.norm1)
-    _copy(layer.add_norm_2.norm, oracle.norm2)
-    _copy(layer.add_norm_3.norm, oracle.norm3)
-    return oracle.to(first.weight).eval()
+    sizes = size_of(layer, "add_norm_1.norm.bias"), num_heads, size_of(layer, "feed_forward.linear_1.bias")
+    with torch.device("meta"):
+        oracle = nn.TransformerDecoderLayer(*sizes, batch_first=True)
+    return _filled(oracle, layer, DECODER_LAYER)
 
 
 def stack_twin(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerDecoder:
@@ -47,44 +48,53 @@ def stack_twin(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerD
     Args:
         layers: this package's `EncoderLayer` or `DecoderLayer`, all of one size.
     """
-    first = _first(layers)
-    oracle: nn.TransformerEncoder | nn.TransformerDecoder
-    if isinstance(first, nn.TransformerEncoderLayer):
-        encoder_layer = nn.TransformerEncoderLayer(*_sizes(first), batch_first=True)
-        oracle = nn.TransformerEncoder(encoder_layer, len(layers), enable_nested_tensor=False)
-    else:
-        oracle = nn.TransformerDecoder(nn.TransformerDecoderLayer(*_sizes(first), batch_first=True), len(layers))
-    _copy(layers, oracle.layers)
-    return oracle.to(first.linear1.weight).eval()
+    with torch.device("meta"):
+        oracle = _stack(layers)
+    return _filled(oracle, layers, {f"layers.{place}": str(place) for place in range(len(layers))})
 
 
 def transformer_twin(model: LearnersTransformer) -> Callable[[Tensor, Tensor], Tensor]:
-    """`nn.Transformer` with the weights of a course-built model: (src, tgt) → logits, in eval mode."""
-    encoder, decoder = model.encoder.layers, model.decoder.layers
-    d_model, num_heads, _ = _sizes(_first(encoder))
-    oracle = nn.Transformer(
-        d_model, num_heads, batch_first=True, custom_encoder=stack_twin(encoder), custom_decoder=stack_twin(decoder)
-    ).eval()
-    _copy(encoder, oracle.encoder.layers)  # nn.Transformer draws what it is given anew
-    _copy(decoder, oracle.decoder.layers)
+    """`nn.Transformer` with the weights of a course-built model as they are now: (src, tgt) → logits, in eval mode."""
+    module, stacks = cast(nn.Module, model), {"encoder": model.encoder.layers, "decoder": model.decoder.layers}
+    d_model, num_heads, _ = _sizes(_first(stacks["encoder"]))
+    with torch.device("meta"):
+        made: dict[str, Any] = {f"custom_{name}": _stack(layers) for name, layers in stacks.items()}
+        oracle = nn.Transformer(d_model, num_heads, batch_first=True, **made)
+    layers = [f"{name}.layers.{place}" for name, stack in stacks.items() for place in range(len(stack))]
+    _filled(oracle, module, {layer: layer for layer in layers})
+    shapes: dict[str, tuple[int, ...]] = {
+        table: (size_of(module, table) // d_model, d_model) for table in (SRC, TGT, OUTPUT)
+    }
+    if model.output_projection.bias is not None:
+        shapes["output_projection.bias"] = shapes[OUTPUT][:1]
+    numbers, pad_id = numbers_of(module, shapes), model.pad_id
 
-    def embed(table: Tensor, tokens: Tensor) -> Tensor:
-        positions = sinusoidal_encoding(tokens.size(1), table.size(1)).to(table)
-        return F.embedding(tokens, table) * math.sqrt(table.size(1)) + positions
+    def embed(table: str, tokens: Tensor) -> Tensor:
+        positions = sinusoidal_encoding(tokens.size(1), d_model).to(numbers[table])
+        return F.embedding(tokens, numbers[table]) * math.sqrt(d_model) + positions
 
     def logits(src: Tensor, tgt: Tensor) -> Tensor:
-        src_padding, tgt_padding = src == model.pad_id, tgt == model.pad_id
+        src_padding, tgt_padding = src == pad_id, tgt == pad_id
         output: Tensor = oracle(
-            embed(model.src_embedding.embedding.weight, src),
-            embed(model.tgt_embedding.embedding.weight, tgt),
+            embed(SRC, src),
+            embed(TGT, tgt),
             tgt_mask=torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(1),
             src_key_padding_mask=src_padding,
             memory_key_padding_mask=src_padding,
             tgt_key_padding_mask=tgt_padding,
         )
-        return F.linear(output, model.output_projection.weight, model.output_projection.bias)
+        return F.linear(output, numbers[OUTPUT], numbers.get("output_projection.bias"))
 
     return logits
+
+
+def _stack(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerDecoder:
+    """PyTorch's stack for `layers`, without their weights."""
+    first = _first(layers)
+    if isinstance(first, nn.TransformerEncoderLayer):
+        encoder_layer = nn.TransformerEncoderLayer(*_sizes(first), batch_first=True)
+        return nn.TransformerEncoder(encoder_layer, len(layers), enable_nested_tensor=False)
+    return nn.TransformerDecoder(nn.TransformerDecoderLayer(*_sizes(first), batch_first=True), len(layers))
 
 
 def _first(layers: nn.ModuleList) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer:
@@ -92,12 +102,25 @@ def _first(layers: nn.ModuleList) -> nn.TransformerEncoderLayer | nn.Transformer
 
 
 def _sizes(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> tuple[int, int, int]:
-    """d_model, num_heads and d_ff of one of PyTorch's layers."""
-    return layer.self_attn.embed_dim, layer.self_attn.num_heads, layer.linear1.out_features
+    """d_model, num_heads and d_ff of one of PyTorch's layers; the widths are those of its parameters."""
+    return size_of(layer, "norm1.bias"), layer.self_attn.num_heads, size_of(layer, "linear1.bias")
 
 
-def _copy(source: nn.Module, target: nn.Module) -> None:
-    target.load_state_dict(source.state_dict())
+def _filled(oracle: Module, module: nn.Module, names: Mapping[str, str]) -> Module:
+    """The oracle with the weights of `module`, in eval mode.
+
+    Args:
+        oracle: on the device "meta", so that nothing is as large as a learner's module says before the shapes agree.
+        names: the oracle's part → the learner's.
+    """
+    pairs = {
+        f"{theirs}.{key}": (f"{ours}.{key}", parameter.shape)
+        for theirs, ours in names.items()
+        for key, parameter in oracle.get_submodule(theirs).named_parameters()
+    }
+    numbers = numbers_of(module, dict(pairs.values()))
+    oracle.load_state_dict({theirs: numbers[ours] for theirs, (ours, _) in pairs.items()}, assign=True)
+    return oracle.eval()
 
 
 def parameters_of(**layers: nn.Module) -> dict[str, tuple[int, ...]]:

@@ -101,9 +101,7 @@ def test_a_cell_says_what_it_relies_on(capsys: pytest.CaptureFixture[str], monke
     run("7.3 exact_match", "rule")
     capsys.readouterr()
     check.relies_on("7.2 greedy_decode", "7.3 exact_match")
-    assert capsys.readouterr().out == (
-        "What follows uses 7.2 greedy_decode, and not all checks of it have passed yet.\n"
-    )
+    assert capsys.readouterr().out == ("What follows uses 7.2 greedy_decode: not all checks of it have passed yet.\n")
     check.relies_on("7.3 exact_match")
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     check.relies_on("7.2 greedy_decode")

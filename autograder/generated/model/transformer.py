@@ -126,8 +126,7 @@ def transformer_future(answer: Model, *, seed: int = 0) -> None:
             for shown in {1, tgt_len // 2, tgt_len - 1} - {0}:
                 with check.case(src=src, tgt=tgt, training=training):
                     whole, beginning = model(src, tgt), model(src, tgt[:, :shown])
-                    if not beginning.isfinite().all():
-                        return  # the check of values says so
+                    _require_finite(beginning)
                     name = f"model(src, tgt)[:, :{shown}]"
                     when = f"tgt goes on behind position {shown - 1}"
                     check.stays(name, whole[:, :shown], beginning, when=when, slip=FUTURE)
@@ -147,8 +146,7 @@ def transformer_padding(answer: Model, *, seed: int = 0) -> None:
         for batch, longest in ((1, 3), (2, 3), (3, 5), (3, 5), (4, 9)):
             src, tgt = (_padded(batch, longest, size, pad_id, generator) for size in (12, 9))
             alone = [model.eval()(_real(s, pad_id), _real(t, pad_id))[0] for s, t in zip(src, tgt, strict=True)]
-            if not all(logits.isfinite().all() for logits in alone):
-                return  # the check of values says so
+            _require_finite(*alone)
             with check.case(src=src, tgt=tgt, pad_id=pad_id):
                 memory, whole = model.encode(src), model(src, tgt)
                 model.encode(src[-1:].clamp(min=1))  # what another sentence leaves behind plays no part
@@ -179,8 +177,8 @@ def _keeps_nothing(model: Any, pad_id: int) -> None:
 def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
     """The last logits of one source and target depend on all their tokens but the pads."""
     logits = model(src, tgt)[:, -1]
-    if not logits.isfinite().all() or not logits.requires_grad:
-        return  # the check of values says so
+    _require_finite(logits)
+    check.true(logits.requires_grad, "No gradient flows through `model(src, tgt)`, so nothing there could learn.")
     for name, tokens in {"src_embedding": src, "tgt_embedding": tgt}.items():
         weight = model.get_submodule(name).embedding.weight
         if weight is model.output_projection.weight:
@@ -215,8 +213,9 @@ def shared_embeddings(answer: Model, *, seed: int = 0) -> None:
             src, tgt = (tokens.masked_fill(tokens == pad_id, 1) for tokens in (src, tgt))
             apart = _copied(model, apart).eval()
             output, expected = model(src, tgt), apart(src, tgt)
-            if not expected.isfinite().all():
-                return  # the check of values says so
+            _require_finite(expected)
+            told = bool((expected.amax(dim=-1) - expected.amin(dim=-1) > 1e-3).all())
+            check.true(told, "`model(src, tgt)` gives every word of the vocabulary the same logit.")
             if apart.output_projection.bias is not None:
                 unused = torch.allclose(output, expected - apart.output_projection.bias)
                 check.true(not unused, "With shared embeddings the bias of the output layer is left out.")
@@ -243,6 +242,12 @@ def _learns_for_all(model: Any, apart: Any, src: Tensor, tgt: Tensor) -> None:
         (gradient,) = torch.autograd.grad(output.logsumexp(-1).sum(), weight)
         name = "the gradient of the shared matrix, summed over its three jobs"
         check.close(name, gradient, torch.stack(expected).sum(dim=0), rtol=1e-3, atol=1e-3)
+
+
+def _require_finite(*logits: Tensor) -> None:
+    """No logit of sentences that hold words is NaN or infinite; of such logits nothing else can be said."""
+    finite = all(each.isfinite().all() for each in logits)
+    check.true(finite, "`model(src, tgt)` contains NaN or infinite numbers.", "The check of the values: start there.")
 
 
 def _copied(source: nn.Module, target: nn.Module) -> Any:

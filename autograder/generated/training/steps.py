@@ -148,7 +148,7 @@ def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> t
     """Take a step with the rate 1 on two tables, a vector and a parameter that is not used, in two groups.
 
     Returns:
-        how far all parameters move (183,), for a mistake in the loss moves them as far; None clips by default.
+        how far all parameters move (180,), for a mistake in the loss moves them as far; None clips by default.
     """
     moves = []
     for options in ({"max_grad_norm": 1e9}, {} if max_grad_norm is None else {"max_grad_norm": max_grad_norm}):
@@ -166,8 +166,17 @@ def step_clipping(answer: Callable[..., float], *, seed: int = 0) -> None:
     for max_grad_norm in (0.0, 0.02 + seed / 1000, 0.3, 1.7, 6.0 + seed / 100, 11.0, 500.0):
         with check.case(max_grad_norm=max_grad_norm):
             free, clipped = clipped_step(answer, max_grad_norm)
+            _follows_gradients(free)
             expected = free * min(1.0, max_grad_norm / max(free.norm().item(), 1e-9))
             check.close("the change of the parameters", clipped, expected, rtol=1e-3)
+
+
+def _follows_gradients(step: Tensor) -> None:
+    """The step (180,) of `clipped_step` goes along gradients, of whatever loss: those of the matrices are the same."""
+    one, two, bias, idle = torch.split(step, [81, 81, 9, 9])
+    alike = torch.allclose(one, two, atol=1e-4) and torch.allclose(one.view(9, 9).sum(dim=0), bias, atol=1e-3)
+    check.true(bool(one.any()), "Without clipping, the step does not move the parameters at all.")
+    check.true(alike and not idle.any(), "The step does not go along the gradients of the parameters.")
 
 
 def step_mode(answer: Callable[..., float], *, seed: int = 0) -> None:
@@ -176,6 +185,7 @@ def step_mode(answer: Callable[..., float], *, seed: int = 0) -> None:
         model = Deep().train(bool(index % 2))
         model.body[0].train(index > 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        before = model.source.weight.detach().clone()
         for step in (1, 2):
             with left_alone("train_step", model):
                 answer(model, optimizer, *batch_of(seed + index + step, 2, 3, vocab_size=9))
@@ -186,6 +196,7 @@ def step_mode(answer: Callable[..., float], *, seed: int = 0) -> None:
             verdict = "The model, or a part of it, is in eval mode while it learns, so its dropout is off."
             slip = "Call `model.train()` first."
             check.true({training for training, _ in model.modes} == {True}, verdict, slip)
+        check.differs("what the model learns", model.source.weight.detach(), before, when="it takes two steps")
         verdict = "Two steps, one after the other, drop out the same numbers."
         slip = "Something sets the seed, or brings back an earlier state of it."
         check.true(not torch.equal(*model.dropped), verdict, slip)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, data, mistakes, parts
-from autograder.generated.decoding import MODES, small_transformer
+from autograder.generated.decoding import MODES, require_words, small_transformer
 from autograder.generated.inputs import DTYPES, sizes, tensors
 from autograder.parts.translation.beams import search
 
@@ -252,13 +252,15 @@ def beam_mode(answer: Answer, *, seed: int = 0) -> None:
     sources = torch.tensor([[3, 8, 5], [4, 7, 6]])
     for training, (beam_size, max_len, rows) in itertools.product((True, False), ((1, 7, 2), (3, 4, 2), (2, 5, 1))):
         src = sources[:rows]
-        model = parts.ScriptedModel(script, vocab_size=9).train(training)
+        model, twin = (parts.ScriptedModel(script, vocab_size=9).train(training) for _ in range(2))
+        expected, _ = parts.beam_search(twin, src, beam_size, max_len)
         with check.case(beam_size=beam_size, max_len=max_len):
-            check.returns("beam_search(…)", answer(model, src, beam_size, max_len), "tokens", "scores")
+            tokens, _ = check.returns("beam_search(…)", answer(model, src, beam_size, max_len), "tokens", "scores")
             check.true(model.encoded == 1, f"The encoder runs {model.encoded} times for one batch.")
             in_training = any(mode for mode, _ in model.modes)
             check.true(not in_training, "The model, or a part of it, runs in train mode, with dropout.")
             check.true(not any(enabled for _, enabled in model.modes), "The model runs with gradients enabled.")
+            require_words(tokens, expected[:, 1:2])
             restored = {part.training for part in model.modules()} == {training}
             check.true(restored, f"A model that was in {MODES[training]} is not, or not as a whole, in it afterwards.")
             calls = len(model.lengths)

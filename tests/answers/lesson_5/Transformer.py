@@ -83,6 +83,7 @@ WRONG = {
     ),
     "runs without gradients": edit("return self.decode…", "with torch.no_grad():\n    …").fails("values", "No gradient"),
     "detached memory": edit("(src),", "(src).detach(),").fails("values", "No gradient"),
+    "logits that are no numbers": edit("return self.decode(tgt…", "… * torch.nan").fails("masks", "contains NaN"),
     "no causal mask": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id)").fails("masks", "no causal mask"),
     "no mask in the encoder": edit("self.encoder(…", "self.encoder(x)").fails("masks", "encoder gets no mask"),
     "no mask in the cross-attention": edit(", src_mask", ", None").fails("masks", "cross-attention gets no mask"),

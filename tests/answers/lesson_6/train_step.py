@@ -23,6 +23,9 @@ WRONG = {
     ),
     "no optimizer step": edit("optimizer.step()", "").fails("update", "or it is not called at all"),
     "no backward": edit("loss.backward()", "").fails("update", "no gradients are computed"),
+    "gradients of ones": edit("loss.backward()", "for p in model.parameters():\n    p.grad = torch.ones_like(p)").fails(
+        "clipping", "does not go along the gradients"
+    ),
     "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "wrong value"),
     "no clipping": edit("nn.utils…", "").fails("clipping", "not clipped before"),
     "clipping after the step": edit(

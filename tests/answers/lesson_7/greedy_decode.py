@@ -27,6 +27,15 @@ WRONG = {
     "train mode": edit("model.eval()", "model.train()").fails("mode", "runs in train mode"),
     "mode as it comes": edit("model.eval()", "").fails("mode", "runs in train mode"),
     "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
+    "asks the model, and does not listen": body("""
+        was_training = model.training
+        model.eval()
+        with torch.no_grad():
+            tokens = torch.full((len(src), 1), bos_id)
+            next_tokens(model, tokens, model.encode(src), src)
+        model.train(was_training)
+        return tokens
+    """).fails("mode", "is not what the model says"),
     "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode is not"),
     "always back to training": edit("model.train(…", "model.train()").fails("mode", "was in eval mode is not"),
     "a loop without an end": edit("while tokens…", "while not ended.all():").fails("length", "Does your loop end?"),
