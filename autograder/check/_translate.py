@@ -75,10 +75,8 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
             "then run this one again.",
         )
     if isinstance(error, NameError) and not own:
-        return CheckFailed(
-            f"`{error.name}` is not defined.",
-            slip="Run the cell that defines it (if it ends in an error, mend that), then this one again.",
-        )
+        slip = "Run the cell that defines it (if it ends in an error, mend that), then this one again."
+        return CheckFailed(f"`{error.name}` is not defined.", slip=slip)
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
     if isinstance(error, UnusableParameters):
