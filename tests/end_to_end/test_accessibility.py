@@ -24,7 +24,8 @@ NAME = "01_attention"
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
 # The colours of code and of prompts, links without a line, and what scrolls are nbconvert's, not the lesson's.
-NBCONVERT = {"without": (".highlight", ".prompt", ".jp-InputPrompt"), "off": ("link-in-text-block", "scrollable-region-focusable")}
+WITHOUT = (".highlight", ".prompt", ".jp-InputPrompt")
+OFF = ("link-in-text-block", "scrollable-region-focusable")
 NO_WORDS = "[alt=''], [alt*='No description']"  # the second is nbconvert's where there are none
 BAD = """<!DOCTYPE html><title>Bad</title><div style="width: 2000px">Wide.</div>
 <p style="color: #999">Pale.</p><img src="data:,"><details><summary>More</summary><input></details>"""
@@ -105,7 +106,7 @@ def test_nothing_is_wrong_with_failing_checks(
     with window(browser, "accessibility", width=WIDTHS[width]) as seen:
         seen.page.goto(rendered(notebook, tmp_path, theme=scheme))
         assert seen.page.get_by_role("group", name="Failing check").count() > 2
-        found = violations(seen.page, **NBCONVERT)
+        found = violations(seen.page, WITHOUT, OFF)
     assert not found, "\n".join(found)
 
 
@@ -115,7 +116,7 @@ def test_nothing_is_wrong_with_a_lesson(browser: Browser, name: str, tmp_path: P
     notebook = ROOT / "solutions" / name / f"{name}.ipynb"
     with window(browser, "accessibility") as seen:
         seen.page.goto(rendered(notebook, tmp_path, template_name="classic"))
-        found = violations(seen.page, **NBCONVERT)
+        found = violations(seen.page, WITHOUT, OFF)
         figures = seen.page.locator("img[src^='data:']")
         assert figures.count() and not figures.and_(seen.page.locator(NO_WORDS)).count()
     assert not found, "\n".join(found)
