@@ -9,9 +9,10 @@ LESSON ?= 00_orientation
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+NBVAL    := --nbval
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -45,8 +46,10 @@ lab: $(READY)
 	fi; \
 	exec $(BIN)/jupyter lab $$as_root $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
-test: lint server browser
-	$(BIN)/python -m pytest $(PARALLEL) --nbval solutions tests
+test: lint all-tests
+
+all-tests: $(READY) server browser
+	$(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions tests
 
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) $(QUICK)
