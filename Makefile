@@ -1,16 +1,18 @@
 # `make lab` and `make test` set up everything they need in .venv. Only `make test` may touch more: where there is no
-# PostgreSQL server for it to start, or no Chromium to look with, and it may, it installs Debian's.
+# PostgreSQL server for it to start, or no Chromium or npm to look with, and it may, it installs Debian's.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+AXE    := tests/support/axe/node_modules
 LESSON ?= 00_orientation
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+NBVAL    := --nbval
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -44,8 +46,10 @@ lab: $(READY)
 	fi; \
 	exec $(BIN)/jupyter lab $$as_root $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
-test: lint server browser
-	$(BIN)/python -m pytest $(PARALLEL) --nbval solutions tests
+test: lint all-tests
+
+all-tests: $(READY) server browser
+	$(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions tests
 
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) $(QUICK)
@@ -57,17 +61,22 @@ lint: $(READY)
 	$(BIN)/mypy
 
 server:
-	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || sh -c '\
-	  if [ "$$(id -u)" = 0 ]; then run=; elif sudo -n true 2> /dev/null; then run=sudo; else exit 0; fi; \
-	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive \
-	  apt-get install -qq -y --no-install-recommends postgresql > /dev/null'
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || $(call debian,postgresql)
 
-browser:
+browser: $(AXE)
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
-	  || sh -c '\
+	  || $(call debian,chromium)
+
+# axe-core, in the version and with the checksum of the lock file; without it, its tests say what is missing.
+$(AXE): tests/support/axe/package-lock.json
+	-@command -v npm > /dev/null || $(call debian,npm)
+	-@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error > /dev/null && touch $@
+
+# Installs a package of Debian's, and nothing where that is not allowed.
+debian = sh -c '\
 	  if [ "$$(id -u)" = 0 ]; then run=; elif sudo -n true 2> /dev/null; then run=sudo; else exit 0; fi; \
 	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive \
-	  apt-get install -qq -y --no-install-recommends chromium > /dev/null'
+	  apt-get install -qq -y --no-install-recommends $(1) > /dev/null'
 
 release: $(READY)
 	$(BIN)/autograder release
@@ -103,5 +112,5 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/report.py
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(AXE) build *.egg-info .pytest_cache .ruff_cache
 	test ! -e demo/.made-by-autograder-demo || rm -rf demo

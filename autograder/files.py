@@ -49,7 +49,9 @@ def create(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Bring the names in a folder to the disk, where a folder can be opened: not on Windows."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

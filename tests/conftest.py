@@ -7,11 +7,12 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from support.sample_lesson import make_course
 
-from autograder.grading.worker.client import GradingServer
+if TYPE_CHECKING:  # what students install has nothing of grading, and runs the tests of what it has
+    from autograder.grading.worker.client import GradingServer
 
 # Before torch is imported, here and in every process that tests start: on busy machines threads wait for each other
 # far longer than these small tensors take.
@@ -45,6 +46,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def warm() -> Iterator[GradingServer]:
     """One warm process for all tests of this process that do not need their own."""
+    from autograder.grading.worker.client import GradingServer
+
     with GradingServer() as warm:
         yield warm
 
@@ -52,6 +55,8 @@ def warm() -> Iterator[GradingServer]:
 @pytest.fixture(scope="session")
 def small_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A released course with one lesson of two checks, 3 points and 1; nobody may change it."""
+    from support.sample_lesson import make_course
+
     from autograder.course.release import release  # which imports all of nbgrader
 
     folder = make_course(tmp_path_factory.mktemp("small") / "course")

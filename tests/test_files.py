@@ -74,6 +74,21 @@ def test_content_is_on_the_disk_before_the_name_and_the_name_on_return(
     assert done == ["file", "replace", "folder"]
 
 
+def test_where_folders_cannot_be_opened_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows, where opening a folder is an error, a file is written all the same."""
+    opened = os.open
+
+    def as_on_windows(path: Path, flags: int, mode: int = 0o777) -> int:
+        if Path(path).is_dir():
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, mode)
+
+    monkeypatch.delattr(os, "O_DIRECTORY")
+    monkeypatch.setattr(os, "open", as_on_windows)
+    files.write(tmp_path / "a", b"one")
+    assert (tmp_path / "a").read_bytes() == b"one"
+
+
 def test_only_a_new_file_is_created(tmp_path: Path) -> None:
     """A file that is there already is left alone, and a link is not followed."""
     (tmp_path / "a").write_bytes(b"one")

@@ -236,11 +236,11 @@ def test_a_file_with_a_model_and_a_tokenizer_is_a_program(notebook: Notebook, sa
     notebook.pass_checks("1.4 causal_mask", "values")
     assert notebook.kept.count("__main__") == 1 and not list(notebook.file.parent.glob("*edited*"))
     edited = notebook.kept + "print('mine')\n"
-    notebook.file.write_text(edited)
+    notebook.file.write_text(edited, encoding="utf-8")
     notebook.run(MASK)
     notebook.pass_checks("1.4 causal_mask", "values")
     assert notebook.kept.count("__main__") == 1 and "mine" not in notebook.kept
-    assert [path.read_text() for path in notebook.file.parent.glob("*edited*")] == [edited]
+    assert [path.read_text(encoding="utf-8") for path in notebook.file.parent.glob("*edited*")] == [edited]
     terminal = [sys.executable, notebook.file.name, "AB", "ba"]
     lost = subprocess.run(terminal, cwd=notebook.file.parent, capture_output=True, encoding="utf-8", check=False)
     assert lost.returncode == 1 and "my_translator.pt of lesson 8" in lost.stderr

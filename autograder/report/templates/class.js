@@ -1,5 +1,6 @@
 "use strict";
-// Sorts and filters the table of students, and opens what is folded for printing. Without it the page is complete.
+// Sorts and filters the table of students, lets keys scroll what is too wide, and opens what is folded for printing.
+// Without it the page is complete.
 (() => {
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
   const table = document.querySelector("table.sortable");
@@ -62,6 +63,17 @@
     input.addEventListener("input", () => filter(input.value, said));
     table.parentElement.before(controls);
   }
+
+  const watch = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      const reachable = { tabindex: 0, role: "group", "aria-label": target.querySelector("caption").textContent };
+      for (const [name, value] of Object.entries(reachable)) {
+        if (target.scrollWidth > target.clientWidth) target.setAttribute(name, value);
+        else target.removeAttribute(name);
+      }
+    }
+  });
+  for (const scroll of document.querySelectorAll(".scroll")) watch.observe(scroll);
 
   let opened = [];
   window.addEventListener("beforeprint", () => {

@@ -1,0 +1,65 @@
+"""The workflows of CI do what pyproject.toml and the folders say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from support.sample_lesson import ROOT
+
+FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+GRADING = {Requirement(need).name for need in PROJECT["optional-dependencies"]["grading"]}
+
+
+def workflow(path: Path) -> dict[str, Any]:
+    """Read a workflow."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def commands(job: dict[str, Any]) -> list[str]:
+    """What a job runs in a shell."""
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_a_workflow_names_is_there(path: Path) -> None:
+    """Each action has a version, each job ends, and each target of make and each path in a command exists."""
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    for job in workflow(path)["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        assert all(re.search(r"@v\d+$", step["uses"]) for step in job["steps"] if "uses" in step)
+        for command in commands(job):
+            for target in re.findall(r"\bmake ([\w-]+)", command):
+                assert target in targets
+            for name in re.findall(r"(?:^| )((?:tests|solutions|\.ci)\b[\w/.]*)", command):
+                assert (ROOT / name).exists(), name
+
+
+def test_the_oldest_torch_is_the_one_that_the_package_allows() -> None:
+    """Weekly, all tests run with the lower bound of pyproject.toml, and with whatever is newest."""
+    jobs = {
+        job["torch"]: job
+        for job in workflow(ROOT / ".github/workflows/weekly.yml")["jobs"]["torch"]["strategy"]["matrix"]["include"]
+    }
+    needs = {need.name: need for need in map(Requirement, PROJECT["dependencies"])}
+    (bound,) = needs["torch"].specifier
+    assert jobs["oldest"]["packages"].split()[0] == f"torch=={bound.version}.*" and bound.operator == ">="
+    assert jobs["newest"]["packages"] == "torch"
+    assert jobs["oldest"]["python"] == PROJECT["requires-python"].removeprefix(">=")
+
+
+def test_students_install_nothing_of_grading() -> None:
+    """On macOS and Windows the package is installed without its extras, and nothing that is in them."""
+    installed = [
+        command
+        for command in commands(workflow(ROOT / ".github/workflows/weekly.yml")["jobs"]["students"])
+        if "pip install" in command
+    ]
+    words = {word for command in installed for word in command.split()}
+    assert "." in words and "[" not in "".join(words) and not words & GRADING
