@@ -94,6 +94,7 @@ def take_steps(permissions: Permissions) -> dict[Step, str]:
         except (OSError, ValueError, AttributeError) as error:
             errors[step] = str(error) or type(error).__name__
 
+    limits.end_first()  # while /proc can be written to
     take(Step.NO_NEW_PRIVILEGES, lambda: syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1))
     take(Step.NAMESPACES, namespaces.unshare_namespaces)
     take(Step.FOLDER, lambda: namespaces.mount_folder(allowed.folder, allowed.folder_bytes), after=Step.NAMESPACES)

@@ -52,8 +52,12 @@ def set_limits(memory_bytes: int, cpu_seconds: int, file_bytes: int, *, own_name
         most = resource.getrlimit(which)[1]
         limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
         resource.setrlimit(which, (limit, limit))
+
+
+def end_first() -> None:
+    """Let the kernel end this process before others where memory runs out, as far as it may say so."""
     with contextlib.suppress(OSError):
-        write_at_once("/proc/self/oom_score_adj", "1000")  # where memory runs out, it goes first
+        write_at_once("/proc/self/oom_score_adj", "1000")
 
 
 def drop_capabilities() -> None:

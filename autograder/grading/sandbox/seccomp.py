@@ -108,7 +108,8 @@ removexattr:197:14 lremovexattr:198:15 fremovexattr:199:16 truncate:76:45
 
 # Modes and times are Landlock's blind spot, and links such as /proc/self/exe lead out of read-only mounts. So changing
 # them does nothing, but reports success, for `shutil.copy`. `Path.touch` must fail to, or it would make no file.
-PRETENDED = "chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452"
+# Bringing all file systems to the disk would hold up everybody on the machine.
+PRETENDED = "chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452 sync:162:81 syncfs:306:267"
 
 BY_ARGUMENTS = """
 clone:56:220 clone3:435:435 kill:62:129 tkill:200:130 tgkill:234:131 rt_sigqueueinfo:129:138
