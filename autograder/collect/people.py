@@ -139,6 +139,6 @@ def safe_id(told: str) -> str:
     """Return an id for somebody, which is the name of a folder too; where it cannot be what was told, it is like it."""
     told = unicodedata.normalize("NFC", told).strip()
     plain = re.sub(r"\s+", " ", safe_name(told)).strip()[:ID_BY_HAND]
-    if plain == told:
+    if plain and plain == told:
         return plain
     return f"{plain or 'unknown'} {hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -80,7 +80,8 @@ def canvas(download: Download, people: People) -> Found:
         if user not in whose:
             student = people.find(("lms_id", user), ("id", user))
             is_theirs = student is not None and student.lms_id in ("", user)  # or it is a number of another kind
-            whose[user] = student.id if student and is_theirs else user
+            other = f"canvas {user}" if user in people.students else user
+            whose[user] = student.id if student and is_theirs else other
         pile = piles.setdefault(whose[user], _Pile(parts.get("name") or user))
         pile.files.append(file.renamed(PurePosixPath(parts.get("entry") or parts["file"])))
         pile.orders.append(float(parts["attachment"] or 0))
@@ -223,7 +224,7 @@ def _submitter(told: dict[str, Any], name: str, people: People) -> tuple[str, st
 def folder(download: Download, people: People, lesson: str, lessons: Collection[str]) -> Found:
     """Read a folder for each student, or files called STUDENT_LESSON.ipynb."""
     found, piles = Found(), dict[str, _Pile]()
-    files = _unwrapped(download.files, people, lessons)
+    files = _unwrapped(download.files, people, lesson, lessons)
     for file in files:
         first, *rest = file.path.parts
         if rest:
@@ -250,14 +251,19 @@ def _owner(path: PurePosixPath, people: People, lesson: str) -> str:
     return path.stem if people.find(("id", path.stem), ("email", path.stem)) else ""
 
 
-def _unwrapped(files: Sequence[File], people: People, lessons: Collection[str]) -> list[File]:
+def _unwrapped(files: Sequence[File], people: People, lesson: str, lessons: Collection[str]) -> list[File]:
     """Leave out a folder in which all others lie, so that the first folder is a student's."""
+
+    def is_student(name: str) -> bool:
+        return people.find(("id", name), ("email", name)) is not None
+
     unwrapped = list(files)
     while len(tops := {file.path.parts[0] for file in unwrapped}) == 1:
-        is_student = people.find(("id", (top := tops.pop())), ("email", top)) is not None
-        if is_student or any(len(file.path.parts) < 3 or file.path.parts[1] in lessons for file in unwrapped):
+        below = [PurePosixPath(*file.path.parts[1:]) for file in unwrapped]
+        owners = {_owner(path, people, lesson) if len(path.parts) == 1 else path.parts[0] for path in below}
+        if is_student(tops.pop()) or owners & {"", *lessons} or not (len(owners) > 1 or any(map(is_student, owners))):
             break
-        unwrapped = [file.renamed(PurePosixPath(*file.path.parts[1:])) for file in unwrapped]
+        unwrapped = [file.renamed(path) for file, path in zip(unwrapped, below, strict=True)]
     return unwrapped
 
 
