@@ -78,3 +78,6 @@ def run_collect(arguments: argparse.Namespace) -> int:
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("Stopped. What was put into submitted/ stays; the same command goes on.", file=sys.stderr)
+        return 130

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,20 +73,19 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: str, relea
         raise CourseError(
             f"--repository {template} has no {PLACE} in it, as git@github.com:{PLACE}/transformer.git has."
         )
+    if shutil.which("git") is None:
+        raise CourseError("There is no git. Install it, and try again.")
     folder.mkdir(parents=True, exist_ok=True)
 
     def read(student: str) -> HandIn:
         try:
             return _read(folder / student, template.replace(PLACE, student), student, lesson, released)
-        except (_GitError, OSError, subprocess.TimeoutExpired) as error:
-            why = f"did not answer within {SECONDS:g} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+        except Exception as error:  # of one repository, which stops no other
+            why = f"no answer within {SECONDS:g} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
             return HandIn(student, student, (), notes=(f"The repository could not be read: {why}",))
 
-    try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            return Found(list(pool.map(read, names)))
-    except FileNotFoundError:
-        raise CourseError("There is no git. Install it, and try again.") from None
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return Found(list(pool.map(read, names)))
 
 
 def _read(repository: Path, address: str, student: str, lesson: str, released: bytes) -> HandIn:
@@ -120,7 +120,10 @@ def _blob(repository: Path, key: str) -> Callable[[int], bytes]:
         with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
             assert process.stdout is not None
             data = process.stdout.read(most)
-            process.kill()
+            if len(data) == most:
+                process.kill()
+            elif process.wait():
+                raise OSError(f"git cannot read {key}")
         return data
 
     return read

@@ -124,13 +124,11 @@ def read(hand_in: HandIn, lesson: str) -> Contents:
         reader.read(file, hand_in.orders[place] if hand_in.orders else 0.0)
     notebook = _newest([piece for piece in reader.pieces if piece.is_notebook], lesson, contents)
     names = _Names()
+    names.take(PurePosixPath(TIME))  # which says when something was handed in: not for students to write
     if notebook:
         contents.files[names.take(PurePosixPath(f"{lesson}.ipynb"))] = notebook.data
     for piece in reader.pieces:
         if piece is notebook:
-            continue
-        if piece.path.name == TIME:
-            contents.notes.append(f"A file {TIME} of their own was left out: it would say when this was handed in.")
             continue
         path = safe_path(f"{OTHERS}/{piece.path}" if piece.is_notebook else str(piece.path))
         contents.files[names.take(path)] = piece.data

@@ -105,7 +105,8 @@ class People:
 def _canvas_person(sheet: Sheet, row: Row) -> Student:
     """A row of Canvas' gradebook; that of the points, and of the test student, is nobody's."""
     number, login = sheet.get(row, sheet.column("ID")).strip(), sheet.get(row, sheet.column("SIS Login ID")).strip()
-    last, _, first = sheet.get(row, sheet.column("Student")).partition(", ")
+    name = sheet.get(row, sheet.column("Student"))
+    last, _, first = re.sub(r'^="(.*)"$', r"\1", name).partition(", ")  # as Canvas writes what could be a formula
     if sheet.column("Student") is None:
         last, first = sheet.get(row, sheet.column("LastName")), sheet.get(row, sheet.column("FirstName"))
     if not number.isascii() or not number.isdigit() or f"{last}, {first}" == TEST_STUDENT:

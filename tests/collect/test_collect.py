@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -63,16 +64,7 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
         assert submitted(course, student)[NAME] == data, student
     assert submitted(course, "904") == {NAME: data, "notes.txt": b"see zip"}
     assert submitted(course, "911") == {NAME: data, f"others/{NAME}": b"{}"}
-    assert (
-        submitted(course, "912") == {NAME: data, "hw/escaped.py": b"x"}
-        or set(submitted(course, "912"))
-        == {
-            NAME,
-            "evil/escaped.py",
-            "(2)/evil/tmp/escaped.py",
-        }
-        or set(submitted(course, "912")) == {NAME, "evil/escaped.py", "evil/tmp/escaped.py"}
-    )
+    assert set(submitted(course, "912")) == {NAME, "evil/escaped.py", "evil/tmp/escaped.py"}
     new = set(snapshot(course.parent)) - set(before)
     inside = ("course/submitted/", "course/submissions.zip", "course/gradebook.db", "course/__pycache__")
     assert not [path for path in new if not path.startswith(inside)], "nothing lies elsewhere"
@@ -176,12 +168,8 @@ def test_a_run_that_was_stopped_is_completed_by_the_next(
     assert collect("folder", old) == 0
     with monkeypatch.context() as patch:
         stop_after(patch, call, after)
-        try:
-            assert collect("folder", new) == 0
-        except KeyboardInterrupt:
-            pass
-        else:
-            assert after > 2
+        done = collect("folder", new)
+    assert done == 130 or (done == 0 and after >= 3)
     capsys.readouterr()
     assert collect("folder", new) == 0
     said = capsys.readouterr().out
@@ -196,10 +184,8 @@ def test_a_run_that_was_stopped_is_completed_by_the_next(
 
 def stop_after(patch: pytest.MonkeyPatch, call: str, count: int) -> None:
     """Let a function work so often, and then end the run as Ctrl-C or a kill would."""
-    import importlib
-
     module, _, name = call.rpartition(".")
-    holder = importlib.import_module("pathlib").Path if "Path" in module else importlib.import_module(module)
+    holder = Path if module == "pathlib.Path" else importlib.import_module(module)
     real, left = getattr(holder, name), [count]
 
     def stopped(*arguments: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -231,5 +232,6 @@ def test_what_is_no_notebook_is_kept_too() -> None:
     found = contents(
         file("a.py", "1"), file("page.html", "2"), file("timestamp.txt", "1999-01-01"), file("s/t.csv", "3")
     )
-    assert found.files == {"a.py": b"1", "page.html": b"2", "s/t.csv": b"3"}
-    assert found.notes == ["A file timestamp.txt of their own was left out: it would say when this was handed in."]
+    assert found.files == {"a.py": b"1", "page.html": b"2", "(2)/timestamp.txt": b"1999-01-01", "s/t.csv": b"3"}
+    found = contents(file("Timestamp.txt/a.py", "1"), time=datetime(2026, 3, 2, 9, tzinfo=UTC))
+    assert found.files == {"(2)/Timestamp.txt/a.py": b"1", "timestamp.txt": b"2026-03-02T09:00:00+00:00\n"}

@@ -122,7 +122,7 @@ def test_canvas_knows_its_people_by_its_gradebook(course: Path, capsys: pytest.C
     assert set(people) == {"s-ada", "ines", "903", "904", "905"}, "no test student, and no row of points"
     said = capsys.readouterr().out
     assert "Not in the class list, and collected all the same:\n  777 (x)\n" in said
-    assert 'Handed in nothing (2): 903 (="=Evil Bob"), 905 (Jane Nobody).' in said
+    assert "Handed in nothing (2): 903 (Bob =Evil), 905 (Jane Nobody)." in said
     assert "✓ 01_doubling: 4 new, 0 replaced, 0 unchanged." in said
 
 
