@@ -74,7 +74,8 @@ class Submitted:
         fresh.mkdir(parents=True)
         for name, data in contents.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            files.write(fresh / name, data)
+            with files.create(fresh / name) as file:
+                file.write(data)
         if folder.exists():
             folder.rename(self._place_for_replaced(student))
         fresh.rename(folder)

@@ -169,7 +169,7 @@ def test_a_run_that_was_stopped_is_completed_by_the_next(
     with monkeypatch.context() as patch:
         stop_after(patch, call, after)
         done = collect("folder", new)
-    assert done == 130 or (done == 0 and after >= 3)
+    assert done == 130 or (done == 0 and after >= 2)
     capsys.readouterr()
     assert collect("folder", new) == 0
     said = capsys.readouterr().out

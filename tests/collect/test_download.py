@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -185,6 +186,20 @@ def test_a_hand_in_has_limits_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(found.files) == 3 and len(found.problems) == 1 and "More was handed in than 3 files" in found.problems[0]
     monkeypatch.setattr(hand_in, "MOST_BYTES", 5)
     assert list(contents(file("a.txt", "xxx"), file("b.txt", "xxx"), file("c.txt", "x")).files) == ["a.txt", "c.txt"]
+
+
+def test_no_bytes_stop_it() -> None:
+    """Whatever became of a zip file's bytes, something is kept, it lies in the folder, and nothing is raised."""
+    chance = random.Random(0)
+    whole = zipped({"a.ipynb": "{}" * 50, "b/c.zip": zipped({"x.ipynb": "[]", "é.py": "1"}), "../z.txt": "q" * 2000})
+    for _ in range(1000):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            place = chance.randrange(len(data))
+            data[place : place + chance.randrange(4)] = chance.randbytes(chance.randrange(4))
+        found = contents(file("hw.zip", bytes(data)))
+        assert found.files
+        assert not [name for name in found.files if name.startswith("/") or ".." in name.split("/")]
 
 
 def test_hostile_names_stay_in_the_folder() -> None:
