@@ -44,11 +44,13 @@ class File:
     Attributes:
         path: where it lies there: never absolute, without `..`, and not deep.
         modified: in seconds; 0 where that is not known.
+        size: in bytes, as the download says; of what has more, no more is read.
         why_not: why it cannot be read; "" where it can.
     """
 
     path: PurePosixPath
     modified: float
+    size: int
     open_within: Callable[[int], bytes]
     why_not: str = ""
 
@@ -63,13 +65,12 @@ class File:
         """
         if self.why_not:
             raise Unreadable(self.why_not)
+        if self.size > most:
+            raise Unreadable(f"has more than {most / 2**20:.0f} MB")
         try:
-            data = self.open_within(most + 1)
+            return self.open_within(most)
         except Exception as error:  # whatever broken bytes bring about in zipfile and zlib
             raise Unreadable(f"is damaged ({type(error).__name__})") from None
-        if len(data) > most:
-            raise Unreadable(f"has more than {most / 2**20:.0f} MB")
-        return data
 
     def renamed(self, path: PurePosixPath) -> File:
         """Return the same file at another place."""
@@ -138,7 +139,7 @@ def _in_folder(folder: Path) -> Iterator[File]:
         with suppress(OSError):
             found = path.lstat()
             if stat.S_ISREG(found.st_mode):
-                yield File(safe_path(str(path.relative_to(folder))), found.st_mtime, _reader(path))
+                yield File(safe_path(str(path.relative_to(folder))), found.st_mtime, found.st_size, _reader(path))
 
 
 def _reader(path: Path) -> Callable[[int], bytes]:
@@ -161,7 +162,7 @@ def _in_zip(archive: zipfile.ZipFile) -> Iterator[File]:
         why_not = "is encrypted" if entry.flag_bits & ENCRYPTED else ""
         if entry.compress_type not in METHODS:
             why_not = "is packed in a way that is not read here"
-        yield File(safe_path(name), _modified(entry), _member(archive, entry), why_not)
+        yield File(safe_path(name), _modified(entry), entry.file_size, _member(archive, entry), why_not)
 
 
 def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:

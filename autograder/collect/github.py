@@ -99,14 +99,17 @@ def _read(repository: Path, address: str, student: str, lesson: str, released: b
     except _GitError:  # what is handed in is taken from what was fetched, whatever stands here
         notes = (f"{repository} has changes of its own, and was not brought up to date; the hand-in is the newest.",)
     place = f"notebooks/{lesson}"
-    listed = _git(repository, "ls-tree", "-r", "-z", "FETCH_HEAD", "--", f"{place}/").decode("utf-8", "replace")
+    listed = _git(repository, "ls-tree", "-r", "-z", "--long", "FETCH_HEAD", "--", f"{place}/").decode(
+        "utf-8", "replace"
+    )
     files = []
     for line in listed.split("\0")[:MOST_INNER_FILES]:
         about, _, name = line.partition("\t")
-        mode, _, key = about.partition(" blob ")
+        mode, _, key_and_size = about.partition(" blob ")
+        key, _, size = key_and_size.partition(" ")
         if key and mode.startswith("100") and not any(part.startswith(".") for part in name.split("/")):
             path = safe_path(str(PurePosixPath(name).relative_to(place)))
-            files.append(File(path, 0.0, _blob(repository, key)))
+            files.append(File(path, 0.0, int(size), _blob(repository, key)))
     if [file.path.name for file in files] == [f"{lesson}.ipynb"] and files[0].read() == released:
         return HandIn(student, student, ())
     told = _git(repository, "log", "-1", "--format=%ct", "FETCH_HEAD", "--", place).decode().strip() if files else ""

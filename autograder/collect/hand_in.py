@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from autograder.collect.download import File, Unreadable, inside, safe_path
+from autograder.collect.download import LARGEST, File, Unreadable, inside, safe_path
 from autograder.grading.submission.reader import TIME, plain
 
 MOST_BYTES = 200 * 2**20  # of one hand-in
@@ -83,16 +83,17 @@ class _Reader:
     def read(self, file: File, order: float = 0.0, zips: int = 0) -> None:
         """Read a file; of a zip file what is in it, or itself where nothing in it can be read."""
         name = file.path.name
+        if file.size <= LARGEST and not file.why_not:
+            self._files -= 1
+            self._bytes -= file.size
+        if self._files < 0 or self._bytes < 0:
+            self._problem(f"More was handed in than {MOST_FILES:,} files or {MOST_BYTES // 2**20} MB; not all is here.")
+            return
         try:
             data = file.read()
         except Unreadable as error:
             self._problem(f"`{name[:SHOWN]}` {error}.")
             return
-        if self._files == 0 or self._bytes < len(data):
-            self._problem(f"More was handed in than {MOST_FILES:,} files or {MOST_BYTES // 2**20} MB; not all is here.")
-            return
-        self._files -= 1
-        self._bytes -= len(data)
         before = len(self.pieces)
         if name.lower().endswith(".zip"):
             for inner in self._opened(name, data, zips):

@@ -132,9 +132,9 @@ class _WorksheetRow:
     notes: tuple[str, ...] = ()
 
     def may_be(self, name: str) -> bool:
-        """Whether a name in a download is theirs: it has a word of theirs, or nobody is named there."""
+        """Whether a name in a download is theirs, as far as signs go that Moodle leaves out of a file's name."""
         words, others = (set(re.findall(r"\w+", text.casefold())) for text in (self.who, name))
-        return not words or bool(words & others) or sorted("".join(words)) == sorted("".join(others))
+        return words <= others or others <= words or sorted("".join(words)) == sorted("".join(others))
 
 
 def _worksheet(path: Path, people: People) -> list[_WorksheetRow]:

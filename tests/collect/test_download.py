@@ -6,6 +6,7 @@ import io
 import os
 import random
 import zipfile
+import zlib
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -23,7 +24,7 @@ LESSON = "01_doubling"
 def file(name: str, data: bytes | str, modified: float = 0.0) -> File:
     """Return a file of a download."""
     raw = data.encode() if isinstance(data, str) else data
-    return File(safe_path(name), modified, lambda most: raw[:most])
+    return File(safe_path(name), modified, len(raw), lambda most: raw[:most])
 
 
 def contents(*files: File, **more: object) -> Contents:
@@ -185,7 +186,24 @@ def test_a_hand_in_has_limits_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
     found = contents(*(file(f"{number}.txt", "x") for number in range(9)))
     assert len(found.files) == 3 and len(found.problems) == 1 and "More was handed in than 3 files" in found.problems[0]
     monkeypatch.setattr(hand_in, "MOST_BYTES", 5)
-    assert list(contents(file("a.txt", "xxx"), file("b.txt", "xxx"), file("c.txt", "x")).files) == ["a.txt", "c.txt"]
+    assert list(contents(file("a.txt", "xxx"), file("b.txt", "xxx"), file("c.txt", "x")).files) == ["a.txt"]
+
+
+def test_nobody_keeps_the_machine_busy() -> None:
+    """Two thousand files of 100 MB each, or as many zip files of as many files, are given up after a few."""
+    zeros = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = zeros.compress(bytes(download.LARGEST)) + zeros.flush()
+    read_bytes: list[int] = []
+
+    def unpack(most: int) -> bytes:
+        read_bytes.append(download.LARGEST)
+        return zlib.decompress(packed, -15)
+
+    many = (File(safe_path(f"{number}.bin"), 0.0, download.LARGEST, unpack) for number in range(2000))
+    assert len(contents(*many).files) == 2 and sum(read_bytes) <= hand_in.MOST_BYTES
+    inner = zipped({f"{number}.txt": "" for number in range(300)})
+    found = contents(file("hw.zip", zipped({f"{number}.zip": inner for number in range(300)})))
+    assert len(found.files) <= hand_in.MOST_FILES and "More was handed in" in found.problems[0]
 
 
 def test_no_bytes_stop_it() -> None:

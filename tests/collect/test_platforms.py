@@ -147,6 +147,7 @@ def test_names_from_moodle_are_understood(tmp_path: Path, end: str) -> None:
             f"Ada Lovelace_5501_assignsubmission_onlinetext{end}/onlinetext.html": "a",
             "Inés Núñez_5502_assignsubmission_file_01_doubling (1).ipynb": "i",
             "Inés Núñez_5502_assignsubmission_onlinetext_onlinetext.html": "i",
+            f"Ada Smith_5501_assignsubmission_file{end}/hw.ipynb": "s",
             f"Team 7_5503_assignsubmission_file{end}/hw.ipynb": "t",
             f"Zoe Newman_5599_assignsubmission_file{end}/hw.ipynb": "z",
             "readme.txt": "",
@@ -155,14 +156,22 @@ def test_names_from_moodle_are_understood(tmp_path: Path, end: str) -> None:
     assert files_of(result.hand_ins) == {
         "ada@example.org": ["01_doubling.ipynb", "src/helper.py", "onlinetext.html"],
         "ines@example.org": ["01_doubling (1).ipynb", "onlinetext.html"],
+        "Ada Smith 5501": ["hw.ipynb"],
         "Team 7 5503": ["hw.ipynb"],
         "Zoe Newman 5599": ["hw.ipynb"],
     }
     assert result.nobodys == ["readme.txt"]
-    ada, ines, team, zoe = result.hand_ins
+    ada, ines, smith, team, zoe = result.hand_ins
     assert (str(ada.time), str(ines.time)) == ("2026-03-02 09:14:00+00:00", "2026-03-02 10:02:00+00:00")
     assert "has the number 5503 as =Bob Evil" in team.notes[0] and "has no number 5599" in zoe.notes[0]
-    assert team.time is None
+    assert team.time is smith.time is None
+
+
+def test_signs_that_moodle_leaves_out_of_names_do_not_matter() -> None:
+    """An apostrophe, a name of an account in front and another order are the same person; one word in common is not."""
+    theirs = platforms._WorksheetRow("1", "Pat O'Brien", "pat", None)
+    assert all(map(theirs.may_be, ("Pat OBrien", "pat7 Pat O'Brien", "O'Brien Pat")))
+    assert not any(map(theirs.may_be, ("Pat Smith", "Participant", "Alan Turing")))
 
 
 def test_moodles_hand_ins_have_times_and_its_people_names(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
