@@ -6,7 +6,9 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO
 
 DEEPEST = 20  # folders in each other that somebody may have a use for
@@ -57,6 +59,18 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def open_regular(path: Path) -> BufferedReader | None:
+    """Open a file that is one, no link, pipe or device."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    if S_ISREG(os.fstat(handle).st_mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    return None
 
 
 def walk(folder: Path, *, wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Path]:

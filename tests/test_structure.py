@@ -16,8 +16,8 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 FLOORS = (
     ("cli",),
     ("demo",),
-    ("report", "export", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
-    ("grading.cluster",),
+    ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
+    ("grading.cluster", "spreadsheets"),
     ("grading.jobs",),
     ("grading.worker", "grading.gradebook"),
     ("grading.rpc", "grading.sandbox", "grading.submission"),

@@ -61,6 +61,11 @@ class Course:
         """The notebook of a lesson, hidden tests included."""
         return self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
 
+    @property
+    def all_submitted(self) -> Path:
+        """The folder of all submissions."""
+        return self.root / str(self.directory.submitted_directory)
+
     def submitted(self, student: str, lesson: str) -> Path:
         """The folder of a submission."""
         return self._folder(self.directory.submitted_directory, student, lesson)
@@ -115,9 +120,8 @@ class Course:
 
     def strays(self) -> list[str]:
         """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
-        start = self.root / self.directory.submitted_directory
         folders = {self.submitted(student, lesson) for lesson in self.lessons() for student in self.students(lesson)}
-        found = files.walk(start, wanted=lambda name: not name.startswith("."))
+        found = files.walk(self.all_submitted, wanted=lambda name: not name.startswith("."))
         notebooks = (path for path in itertools.islice(found, MOST_SEEN) if path.suffix == ".ipynb")
         strays = (path for path in notebooks if not folders.intersection(path.parents))
         return sorted(str(path.relative_to(self.root)) for path in strays)

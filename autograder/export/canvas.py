@@ -10,16 +10,15 @@ import re
 from collections.abc import Mapping
 
 from autograder.course.config import CourseError
-from autograder.export.matching import match
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.export.spreadsheet_file import Row, Sheet, harmless, number, table
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import Student
+from autograder.spreadsheets.matching import CANVAS, keys_of, match
+from autograder.spreadsheets.sheet import Row, Sheet, harmless, number, table
 
 WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 POINTS = "Points Possible"
-KEYS = {"ID": ("lms_id",), "SIS User ID": ("id", "lms_id"), "SIS Login ID": ("id", "email", "lms_id")}
 TOTALS = re.compile(
     r"(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)"
 )  # also "Unposted …" and those of a group or a grading period: Canvas tells them by these words
@@ -41,7 +40,7 @@ def fill(
         CourseError: the file is no exported gradebook, or has no place for a lesson's points.
     """
     students, points = _parts(sheet)
-    keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
+    keys = keys_of(sheet, CANVAS)
     matches = match(selection.book.students.values(), sheet, students, keys)
     messages.notes += sheet.notes
     taken: dict[int, str] = {}

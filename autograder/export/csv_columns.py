@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from autograder.export.selection import Selection
-from autograder.export.spreadsheet_file import harmless, number, table
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission, Student
+from autograder.spreadsheets.sheet import harmless, number, table
 
 
 class GradeRow(NamedTuple):

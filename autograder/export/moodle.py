@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from html import escape
 
 from autograder.course.config import CourseError
-from autograder.export.matching import match
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.export.spreadsheet_file import Row, Sheet, number, table
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Status
+from autograder.spreadsheets.matching import MOODLE, keys_of, match
+from autograder.spreadsheets.sheet import Row, Sheet, number, table
 
-KEYS = {"Email address": ("email", "id"), "ID number": ("id", "lms_id"), "Username": ("id", "lms_id")}
 IDENTIFIERS = {"email": ("Email address", "email"), "username": ("Username", "id"), "idnumber": ("ID number", "lms_id")}
 ENGLISH = "Set Moodle to English while you download and upload it."
 
@@ -37,10 +36,10 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
     """
     (lesson,) = selection.lessons
     grade, comments = _grade_column(sheet), _comments_column(sheet) if feedback else None
-    keys = {column: names for name, names in KEYS.items() if (column := sheet.column(name)) is not None}
+    keys = keys_of(sheet, MOODLE)
     if not keys:
         raise CourseError(
-            f"{sheet.path} has none of the columns {', '.join(KEYS)}, and names alone do not say who is who. "
+            f"{sheet.path} has none of the columns {', '.join(MOODLE)}, and names alone do not say who is who. "
             "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
         )
     rows = [row for row in sheet.rows[1:] if not row.is_blank]

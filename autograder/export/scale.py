@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.course.config import CourseError
-from autograder.export.spreadsheet_file import number
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission
+from autograder.spreadsheets.sheet import number
 
 
 def scaled(graded: GradedSubmission, lesson: GradebookLesson, maximum: float | None) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
-from autograder.export.spreadsheet_file import number
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.spreadsheets.sheet import number
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from autograder.export import canvas, csv_columns, moodle
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.selection import Messages, Selection, select
-from autograder.export.spreadsheet_file import Sheet, save
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
+from autograder.spreadsheets.sheet import Sheet, save
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,11 @@ from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.selection import Messages, select
-from autograder.export.spreadsheet_file import Sheet, harmless, number, save, table
 from autograder.grading import grade
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Result, Status
+from autograder.spreadsheets.sheet import Sheet, harmless, number, save, table
 
 SAMPLES = ROOT / "tests" / "export" / "samples"
 CANVAS, MOODLE = SAMPLES / "canvas.csv", SAMPLES / "moodle_worksheet.csv"

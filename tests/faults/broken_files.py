@@ -195,7 +195,7 @@ ROWS = [
     # Files and folders.
     Row("the right notebook", as_file(same)),
     Row("nothing but the folder", lambda folder, nb: folder.mkdir(parents=True), None, TEXT),
-    Row("no notebook", lambda folder, nb: write(folder / "notes.txt", b"sorry"), None, TEXT),
+    Row("no notebook", lambda folder, nb: write(folder / "notes.txt", b"sorry"), None, f"{TEXT}, only `notes.txt`."),
     Row("200 MB", large, None, "200 MB, more than 50"),
     Row("60 MB of outputs", as_file(outputs(60 * 2**20)), None, "60 MB, more than 50"),
     Row("20 MB of outputs", as_file(outputs(20 * 2**20))),

@@ -37,8 +37,8 @@ from autograder.course.config import CourseError
 LOCK_SECONDS = 30.0  # how long another program may keep the gradebook locked
 CONNECT_SECONDS = 10
 ADVISORY_KEY = 0x6175746F67726164  # "autograd"; PostgreSQL's locks have numbers, for each database its own
-IN_USE = "Another `autograder grade`{} is writing to the gradebook at {}. Wait until it has ended, then try again."
-RELEASE = "Run `autograder release`, then grade again."
+IN_USE = "Another `autograder` command{} is writing to the gradebook at {}. Wait until it has ended, then try again."
+RELEASE = "Run `autograder release`, then try again."
 
 # A MetaData of its own: nbgrader neither makes nor upgrades this table. No foreign keys: they would keep nbgrader from
 # removing a student. A row counts as long as nbgrader has the submission that it names.
@@ -200,14 +200,14 @@ def explained(where: str) -> Iterator[None]:
         if "database is locked" in message or getattr(original, "sqlstate", None) == "55P03":
             raise CourseError(
                 f"Another program keeps the gradebook at {where} locked, for more than {LOCK_SECONDS:g} seconds. "
-                "Close it, then grade again; what is recorded stays."
+                "Close it, then try again; what is recorded stays."
             ) from error
         if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in message):
             raise CourseError(
                 f"The gradebook at {where} cannot be reached ({message}). Start its server, or mend "
-                "CourseDirectory.db_url in nbgrader_config.py, then grade again; what is recorded stays."
+                "CourseDirectory.db_url in nbgrader_config.py, then try again; what is recorded stays."
             ) from error
         raise CourseError(
-            f"The gradebook at {where} could not be used ({message}). Mend that, or restore a copy, then grade again; "
+            f"The gradebook at {where} could not be used ({message}). Mend that, or restore a copy, then try again; "
             "what is recorded stays."
         ) from error

@@ -11,8 +11,6 @@ import shutil
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from stat import S_ISREG
-from typing import BinaryIO
 
 from autograder import files
 from autograder.course.config import CourseError
@@ -70,7 +68,7 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
     others = files.walk(submitted, wanted=lambda name: not any(fnmatch(name, pattern) for pattern in ignored))
     for path in itertools.islice(others, MOST_SEEN):
         inside = path.relative_to(submitted)
-        source = _open(path)
+        source = files.open_regular(path)
         if source is None or len(os.fsencode(folder / inside)) >= LONGEST_PATH:
             left_out.append(inside)
             if source is not None:
@@ -86,18 +84,6 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
                 shutil.copyfileobj(source, copy)
         count, room = count + 1, room - size
     return left_out
-
-
-def _open(path: Path) -> BinaryIO | None:
-    """Open a file that is one, no link, pipe or device."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    if S_ISREG(os.fstat(handle).st_mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    return None
 
 
 def _sentence(left_out: Sequence[Path]) -> str:

@@ -130,12 +130,13 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
     gradebook = Gradebook(db_url or course.db_url, course.root)
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
-        students, rows = _students(connection), _SubmissionRows.read(connection)
+        students, rows = read_students(connection), _SubmissionRows.read(connection)
     # Put together while nobody waits for the gradebook.
     return GradebookSnapshot(lessons, students, rows.graded(), course, gradebook.where)
 
 
-def _students(connection: Connection) -> dict[str, Student]:
+def read_students(connection: Connection) -> dict[str, Student]:
+    """Read who is in the class, by id, sorted."""
     columns = (
         StudentRow.id,
         StudentRow.first_name,

@@ -5,6 +5,7 @@ Whatever cannot be graded is told apart by a reason that says what is so and wha
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -13,10 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import files
+
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
 MOST_FOLDERS = 20  # in which a notebook is looked for
 MOST_LETTERS = 4 * 10**6  # of all sources together
+MOST_NAMED = 3  # files, in one sentence
+MOST_SEEN = 1000  # files that are looked at for it
+TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
 KINDS = ("code", "markdown", "raw")
 
 
@@ -58,31 +64,32 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
         raise NotGradable("Nothing was handed in.")
     try:
         entries = sorted(folder.iterdir())
-        files, links = _notebooks(entries, folder)
+        found, links = _notebooks(entries, folder)
         if not any(path.suffix.lower() == ".ipynb" for path in entries):
             inside = [path for path in entries if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
-            files = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
+            found = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
         raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
-    named = [path for path in files if path.name == f"{lesson}.ipynb"]
-    alike = [path for path in files if _plain(lesson) in _plain(path.stem)]
-    for candidates in (named, alike, files):
+    named = [path for path in found if path.name == f"{lesson}.ipynb"]
+    alike = [path for path in found if plain(lesson) in plain(path.stem)]
+    for candidates in (named, alike, found):
         if len(candidates) == 1:
             path = candidates[0]
             notes = [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
             if path.parent != folder:
                 notes.append(f"The file lay in a folder of its own, `{_shown(path.parent)}`.")
-            others = ", ".join(f"`{_shown(other)}`" for other in files[:MOST_FOLDERS] if other != path)
+            others = ", ".join(f"`{_shown(other)}`" for other in found[:MOST_FOLDERS] if other != path)
             if others:
-                newer = any(other.stat().st_mtime > path.stat().st_mtime for other in files)
+                newer = any(other.stat().st_mtime > path.stat().st_mtime for other in found)
                 notes.append(f"There is {others} as well{', newer' if newer else ''}; `{_shown(path)}` was graded.")
             return path, notes
         if candidates:
-            names = ", ".join(map(_shown, candidates[:3])) + (", …" if len(candidates) > 3 else "")
+            names = ", ".join(map(_shown, candidates[:MOST_NAMED])) + (", …" if len(candidates) > MOST_NAMED else "")
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
         raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
-    raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
+    only = _only(folder)
+    raise NotGradable(f"There is no notebook{', only ' if only else ''}{only}. It should be called {lesson}.ipynb.")
 
 
 def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
@@ -96,12 +103,20 @@ def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[
     return [path for path in named if path not in outside and path.is_file()], outside
 
 
+def _only(folder: Path) -> str:
+    """The files that were handed in where no notebook was, the first of them by name."""
+    seen = itertools.islice(files.walk(folder, wanted=lambda name: name[0] != "." and name != TIME), MOST_SEEN)
+    names = [f"`{_shown(path)}`" for path in seen if os.path.isfile(path) and not os.path.islink(path)]
+    return ", ".join(names[:MOST_NAMED]) + (" and more" if len(names) > MOST_NAMED else "")
+
+
 def _shown(path: Path) -> str:
     """A file's name as it may be shown: nothing in it moves a cursor, and it fits a line."""
     return "".join(letter if letter.isprintable() else "?" for letter in path.name[:80])
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name by its letters and digits alone, by which a browser's or a student's variants of it are known."""
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 

@@ -560,7 +560,7 @@ def test_locked_gradebook_is_waited_for_and_then_named(course: Path, monkeypatch
 def test_second_recorder_says_that_there_is_one(course: Path) -> None:
     """Two recorders at once are refused, one after the other is fine, and the second changes nothing for the first."""
     with Recorder(course) as recorder:
-        with pytest.raises(CourseError, match=rf"Another `autograder grade` \(process {os.getpid()} on "):
+        with pytest.raises(CourseError, match=rf"Another `autograder` command \(process {os.getpid()} on "):
             Recorder(course).__enter__()
         keep(recorder, small_result(course))
     with Recorder(course) as recorder:
@@ -858,7 +858,9 @@ def test_postgresql_has_one_writer_and_names_locks(
         course, checks=(small_result(course).checks[0], Outcome("check_double_text", 1, Status.FAILED, "\0"))
     )
     with Recorder(course) as recorder:
-        with pytest.raises(CourseError, match=r"Another `autograder grade` is writing to the gradebook at postgresql"):
+        with pytest.raises(
+            CourseError, match=r"Another `autograder` command is writing to the gradebook at postgresql"
+        ):
             Recorder(course).__enter__()
         with engine.connect() as other, other.begin():
             other.execute(text("LOCK TABLE grade"))
@@ -872,7 +874,7 @@ def test_postgresql_has_one_writer_and_names_locks(
         with pytest.raises(CourseError, match="cannot be reached"):
             keep(recorder, odd)
         keep(recorder, odd)  # the server is there again, and so is the lock
-        with pytest.raises(CourseError, match="Another `autograder grade`"):
+        with pytest.raises(CourseError, match="Another `autograder` command"):
             Recorder(course).__enter__()
     engine.dispose()
 

@@ -173,6 +173,13 @@ def test_a_folder_without_a_notebook_has_a_reason(tmp_path: Path) -> None:
     for name in (f"{NAME} (1).ipynb", f"{NAME} (2).ipynb"):
         (tmp_path / "c" / name).write_bytes(b"{}")
     assert "several notebooks" in reason(tmp_path / "c")
+    (tmp_path / "d" / "src").mkdir(parents=True)
+    for name in ("timestamp.txt", ".DS_Store", "answer.py"):
+        (tmp_path / "d" / name).write_bytes(b"x")
+    assert reason(tmp_path / "d") == f"There is no notebook, only `answer.py`. It should be called {NAME}.ipynb."
+    for name in ("a.html", "b.zip", "c.pdf"):
+        (tmp_path / "d" / "src" / name).write_bytes(b"x")
+    assert "only `answer.py`, `a.html`, `b.zip` and more. It" in reason(tmp_path / "d")
 
 
 def test_a_file_that_is_too_large_or_cannot_be_read_has_a_reason(

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.export.spreadsheet_file import Row, Sheet
 from autograder.grading.gradebook.reader import Student
+from autograder.spreadsheets.sheet import Row, Sheet
+
+CANVAS: Mapping[str, Sequence[str]] = {
+    "ID": ("lms_id",),
+    "SIS User ID": ("id", "lms_id"),
+    "SIS Login ID": ("id", "email", "lms_id"),
+}
+MOODLE: Mapping[str, Sequence[str]] = {
+    "Email address": ("email", "id"),
+    "ID number": ("id", "lms_id"),
+    "Username": ("id", "lms_id"),
+}
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,11 @@ class Matches:
     rows: Mapping[str, Row]
     why_not: Mapping[str, str]
     strangers: Sequence[Row]
+
+
+def keys_of(sheet: Sheet, headings: Mapping[str, Sequence[str]]) -> dict[int, Sequence[str]]:
+    """Return the columns of a sheet that say who somebody is, and the attributes of a Student that each may hold."""
+    return {column: names for name, names in headings.items() if (column := sheet.column(name)) is not None}
 
 
 def match(people: Iterable[Student], sheet: Sheet, rows: Sequence[Row], keys: Mapping[int, Sequence[str]]) -> Matches:

@@ -1,0 +1,204 @@
+"""`autograder collect`: what a platform gives out, or a folder or repositories hold, into submitted/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.collect import platforms
+from autograder.collect.download import Download
+from autograder.collect.github import accounts, github
+from autograder.collect.hand_in import HandIn, read
+from autograder.collect.people import People
+from autograder.collect.place import REPLACED, Placed, Submitted
+from autograder.collect.platforms import Found
+from autograder.course.config import CourseError
+from autograder.course.paths import Course
+from autograder.grading.gradebook.database import Gradebook, explained
+from autograder.grading.gradebook.reader import read_students
+from autograder.grading.gradebook.students import write_students
+from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
+
+REPOSITORIES = Path("downloaded", "repositories")
+PROBLEMS = 3  # that are named of one hand-in
+MOST_LINES = 200  # of each kind
+
+
+@dataclass(frozen=True)
+class CollectOptions:
+    """What to collect.
+
+    Attributes:
+        form: "canvas", "moodle", "gradescope", "folder" or "github".
+        file: the download; for "github" the list of accounts.
+        people: the class list, if any.
+        worksheet: Moodle's grading worksheet.
+        repository: the address of a student's repository, with {student} in it.
+    """
+
+    form: str
+    lesson: str
+    file: Path
+    people: Path | None = None
+    worksheet: Path | None = None
+    repository: str = ""
+
+
+@dataclass
+class Summary:
+    """What became of all that was handed in.
+
+    Attributes:
+        notes: what is worth knowing, each with whom it is about.
+        not_gradable: who handed in what no grading can read, and why.
+        unplaced: what could not be put into submitted/, and why.
+        strangers: hand-ins of those whom neither gradebook nor list has.
+        nobodys: files of a download that are nobody's.
+        missing: who has handed in nothing, by whatever way; None where there is no class list.
+    """
+
+    lesson: str
+    placed: dict[Placed, list[str]] = field(default_factory=lambda: {state: [] for state in Placed})
+    notes: list[str] = field(default_factory=list)
+    not_gradable: list[str] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+    nobodys: list[str] = field(default_factory=list)
+    missing: list[str] | None = None
+
+
+def collect(root: Path, options: CollectOptions) -> int:
+    """Collect one lesson and say what came of it; 0, or 1 where something could not be put into submitted/.
+
+    Raises:
+        CourseError: nothing was collected, and why.
+    """
+    course = Course.at(root)
+    (lesson,) = course.choose_lessons([options.lesson])
+    gradebook, summary = Gradebook(course.db_url, course.root), Summary(lesson)
+    with gradebook.writing() as connection:
+        submitted = Submitted(course, lesson)
+        with explained(gradebook.where), connection.begin():
+            people = People.of(read_students(connection))
+        if options.people:
+            people.read(options.people)
+        with ExitStack() as stack:
+            if options.form == "github":
+                found = _from_repositories(course, lesson, options, people)
+            else:
+                download = stack.enter_context(Download(options.file))
+                found = _from_download(download, course, lesson, options, people)
+            with explained(gradebook.where):
+                write_students(connection, people.students.values())
+            summary.notes += people.notes
+            summary.nobodys += found.nobodys
+            for hand_in in _newest(found.hand_ins, summary):
+                _place(hand_in, course, submitted, summary)
+    if people.listed:
+        summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
+        strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
+        summary.strangers = [f"{student} ({who})" for student, who in sorted(strangers.items())]
+    print(*map(_printable, _lines(summary)), sep="\n")
+    return int(bool(summary.unplaced))
+
+
+def _from_repositories(course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
+    released = course.root / course.directory.release_directory / lesson / f"{lesson}.ipynb"
+    try:
+        notebook = released.read_bytes()
+    except OSError:
+        notebook = b""
+    names = accounts(options.file, people)
+    return github(names, options.repository, course.root / REPOSITORIES, lesson, notebook)
+
+
+def _from_download(download: Download, course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
+    if options.form == "canvas":
+        found = platforms.canvas(download, people)
+    elif options.form == "moodle":
+        assert options.worksheet is not None, "the command line asks for it"
+        found = platforms.moodle(download, people, options.worksheet)
+    elif options.form == "gradescope":
+        found = platforms.gradescope(download, people)
+    else:
+        found = platforms.folder(download, people, lesson, course.lessons())
+    platforms.require_some(found, options.form, download.path)
+    return found
+
+
+def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
+    """Return one hand-in of each student, by their ids."""
+    newest: dict[str, HandIn] = {}
+    for hand_in in hand_ins:
+        earlier = newest.setdefault(hand_in.student, hand_in)
+        if earlier is not hand_in:
+            summary.notes.append(f"{hand_in.student}: handed in several times; the newest counts.")
+            newest[hand_in.student] = max(earlier, hand_in, key=lambda one: one.order)
+    return [newest[student] for student in sorted(newest)]
+
+
+def _place(hand_in: HandIn, course: Course, submitted: Submitted, summary: Summary) -> None:
+    """Put a hand-in into its folder; whatever it brings about, the others go on."""
+    student, lesson = hand_in.student, summary.lesson
+    try:
+        contents = read(hand_in, lesson)
+        if hand_in.files:
+            summary.placed[submitted.place(student, contents.files, hand_in.order)].append(student)
+            if reason := _why_not_gradable(course.submitted(student, lesson), lesson):
+                summary.not_gradable.append(" ".join([f"{student}: {reason}", *contents.problems[:PROBLEMS]]))
+                contents.problems.clear()
+        summary.notes += [f"{student}: {text}" for text in (*contents.notes, *contents.problems[:PROBLEMS])]
+    except Exception as error:  # a disk that is full, or what nobody foresaw
+        told = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
+        summary.unplaced.append(f"{student}: {told}")
+
+
+def _why_not_gradable(folder: Path, lesson: str) -> str:
+    """What grading will say of a submission that it cannot read; "" for one that it can."""
+    try:
+        cells_of(bytes_of(find(folder, lesson)[0]))
+    except NotGradable as error:
+        return str(error)
+    return ""
+
+
+def _lines(summary: Summary) -> Iterator[str]:
+    """Say what became of all that was handed in, in the order of what is to be done about it."""
+    placed = summary.placed
+    counts = [f"{len(placed[state])} {state.value}" for state in (Placed.NEW, Placed.REPLACED, Placed.UNCHANGED)]
+    yield f"✓ {summary.lesson}: {', '.join(counts)}."
+    parts = {
+        f"Replaced; what was there before is in submitted/{REPLACED}/:": placed[Placed.REPLACED],
+        "Older than what is there, and left out:": placed[Placed.OLDER],
+        "Changed in submitted/ by hand, or not put there by this command, and left as it is. To take what was "
+        "downloaded, move the folder away and collect again:": placed[Placed.EDITED],
+        "Notes:": summary.notes,
+        "Not gradable as it is:": summary.not_gradable,
+        "Not in the class list, and collected all the same:": summary.strangers,
+        "Nobody's, as far as the names say, and left out:": summary.nobodys,
+        "Could not be put into submitted/:": summary.unplaced,
+    }
+    for title, lines in parts.items():
+        if lines:
+            yield title
+            yield from (f"  {line}" for line in lines[:MOST_LINES])
+            if len(lines) > MOST_LINES:
+                yield f"  … and {len(lines) - MOST_LINES} more."
+    if summary.missing is None:
+        yield "Who has handed in nothing is not known: there is no class list. Name one with --people."
+    elif summary.missing:
+        yield f"Handed in nothing ({len(summary.missing)}): {', '.join(summary.missing)}."
+    else:
+        yield "Everybody in the class list has handed in something."
+
+
+def _named(student: str, people: People) -> str:
+    name = people.students[student].name if student in people.students else student
+    return student if name == student else f"{student} ({name})"
+
+
+def _printable(text: str) -> str:
+    """A text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

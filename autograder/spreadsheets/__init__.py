@@ -1,0 +1,1 @@
+"""CSV files that other programs exchange: read, filled, and matched with students."""
