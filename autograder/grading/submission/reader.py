@@ -60,7 +60,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
         entries = sorted(folder.iterdir())
         files, links = _notebooks(entries, folder)
         if not any(path.suffix.lower() == ".ipynb" for path in entries):
-            inside = [path for path in entries if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
+            inside = [path for path in entries if not path.is_symlink() and path.is_dir() and path.name[0] != "."]
             files = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
         raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
