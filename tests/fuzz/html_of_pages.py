@@ -34,7 +34,7 @@ def unquiet(element: Tag, tags: set[str] = QUIET) -> list[str]:
             found.append(f"{element.name} href={words}")
         if name == "style" and re.search(r"url|expression|import|position", words, re.IGNORECASE):
             found.append(f"{element.name} style={words}")
-        if "mermaid" in words.lower() and name == "class":
+        if name == "class" and {"mermaid", "jp-mermaid"} & set(words.lower().split(" ")):
             found.append(f"{element.name} class={words}")
     if element.name == "input" and (element.get("type") != "checkbox" or "disabled" not in element.attrs):
         found.append("input")

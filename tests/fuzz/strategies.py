@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from support.sample_lesson import sample_lesson
 
 from autograder.course.lesson import cells_of
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
+
+FEW = settings(max_examples=max(10, settings.default.max_examples // 4))  # of what is brought to a disk or a browser
 
 ANY_LETTERS = st.characters(exclude_categories=())  # halves of a character, too
 ODD = ["\x00", "\x1b[2J", "\r", "\x0b", "\x85", "\u2028", "\u202e", "\u2060", "\ud800", "\ufeff", "é", "e\u0301", "🙂"]

@@ -48,7 +48,7 @@ def tensors(draw: st.DrawFn) -> torch.Tensor:
     tensor = tensor.reshape(shape).to(dtype)
     match draw(st.sampled_from(["as it is", "turned", "spread", "trained", "parameter"])):
         case "turned":
-            return tensor.permute(*reversed(range(tensor.ndim)))
+            return tensor.permute(tuple(reversed(range(tensor.ndim))))
         case "spread":
             return tensor.expand(2, *shape)
         case "trained" if tensor.is_floating_point():
