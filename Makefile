@@ -5,17 +5,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 LESSON ?= 00_orientation
+EXAMPLES ?= 2000
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test fuzz quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
 	@echo "make test        run every test, in about twelve minutes on two cores"
+	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"
 	@echo "make doctor      try what the sandbox of grading promises on this machine"
 	@echo "make release     make notebooks/ from solutions/"
@@ -46,6 +49,12 @@ lab: $(READY)
 
 test: lint server browser
 	$(BIN)/python -m pytest $(PARALLEL) --nbval solutions tests
+
+# Two processes; with the same seed and number the same cases come again.
+fuzz: SEED := $(SEED)
+fuzz: $(READY)
+	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
+	echo "These cases again: make fuzz SEED=$(SEED) EXAMPLES=$(EXAMPLES)"; exit $$status
 
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) $(QUICK)
@@ -103,5 +112,5 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/report.py
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) build *.egg-info .hypothesis .pytest_cache .ruff_cache
 	test ! -e demo/.made-by-autograder-demo || rm -rf demo

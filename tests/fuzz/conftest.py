@@ -1,9 +1,11 @@
-"""How long the fuzzer runs: the same few cases in every run of the tests, or as many new ones as `make fuzz` asks for."""
+"""How long the fuzzer runs: the same few cases whenever tests run, or as many new ones as `make fuzz` asks for."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 # What makes cases may take longer than Hypothesis likes on a busy machine; that is no finding.
@@ -23,3 +25,10 @@ settings.register_profile(
     suppress_health_check=SLOW,
 )
 settings.load_profile("fuzz" if EXAMPLES else "tests")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A large case is no finding either."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore:Generating overly large repr"))

@@ -1,4 +1,4 @@
-"""What the fuzzer makes: texts, JSON, notebooks, folders and results as nobody would hand them in, and some who might."""
+"""What the fuzzer makes: texts, JSON, notebooks, folders, outputs and results as hardly anybody would hand them in."""
 
 from __future__ import annotations
 
@@ -11,40 +11,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fuzz.pieces import ACTIVE, CODE, ODD
 from hypothesis import settings
 from hypothesis import strategies as st
 from support.sample_lesson import sample_lesson
 
 from autograder.course.lesson import cells_of
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
+from autograder.grading.worker.outputs import SHOWN
 
 FEW = settings(max_examples=max(10, settings.default.max_examples // 4))  # of what is brought to a disk or a browser
 
 ANY_LETTERS = st.characters(exclude_categories=())  # halves of a character, too
-ODD = ["\x00", "\x1b[2J", "\r", "\x0b", "\x85", "\u2028", "\u202e", "\u2060", "\ud800", "\ufeff", "é", "e\u0301", "🙂"]
-# What a browser could run, whole and in pieces, and what Markdown, MathJax, Mermaid and templates do things with.
-ACTIVE = [
-    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg onload=alert(1)>", "<iframe srcdoc='x'>"),
-    *("<a href='javascript:alert(1)'>", "</pre>", "</script>", "</style>", "</textarea>", "<!--", "-->", "<![CDATA["),
-    *("<?php", "<math>", "<style>", "<base href=//x>", "<meta http-equiv=refresh content=0>", "<object data=x>"),
-    *("<", ">", '"', "'", "&", "`", "```", "~~~", "```mermaid\n", "mermaid", "```html\n", "    ", "\t", "\n", "\n\n", " "),
-    *("&lt;", "&#60;", "&#x3c;script&#x3e;", "&quot;", "&colon;", "java&#115;cript:", "javascript:alert(1)", "data:text/html,x"),
-    *("[a](javascript:alert(1))", "![a](x)", "[a]: javascript:x", "[a]", "](", "]:", "][", "[", "]", "(", ")", "!", "\\"),
-    *("<https://x>", "https://x.y/", "<x@y.z>", "attachment:x", "# ", "## ", "> ", "- ", "- [ ] ", "1. ", ": ", "***", "---"),
-    *("| a | b |\n|---|---|\n| ", " | ", "$", "$$", "\\(", "\\\\(", "\\\\[", "\\begin{a}", "\\end{a}", "\\href{javascript:x}{y}"),
-    *("onerror=alert(1)", " style=x", "{{ 7 * 7 }}", "{% raw %}", "</div>", "</code>", "</td></tr></table>", "\x1b[31m", "%s"),
-]
-CODE = [
-    *("def double(x):\n    return 2 * x", "def double(x): pass", "class double: pass", "x = 1", "import os", "predicted_length"),
-    *(' = "', '"', "'''", "#", "\\\n", ":", "(", ")", "[", "{", "\n", "    ", "\t", "if x:", "lambda", "await x", "return", "%"),
-    *("%%time", "%magic", "!ls", "x = !ls", "x = %f", "a?", "??", "/f a", ",f a", ";f a", ">>> a", "In [1]: a", "...", "@", "="),
-    *("-", "~", "1e999", "9" * 5000, "0x", "1j", "f'{x}'", "f'{'", "\f", "BEGIN SOLUTION", "### BEGIN HIDDEN TESTS\n", "\0"),
-]
 
 
 def joined(pieces: list[str], most: int = 8) -> st.SearchStrategy[str]:
     """Texts made of these pieces, odd letters and a few others."""
-    piece = st.one_of(st.sampled_from(pieces), st.sampled_from(pieces), st.sampled_from(ODD), st.text(ANY_LETTERS, max_size=4))
+    piece = st.one_of(
+        st.sampled_from(pieces), st.sampled_from(pieces), st.sampled_from(ODD), st.text(ANY_LETTERS, max_size=4)
+    )
     return st.lists(piece, max_size=most).map("".join)
 
 
@@ -71,11 +56,9 @@ class Pairs:
     items: list[tuple[str, Any]]
 
 
-tokens = st.sampled_from(
-    [Token(t) for t in ("NaN", "Infinity", "-Infinity", "1e999", "-0", "9" * 400, "9" * 5000, '"\\ud800"', "1.5", "tru")]
-)
-scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts, tokens)
-KEYS = ["cells", "worksheets", "cell_type", "source", "input", "metadata", "nbgrader", "grade_id", "id", "outputs", "nbformat"]
+TOKENS = ["NaN", "Infinity", "-Infinity", "1e999", "-0", "1.5", "tru", '"\\ud800"', "9" * 400, "9" * 5000]
+KEYS = "cells worksheets cell_type source input metadata nbgrader grade_id id outputs nbformat".split()  # noqa: SIM905
+scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts, st.sampled_from(TOKENS).map(Token))
 anything = st.recursive(
     scalars,
     lambda inner: st.one_of(
@@ -128,15 +111,17 @@ def released() -> dict[str, Any]:
 IDS = [cell["id"] for cell in lesson()["cells"]]
 ids = st.one_of(st.sampled_from(IDS), texts, anything)
 kinds = st.sampled_from(["code", "code", "markdown", "markdown", "raw", "heading", None, 3])
-marks = st.fixed_dictionaries({}, optional={"grade_id": ids, "grade": anything, "solution": anything, "points": anything})
-metadata = st.one_of(anything, st.fixed_dictionaries({}, optional={"nbgrader": st.one_of(marks, anything), "tags": anything}))
+marks = st.fixed_dictionaries(
+    {}, optional={"grade_id": ids, "grade": anything, "solution": anything, "points": anything}
+)
+metadata = st.one_of(
+    anything, st.fixed_dictionaries({}, optional={"nbgrader": st.one_of(marks, anything), "tags": anything})
+)
 cell_sources = st.one_of(sources, st.lists(st.one_of(sources, anything), max_size=4), anything)
 own_cells = st.fixed_dictionaries(
     {"cell_type": kinds, "source": cell_sources, "metadata": metadata}, optional={"id": ids, "input": cell_sources}
 )
-CHANGES: dict[str, st.SearchStrategy[Any]] = {
-    "cell_type": kinds, "source": cell_sources, "metadata": metadata, "id": ids, "attachments": anything, "outputs": anything
-}  # fmt: skip
+CHANGES = {"cell_type": kinds, "source": cell_sources, "metadata": metadata, "id": ids, "outputs": anything}
 
 
 @st.composite
@@ -167,7 +152,9 @@ def notebooks(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def files(draw: st.DrawFn) -> bytes:
     """What may lie in a submission as its notebook: one, another JSON, or bytes, in any coding and cut anywhere."""
-    content = draw(st.one_of(notebooks(), notebooks(), anything, st.fixed_dictionaries({"cells": st.lists(own_cells, max_size=3)})))
+    content = draw(
+        st.one_of(notebooks(), notebooks(), anything, st.fixed_dictionaries({"cells": st.lists(own_cells, max_size=3)}))
+    )
     coding = draw(st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "cp500"]))
     data = dumped(content).encode(coding, "replace")
     match draw(st.sampled_from(["as it is", "as it is", "cut", "filled", "noise"])):
@@ -177,19 +164,49 @@ def files(draw: st.DrawFn) -> bytes:
             place = draw(st.integers(0, len(data)))
             return data[:place] + draw(st.binary(max_size=8)) + data[place:]
         case "noise":
-            return draw(st.sampled_from([b"", b"PK", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"])) + draw(st.binary(max_size=50))
+            return draw(st.sampled_from([b"", b"PK", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"])) + draw(
+                st.binary(max_size=50)
+            )
     return data
 
 
 # Folders
 
-FILE_NAMES = [b".ipynb", b"a.ipynb", b"01_doubling.ipynb", b"01-Doubling (1).IPYNB", b"x" * 249 + b".ipynb", b"timestamp.txt"]
-FILE_NAMES += [b"caf\xe9.ipynb", b"\x1b[2J.ipynb", b"a\nb.ipynb", b".hidden", b"sub", b"-rf", b"*", b"b" * 255, b"nbgrader.py"]
+FILE_NAMES = [
+    b".ipynb",
+    b"a.ipynb",
+    b"01_doubling.ipynb",
+    b"01-Doubling (1).IPYNB",
+    b"x" * 249 + b".ipynb",
+    b"timestamp.txt",
+]
+FILE_NAMES += [
+    b"caf\xe9.ipynb",
+    b"\x1b[2J.ipynb",
+    b"a\nb.ipynb",
+    b".hidden",
+    b"sub",
+    b"-rf",
+    b"*",
+    b"b" * 255,
+    b"nbgrader.py",
+]
 file_names = st.one_of(
     st.sampled_from(FILE_NAMES),
     st.binary(min_size=1, max_size=12).map(lambda raw: raw.translate(None, b"\0/")).filter(lambda raw: raw.strip(b".")),
 )
-TARGETS = [b"a.ipynb", b"01_doubling.ipynb", b"sub", b".", b"..", b"/", b"/etc/passwd", b"/dev/zero", b"/proc/self", b"x" * 300]
+TARGETS = [
+    b"a.ipynb",
+    b"01_doubling.ipynb",
+    b"sub",
+    b".",
+    b"..",
+    b"/",
+    b"/etc/passwd",
+    b"/dev/zero",
+    b"/proc/self",
+    b"x" * 300,
+]
 
 
 @dataclass(frozen=True)
@@ -214,6 +231,9 @@ class Entry:
             handle = os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=at)
             os.write(handle, self.content)
             os.close(handle)
+        elif self.kind == "deep":
+            entry, inner, depth = self.content
+            Entry("folder", {inner: Entry("deep", (entry, inner, depth - 1)) if depth else entry}).make(name, at)
         else:
             os.mkdir(name, dir_fd=at)
             inside = os.open(name, os.O_RDONLY, dir_fd=at)
@@ -238,20 +258,15 @@ leaves = st.one_of(
 )
 
 
-def nested(entry: Entry, name: bytes, depth: int) -> Entry:
-    """A thing so many folders deep."""
-    for _ in range(depth):
-        entry = Entry("folder", {name: entry})
-    return entry
-
-
 folders = st.dictionaries(
     file_names,
     st.one_of(
         leaves,
         leaves,
         st.dictionaries(file_names, leaves, max_size=3).map(lambda content: Entry("folder", content)),
-        st.builds(nested, leaves, st.sampled_from([b"d", b"d" * 255]), st.integers(1, 60)),
+        st.tuples(leaves, st.sampled_from([b"d", b"d" * 255]), st.integers(1, 60)).map(
+            lambda deep: Entry("deep", deep)
+        ),
     ),
     max_size=5,
 )
@@ -297,3 +312,35 @@ def results(draw: st.DrawFn, students: st.SearchStrategy[str] = names) -> Result
         peak_bytes=draw(st.integers(0)),
         unenforced=tuple(draw(st.lists(texts, max_size=2))),
     )
+
+
+# Outputs of cells
+
+PNG = "iVBORw0KGgo="
+OUTPUT_KINDS = st.sampled_from(["stream", "display_data", "display_data", "execute_result", "error", "raw"])
+SHOWN_KINDS = st.one_of(st.sampled_from([*SHOWN, "text/html", "image/svg+xml"]), texts)
+words_of_pictures = st.one_of(st.fixed_dictionaries({"alt": texts}), anything)
+FIELDS = {
+    "name": st.sampled_from(["stdout", "stderr", "x"]),
+    "text": texts,
+    "data": st.dictionaries(SHOWN_KINDS, st.one_of(texts, st.just(PNG)), max_size=4),
+    "metadata": st.dictionaries(st.sampled_from(SHOWN), words_of_pictures, max_size=2),
+    "execution_count": st.none(),
+    "ename": texts,
+    "evalue": texts,
+    "traceback": st.lists(texts, max_size=3),
+}
+FIELDS_OF = {
+    "stream": ("name", "text"),
+    "display_data": ("data", "metadata"),
+    "execute_result": ("data", "metadata", "execution_count"),
+    "error": ("ename", "evalue", "traceback"),
+}
+
+
+@st.composite
+def outputs(draw: st.DrawFn) -> dict[str, Any]:
+    """What a process may say that a cell has put out, as a rule with the fields of its kind."""
+    kind = draw(OUTPUT_KINDS)
+    fields = FIELDS_OF.get(kind, ()) if draw(st.integers(0, 9)) else draw(st.sets(st.sampled_from(list(FIELDS))))
+    return {"output_type": kind, **{name: draw(FIELDS[name]) for name in fields}}

@@ -14,8 +14,20 @@ from typing import Any
 import nbformat
 import pytest
 from fuzz.html_of_pages import TEXT, active, parsed
-from fuzz.strategies import CHECKS, FEW, LESSON, dumped, lesson, markdown, names, results, sources, texts
-from fuzz.test_bridge import outputs
+from fuzz.strategies import (
+    CHECKS,
+    FEW,
+    LESSON,
+    anything,
+    dumped,
+    lesson,
+    markdown,
+    names,
+    outputs,
+    results,
+    sources,
+    texts,
+)
 from hypothesis import example, given
 from hypothesis import strategies as st
 from nbconvert.exporters import HTMLExporter
@@ -30,7 +42,7 @@ from autograder.grading.gradebook.writer import _page
 from autograder.grading.rpc.channel import Lost
 from autograder.grading.submission.reader import SubmittedCell
 from autograder.grading.submission.repair import harmless, repair
-from autograder.grading.worker.outputs import Allowance, error_output, outputs_from
+from autograder.grading.worker.outputs import LEAST, MOST_OUTPUTS, SHOWN, Allowance, error_output, outputs_from
 from autograder.report.class_page import class_page
 from autograder.report.outline import outlines_of
 from autograder.report.page import markdown as comment_to_html
@@ -48,7 +60,7 @@ def require_text(html: str) -> None:
 
 
 @given(markdown)
-@example(f"```mermaid\nflowchart TD\n  a[\"{ENTITY}\"] --> b\n  click b \"javascript:alert(1)\"\n```")  # was drawn
+@example(f'```mermaid\nflowchart TD\n  a["{ENTITY}"] --> b\n  click b "javascript:alert(1)"\n```')  # was drawn
 @example("~~~ \u00a0mermaid\na\n~~~")
 def test_markdown_of_a_student_is_text(source: str) -> None:
     """nbconvert makes paragraphs, tables and code of it, and nothing that a browser follows, loads, draws or runs."""
@@ -67,7 +79,23 @@ def test_a_comment_is_text_on_our_pages(comment: str) -> None:
     """Markdown by hand may hold links, none of which is a program, and pictures."""
     for why in active(str(comment_to_html(comment)), FRAME):
         assert why in ("img", "img src", "img alt") or why.startswith("a href="), why
-        assert not why.removeprefix("a href=").strip().lower().startswith(("javascript:", "vbscript:", "data:", "file:"))
+        assert (
+            not why.removeprefix("a href=").strip().lower().startswith(("javascript:", "vbscript:", "data:", "file:"))
+        )
+
+
+@given(st.one_of(st.lists(outputs(), max_size=5), anything), st.integers(0, 300), st.sampled_from([1, 200]))
+def test_outputs_are_bounded_and_of_few_kinds(said: Any, size: int, times: int) -> None:
+    """What a process says that its cell has put out is refused, or becomes text and true pictures, and not too much."""
+    data = dumped(said * times if isinstance(said, list) else said).encode("utf-8", "replace")
+    try:
+        found = outputs_from(data, Allowance(size))
+    except Lost:
+        return
+    assert len(found) <= min(MOST_OUTPUTS, size // LEAST + 2) + 1
+    for output in found:
+        assert set(output.get("data", {})) <= set(SHOWN)
+        assert all(set(about) == {"alt"} for about in output.get("metadata", {}).values())
 
 
 # nbgrader's feedback
@@ -100,7 +128,7 @@ def usual() -> Counter[str]:
 @given(
     st.lists(st.tuples(st.sampled_from(["code", "markdown"]), st.one_of(markdown, sources), texts), max_size=4),
     markdown,
-    st.lists(outputs, max_size=4),
+    st.lists(outputs(), max_size=4),
     st.tuples(texts, texts),
 )
 @example([("markdown", f"```mermaid\n{ENTITY}\n```", "")], "", [], ("", ""))
@@ -133,7 +161,13 @@ def test_a_panel_shows_what_an_answer_says_as_text(
     """The judge's own HTML has no more elements than it means to have, whatever an answer's names and messages are."""
     error = (NotWritten if is_unwritten else CheckFailed)(verdict, details, slip)
     error.rule, error.exercise, error.case = rule, ExerciseName.parse(heading), verdict
-    require_text(_panel.html(error).replace("<b>", "<em>").replace("<i>", "<em>").replace("</b>", "</em>").replace("</i>", "</em>"))
+    require_text(
+        _panel.html(error)
+        .replace("<b>", "<em>")
+        .replace("<i>", "<em>")
+        .replace("</b>", "</em>")
+        .replace("</i>", "</em>")
+    )
 
 
 # Our pages
@@ -167,13 +201,20 @@ def submissions(draw: st.DrawFn) -> GradedSubmission:
 def require_same(page: bytes, plain: bytes, scripts: int) -> None:
     """A page does no more than one on which there is nothing; it holds no letter that no page may hold."""
     found, bare = active(page), active(plain)
-    quiet = {why for why in found if why.split(" ")[0] in ("svg", "rect", "text", "path", "img") or why.startswith("a href=http")}
+    quiet = {
+        why
+        for why in found
+        if why.split(" ")[0] in ("svg", "rect", "text", "path", "img") or why.startswith("a href=http")
+    }
     assert {why: count for why, count in found.items() if why not in quiet} == {
         why: count for why, count in bare.items() if why not in quiet
     }
     soup = parsed(page)
     assert len(soup.find_all("script")) == scripts and len(soup.find_all("style")) == 1
-    assert all(set(svg.attrs) <= {"class", "viewBox", "role", "aria-label", "aria-hidden", "focusable"} for svg in soup.find_all("svg"))
+    assert all(
+        set(svg.attrs) <= {"class", "viewBox", "role", "aria-label", "aria-hidden", "focusable"}
+        for svg in soup.find_all("svg")
+    )
     assert not any(name.startswith("on") for element in soup.find_all(True) for name in element.attrs)
     assert not set(soup.get_text()) & {*map(chr, range(9)), *map(chr, range(14, 32)), *map(chr, range(127, 160))}
 

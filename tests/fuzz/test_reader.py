@@ -49,7 +49,7 @@ def require_readable(text: str) -> None:
 
 @given(files())
 def test_any_bytes_are_cells_or_have_a_reason(raw: bytes) -> None:
-    """Nothing but `NotGradable` is raised, and every cell is of a kind that there is, its source one that can be kept."""
+    """Nothing but `NotGradable` is raised; every cell is of a kind that there is, and its source can be kept."""
     with soon():
         try:
             cells = cells_of(raw)
@@ -61,7 +61,11 @@ def test_any_bytes_are_cells_or_have_a_reason(raw: bytes) -> None:
         assert all(isinstance(name, str) for name in cell.ids)
 
 
-@given(st.sampled_from([b"[", b"{", b'{"a":', b'"', b"\\", b"-", b"1", b"1e", b" ", b"\n", b"\xff", b"[1,", b'{"cells":[{"source":[']))
+@given(
+    st.sampled_from(
+        [b"[", b"{", b'{"a":', b'"', b"\\", b"-", b"1", b"1e", b" ", b"\n", b"\xff", b"[1,", b'{"cells":[{"source":[']
+    )
+)
 def test_long_bytes_take_no_longer_than_their_length(piece: bytes) -> None:
     """Half a megabyte of anything is read at once."""
     with soon():

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzz.strategies import FEW, LESSON, Entry, anything, dumped, folders, made, results, texts
-from fuzz.test_bridge import outputs
+from fuzz.strategies import FEW, LESSON, Entry, anything, dumped, folders, made, outputs, results, texts
 from fuzz.test_reader import require_readable
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,10 +20,11 @@ from support.gradebook import repaired_notebook
 
 from autograder import files
 from autograder.course.config import CourseError
+from autograder.course.paths import Course
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import NoteKind, Result
+from autograder.grading.results import Result
 from autograder.grading.rpc.channel import Lost
 from autograder.grading.worker.outputs import Allowance, outputs_from
 
@@ -48,7 +48,7 @@ def files_in(course: Path) -> set[Path]:
 
 
 @FEW
-@given(results(), texts, st.lists(outputs, max_size=3))
+@given(results(), texts, st.lists(outputs(), max_size=3))
 @example(Result("🙂" * 64, LESSON, reason="x"), "", [])  # 256 bytes: no name for a folder
 @example(Result("\u0301", LESSON, reason="x"), "", [])
 def test_any_result_is_recorded_and_read_back(
@@ -101,8 +101,6 @@ def test_what_is_no_result_is_said_to_be_none(value: Any) -> None:
 @example({b"link": Entry("link", b"x" * 300), b"pipe": Entry("pipe"), b"socket": Entry("socket")})
 def test_any_files_are_kept_beside_a_notebook_or_named(own_course: Path, content: dict[bytes, Entry]) -> None:
     """What else was handed in is copied where it is a file, left out where it is not; nothing of it is followed."""
-    from autograder.course.paths import Course
-
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         submitted, folder = made(Path(place) / "submitted", content), Path(place) / "graded" / "ada" / LESSON
         left_out = write_folder(folder, f"{LESSON}.ipynb", b"{}", submitted, Course.at(own_course), 0o644)
@@ -114,8 +112,3 @@ def test_any_files_are_kept_beside_a_notebook_or_named(own_course: Path, content
         assert [path.name for path in folder.parent.iterdir()] == [LESSON]
         files.remove(Path(place) / "submitted")
         files.remove(Path(place) / "graded")
-
-
-def test_every_kind_of_note_is_recorded(own_course: Path) -> None:
-    """The strategy of results knows all kinds."""
-    assert {kind.value for kind in NoteKind} >= {"file", "answer", "run"}

@@ -1,4 +1,4 @@
-"""Whatever was handed in is repaired: the lesson's own cells as they are in solutions/, the student's where they belong."""
+"""Whatever was handed in is repaired: the lesson's cells as they are in solutions/, the student's where they belong."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import nbformat
-from fuzz.strategies import CODE, dumped, files, joined, lesson, markdown, notebooks, released, sources
+from fuzz.pieces import CODE
+from fuzz.strategies import dumped, files, joined, lesson, markdown, notebooks, released, sources
 from fuzz.test_reader import soon
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -22,7 +23,26 @@ from autograder.grading.submission.repair import Repaired, harmless, repair
 SOURCE: NotebookNode = nbformat.from_dict(lesson())
 WRITTEN_BY_STUDENTS = ("double", "predict_length", "explain")
 GIVEN = {cell.id: cell for cell in SOURCE.cells if cell.id not in WRITTEN_BY_STUDENTS}
-PIECES = [*CODE, "\n", " ", "a.", "a[0]", "x\n", "(" * 50, "%a ", "!", "= %", ";", "/f a\n", ",f\n", "?\n", " ?", "f'{", "é", "\\"]
+PIECES = [
+    *CODE,
+    "\n",
+    " ",
+    "a.",
+    "a[0]",
+    "x\n",
+    "(" * 50,
+    "%a ",
+    "!",
+    "= %",
+    ";",
+    "/f a\n",
+    ",f\n",
+    "?\n",
+    " ?",
+    "f'{",
+    "é",
+    "\\",
+]
 
 
 def submitted(raw: bytes) -> list[SubmittedCell] | None:
@@ -115,7 +135,12 @@ def test_a_long_cell_is_parsed_soon(piece: str, between: str, end: str) -> None:
         predicted(source, "predicted_length")
 
 
-@given(st.one_of(sources, joined(['predicted_length = "', "predicted_length = ", '"', "-", "0x", "9" * 50, "1j", "(", ")", "b'", "f'"])))
+@given(
+    st.one_of(
+        sources,
+        joined(['predicted_length = "', "predicted_length = ", '"', "-", "0x", "9" * 50, "1j", "(", ")", "b'", "f'"]),
+    )
+)
 def test_a_prediction_is_a_short_text_or_none(source: str) -> None:
     """Whatever stands in a predict cell is read and never run."""
     text = predicted(source, "predicted_length")

@@ -110,7 +110,10 @@ class _Repair:
         for name in submitted.ids:
             if name in self.by_id:
                 return self.by_id[name]
-        text = _normalised(submitted.source)
+        return self._given_as(_normalised(submitted.source))
+
+    def _given_as(self, text: str) -> Cell | None:
+        """The instructor's cell in which this text was given; None for nothing."""
         return next((cell for cell in self.cells if self._is_as_given(text, cell)), None) if text else None
 
     def _is_as_given(self, text: str, cell: Cell) -> bool:
@@ -208,9 +211,7 @@ class _Repair:
         for place, (cell, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
             if owner is not None:
                 follows = owner
-                is_changed = cell.kind == owner.kind == "code" and not self._is_as_given(
-                    _normalised(cell.source), owner
-                )
+                is_changed = cell.kind == owner.kind == "code" and self._given_as(_normalised(cell.source)) is None
                 if owner.is_answer or owner.is_graded or not is_changed:
                     continue
             if place not in self.spent and cell.source.strip() and cell.kind != "raw":

@@ -62,7 +62,12 @@ def test_no_reply_can_do_more_than_be_refused_or_believed(seed: int) -> None:
 def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char: str, times: int) -> None:
     """A short message makes no gigabytes of one tensor of bytes, by asking for copies of it."""
     monkeypatch.setattr(decoder, "MOST_BYTES", 8000)
-    header = {"operation": "ok", "number": 1, "grad_enabled": True, "tensors": [[-1, "uint8", [1000], None, *[False] * 3]]}
+    header = {
+        "operation": "ok",
+        "number": 1,
+        "grad_enabled": True,
+        "tensors": [[-1, "uint8", [1000], None, *[False] * 3]],
+    }
     ours, theirs = socket.socketpair()
     with ours, theirs:
         peer = Peer(Channel(ours), judge=True)
