@@ -124,6 +124,7 @@ def usual() -> Counter[str]:
     return active(feedback(repair(SOURCE, []).notebook))
 
 
+@pytest.mark.filterwarnings("ignore:Your element with mimetype")
 @FEW
 @given(
     st.lists(st.tuples(st.sampled_from(["code", "markdown"]), st.one_of(markdown, sources), texts), max_size=4),

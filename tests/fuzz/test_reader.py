@@ -45,6 +45,7 @@ def require_readable(text: str) -> None:
     """A reason or a note is short, and does nothing to a terminal or a file."""
     assert text and len(text) <= LONGEST_REASON
     assert text.encode("utf-8") and text.isprintable()
+    assert tempfile.gettempdir() not in text
 
 
 @given(files())
@@ -76,6 +77,7 @@ def test_long_bytes_take_no_longer_than_their_length(piece: bytes) -> None:
 
 
 @given(folders)
+@example({b"\x1b[2J\xe9.ipynb": Entry("link", b"/etc/passwd")})  # stood in the reason as it is, its whole path
 @example({b"link": Entry("link", b"x" * 300)})  # could not be asked whether it is a folder, and was never removed
 def test_any_folder_is_a_notebook_or_has_a_reason(content: dict[bytes, Entry]) -> None:
     """A notebook that is found is a file within the folder; what is odd about it can be read."""

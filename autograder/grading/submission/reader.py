@@ -81,7 +81,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             names = ", ".join(map(_shown, candidates[:3])) + (", …" if len(candidates) > 3 else "")
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
-        raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
+        raise NotGradable(f"`{_shown(links[0])}` is a link to a file elsewhere. Put the notebook itself there.")
     raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
 
 
