@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905 (words by the line, as one reads them)
 """Whatever comes over the bridge is a value, an error of the answer's, or the end of the other side."""
 
 from __future__ import annotations
@@ -185,65 +186,15 @@ def things() -> list[Any]:
 
 FRAMES = [frame_of(thing, judge=False) for thing in things()]
 HEADERS = [(json.loads(header), blob) for header, blob in FRAMES]
-TAGS = [
-    "t",
-    "l",
-    "set",
-    "d",
-    "T",
-    "Ts",
-    "float",
-    "slice",
-    "number",
-    "array",
-    "exact",
-    "dtype",
-    "device",
-    "python",
-    "known",
-]
-TAGS += [
-    "back",
-    "m",
-    "f",
-    "class",
-    "next",
-    "object",
-    "optimizer",
-    "verdict",
-    "error",
-    "ok",
-    "call",
-    "get",
-    "copy",
-    "backward",
-]
-WORDS = [
-    *TAGS,
-    *DTYPES,
-    *ARRAY_TYPES,
-    "cpu",
-    "meta",
-    "nan",
-    "Decimal",
-    "1e999999999",
-    "1/0",
-    "torch",
-    "forward",
-    "__class__",
-]
-WORDS += [
-    "Adam",
-    "Adagrad",
-    "SparseAdam",
-    "LBFGS",
-    "Optimizer",
-    "lr",
-    "fused",
-    "KeyError",
-    "ExceptionGroup",
-    "StopIteration",
-]
+TAGS = """
+t l set d T Ts float slice number array exact dtype device python known back m f class next object optimizer verdict
+error ok call get copy backward
+""".split()
+SPECIAL = """
+cpu meta nan Decimal 1e999999999 1/0 torch forward __class__ Adam Adagrad SparseAdam LBFGS Optimizer lr fused KeyError
+ExceptionGroup StopIteration
+""".split()
+WORDS = [*TAGS, *DTYPES, *ARRAY_TYPES, *SPECIAL]
 ODD_NUMBERS = st.sampled_from(
     [-5, -4, -3, -2, -1, 0, 1, 2, 3, 16, 2**31, 2**40 - 1, 2**63, 2**64, 10**30, 1e308, -0.0, True, None]
 )

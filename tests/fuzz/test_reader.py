@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fuzz.bounds import require_readable, soon
 from fuzz.strategies import Entry, files, folders, made
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,16 +19,6 @@ from autograder.grading.results import Limits
 from autograder.grading.submission.reader import KINDS, NotGradable, bytes_of, cells_of, find
 
 LESSON = "01_doubling"
-LONGEST_REASON = 600
-SECONDS = 5.0  # of processor time, which a busy machine does not stretch
-
-
-@contextmanager
-def soon() -> Iterator[None]:
-    """What runs inside takes no longer than a submission may."""
-    begin = time.process_time()
-    yield
-    assert time.process_time() - begin < SECONDS
 
 
 @contextmanager
@@ -39,13 +29,6 @@ def submission(content: dict[bytes, Entry]) -> Iterator[Path]:
         yield folder
         file_system.remove(folder)
         assert not folder.exists()
-
-
-def require_readable(text: str) -> None:
-    """A reason or a note is short, and does nothing to a terminal or a file."""
-    assert text and len(text) <= LONGEST_REASON
-    assert text.encode("utf-8") and text.isprintable()
-    assert tempfile.gettempdir() not in text
 
 
 @given(files())

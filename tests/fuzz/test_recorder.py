@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzz.bounds import require_readable
 from fuzz.strategies import FEW, LESSON, Entry, anything, dumped, folders, made, outputs, results, texts
-from fuzz.test_reader import require_readable
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.gradebook import repaired_notebook

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import nbformat
+from fuzz.bounds import soon
 from fuzz.pieces import CODE
 from fuzz.strategies import dumped, files, joined, lesson, markdown, notebooks, released, sources
-from fuzz.test_reader import soon
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from nbformat import NotebookNode
