@@ -6,18 +6,21 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 AXE    := tests/support/axe/node_modules
 LESSON ?= 00_orientation
+EXAMPLES ?= 2000
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 NBVAL    := --nbval
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test all-tests quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests fuzz quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
 	@echo "make test        run every test, in about three quarters of an hour on two cores"
+	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"
 	@echo "make doctor      try what the sandbox of grading promises on this machine"
 	@echo "make release     make notebooks/ from solutions/"
@@ -50,6 +53,12 @@ test: lint all-tests
 
 all-tests: $(READY) server browser
 	$(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions tests
+
+# Two processes; with the same seed and number the same cases come again.
+fuzz: SEED := $(SEED)
+fuzz: $(READY)
+	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
+	echo "These cases again: make fuzz SEED=$(SEED) EXAMPLES=$(EXAMPLES)"; exit $$status
 
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) $(QUICK)
@@ -112,5 +121,5 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/report.py
 
 clean:
-	rm -rf $(VENV) $(AXE) build *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(AXE) build *.egg-info .hypothesis .pytest_cache .ruff_cache
 	test ! -e demo/.made-by-autograder-demo || rm -rf demo

@@ -112,7 +112,7 @@ def remove(folder: str | Path) -> None:
     for place in waiting:
         for inner in _listed(place):
             with suppress(OSError):
-                if inner.is_dir() and not inner.is_symlink():
+                if not inner.is_symlink() and inner.is_dir():  # a link may have a target too long to ask for
                     inner.chmod(0o700)
                     waiting.append(inner.rename(folder / f"{secrets.token_hex(8)}.removed"))
                 else:

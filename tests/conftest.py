@@ -30,6 +30,7 @@ LONGEST = (
     "tests/end_to_end/",
     "tests/tools/",
     "tests/grading/",
+    "tests/fuzz/",
     "solutions/08",
     "solutions/06",
     "solutions/07",

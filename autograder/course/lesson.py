@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,8 +22,8 @@ FACTS = re.compile(
 )
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
-MAGIC = re.compile(r"^\s*[%!?]|=\s*[%!]|\?\s*$", re.MULTILINE)
-MOST_MAGICS = 100  # in a cell; the time for them grows with their square
+MAGIC = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+MOST_MAGICS, MOST_LETTERS = 100, 20_000  # in a cell that is no Python; the time for both together is their product
 FOLD_TITLE = 100  # characters, what a notebook's width shows
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
 
@@ -308,14 +309,19 @@ def as_python(source: str) -> str:
     """Return a cell with IPython's magics and commands as calls.
 
     Raises:
-        SyntaxError: it cannot be, or has so many that IPython would take seconds for it.
+        SyntaxError: it cannot be, or is so long, or has so many, that IPython would take seconds for it.
     """
-    if len(MAGIC.findall(source)) > MOST_MAGICS:
-        raise SyntaxError(f"more than {MOST_MAGICS} magics or commands in one cell")
-    try:
-        return TransformerManager().transform_cell(source)
-    except RuntimeError as error:
-        raise SyntaxError(str(error)) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with suppress(Exception):  # most cells are Python as they stand
+            compile(source, "cell", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            return source
+        if len(source) > MOST_LETTERS or len(MAGIC.findall(source)) > MOST_MAGICS:
+            raise SyntaxError(f"more than {MOST_MAGICS} magics, or {MOST_LETTERS} letters beside one, in a cell")
+        try:
+            return TransformerManager().transform_cell(source)
+        except Exception as error:
+            raise SyntaxError(str(error)) from None
 
 
 def parse(source: str) -> ast.Module:

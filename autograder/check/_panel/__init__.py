@@ -79,7 +79,7 @@ def _where_hints_are(error: CheckFailed) -> str | None:
     """One line, where no slip is proved and there is an answer that a hint could mend."""
     if error.exercise is None or not error.exercise.number or error.slip:
         return None
-    return f"The hints under exercise {error.exercise.number} may help."
+    return f"The hints under exercise {_text(error.exercise.number)} may help."
 
 
 def _picture(picture: Picture | None) -> str:

@@ -37,6 +37,8 @@ from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
+LONGEST_NAME = 255  # in bytes, of a folder
+
 
 class Recorded(NamedTuple):
     """A result as it was recorded, without its notebook, and the digest of what was graded."""
@@ -290,9 +292,9 @@ def _to_bytes(notebook: NotebookNode) -> bytes:
 
 def _require_plain_name(student: str) -> None:
     plain = student.isprintable() and not student.startswith(".") and Path(student).name == student
-    if not plain or not 0 < len(student) <= 128:
+    if not plain or not 0 < len(student) <= 128 or len(student.encode()) > LONGEST_NAME:
         shown = student.encode("unicode_escape").decode()
         raise CourseError(
             f"`{shown}` cannot be a student's name in the gradebook. Give the folder in submitted/ a name of at most "
-            "128 printable characters that does not begin with a dot."
+            f"128 printable characters, {LONGEST_NAME} bytes, that does not begin with a dot."
         )

@@ -13,7 +13,7 @@ from torch import Tensor, nn, optim
 
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.channel import malformed
+from autograder.grading.rpc.channel import MOST_BYTES, malformed
 from autograder.grading.rpc.encoder import ARRAY_TYPES, MOST_DEPTH, MOST_ITEMS
 from autograder.grading.rpc.messages import (
     Buffer,
@@ -75,7 +75,7 @@ class Decoder:
     """
 
     def __init__(self, state: Session, message: Message, blob: bytearray, caller: Caller) -> None:
-        self._state, self._caller, self._items = state, caller, 0
+        self._state, self._caller, self._items, self._array_bytes = state, caller, 0, 0
         self._message, self._blob = message, Blob(blob, strides=not state.judge)
         self._kept: list[Tensor] = []  # until the value has been read
         for content in message.tensors:
@@ -104,7 +104,7 @@ class Decoder:
         """
         try:
             return self._decode(self._message.value, 0)
-        except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
+        except Exception as error:  # whatever it is, it came from there
             raise malformed(f"{type(error).__name__}: {error}") from None
 
     def _decode(self, value: Value, depth: int) -> Any:
@@ -134,7 +134,11 @@ class Decoder:
     def _numpy_array(self, value: NumpyArray, depth: int) -> object:
         if value.char not in ARRAY_TYPES:
             raise malformed("no array")
-        return self._state.tensors.get(value.data.number).numpy().astype(np.dtype(value.char)).reshape(value.shape)
+        tensor, dtype = self._state.tensors.get(value.data.number), np.dtype(value.char)
+        self._array_bytes += tensor.numel() * dtype.itemsize  # of copies: one tensor may be asked for again and again
+        if self._array_bytes > MOST_BYTES:
+            raise malformed("too much")
+        return tensor.numpy().astype(dtype).reshape(value.shape)
 
     def _exact(self, value: ExactNumber, depth: int) -> Decimal | Fraction:
         if value.kind == "Decimal":

@@ -60,6 +60,7 @@ from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 MOST_ITEMS = 20_000
 MOST_DEPTH = 12
 MOST_TEXT = 100_000
+MOST_DIGITS = 200  # of an exact number
 ARRAY_TYPES = "?bhilqBefd"
 
 
@@ -152,8 +153,8 @@ class Encoder:
             tensor = self._tensor(torch.from_numpy(value.copy()))
             shape = list(value.shape)
             return NumpyArray(value.dtype.char, shape, tensor) if isinstance(tensor, TensorValue) else tensor
-        if kind is Decimal or kind is Fraction:
-            return ExactNumber("Decimal" if kind is Decimal else "Fraction", str(value)[:200])
+        if (kind is Decimal or kind is Fraction) and len(text := str(value)) <= MOST_DIGITS:
+            return ExactNumber("Decimal" if kind is Decimal else "Fraction", text)
         if registry.is_module(value):
             return PythonModule(value.__name__)
         if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject):

@@ -66,7 +66,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
         entries = sorted(folder.iterdir())
         found, links = _notebooks(entries, folder)
         if not any(path.suffix.lower() == ".ipynb" for path in entries):
-            inside = [path for path in entries if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
+            inside = [path for path in entries if not path.is_symlink() and path.is_dir() and path.name[0] != "."]
             found = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
         raise NotGradable(f"The folder cannot be read ({error.strerror}). Hand it in again.") from None
@@ -87,7 +87,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             names = ", ".join(map(_shown, candidates[:MOST_NAMED])) + (", …" if len(candidates) > MOST_NAMED else "")
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
-        raise NotGradable(f"`{links[0]}` is a link to a file elsewhere. Put the notebook itself there.")
+        raise NotGradable(f"`{_shown(links[0])}` is a link to a file elsewhere. Put the notebook itself there.")
     only = _only(folder)
     raise NotGradable(f"There is no notebook{', only ' if only else ''}{only}. It should be called {lesson}.ipynb.")
 

@@ -7,6 +7,7 @@ deleted, moved, retyped or edited cells and lost metadata cost nobody anything, 
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,9 @@ from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.reader import SubmittedCell
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
-_OPENS = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode)\b)")
+_OPENS = re.compile(
+    r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode)\b)|[`~]\s*(?=(?i:mermaid))"
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class _Repair:
         self.owners = [self._owner(cell) for cell in submitted]
         self.spent: set[int] = set()
         self.notes: list[Note] = []
+        self.parsed = functools.cache(parse_or_none)  # a cell may be asked for every answer
 
     def repaired(self) -> Repaired:
         """Take the answers, say what was mended, and build the notebook."""
@@ -106,7 +110,10 @@ class _Repair:
         for name in submitted.ids:
             if name in self.by_id:
                 return self.by_id[name]
-        text = _normalised(submitted.source)
+        return self._given_as(_normalised(submitted.source))
+
+    def _given_as(self, text: str) -> Cell | None:
+        """The instructor's cell in which this text was given; None for nothing."""
         return next((cell for cell in self.cells if self._is_as_given(text, cell)), None) if text else None
 
     def _is_as_given(self, text: str, cell: Cell) -> bool:
@@ -147,7 +154,7 @@ class _Repair:
         """A cell of the student's own defines what an answer defines, and has not been taken for another."""
         cell = self.submitted[place]
         is_free = self.owners[place] is None and place not in self.spent and cell.kind == "code"
-        return is_free and definition(parse_or_none(cell.source), name) is not None
+        return is_free and name in cell.source and definition(self.parsed(cell.source), name) is not None
 
     def _predictions(self, cell: Cell) -> dict[int, str]:
         """Where the submitted cells are that predict in this one's place, filled in or not, and what each predicts."""
@@ -204,9 +211,7 @@ class _Repair:
         for place, (cell, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
             if owner is not None:
                 follows = owner
-                is_changed = cell.kind == owner.kind == "code" and not self._is_as_given(
-                    _normalised(cell.source), owner
-                )
+                is_changed = cell.kind == owner.kind == "code" and self._given_as(_normalised(cell.source)) is None
                 if owner.is_answer or owner.is_graded or not is_changed:
                     continue
             if place not in self.spent and cell.source.strip() and cell.kind != "raw":
@@ -243,7 +248,9 @@ def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
 
 
 def harmless(markdown: str) -> str:
-    """A student's Markdown as text in which no browser finds anything to run: no tags, links or commands of MathJax.
+    """A student's Markdown as text in which no browser finds anything to run.
+
+    No tags, links or commands of MathJax, and no program for Mermaid, whose text nbconvert does not escape.
 
     An invisible character (a word joiner) stands behind what would open one; otherwise it reads as it was written.
     """

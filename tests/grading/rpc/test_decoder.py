@@ -8,9 +8,12 @@ import socket
 import struct
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
+from autograder.grading.rpc import decoder
 from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.messages import Message
 from autograder.grading.rpc.peer import Peer
 
 
@@ -53,3 +56,27 @@ def test_no_reply_can_do_more_than_be_refused_or_believed(seed: int) -> None:
             except Lost:
                 ends["lost"] += 1
     assert min(ends.values()) > 10
+
+
+@pytest.mark.parametrize(("char", "times"), [("d", 1), ("B", 9)], ids=["wider numbers", "again and again"])
+def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char: str, times: int) -> None:
+    """A short message makes no gigabytes of one tensor of bytes, by asking for copies of it."""
+    monkeypatch.setattr(decoder, "MOST_BYTES", 8000)
+    header = {
+        "operation": "ok",
+        "number": 1,
+        "grad_enabled": True,
+        "tensors": [[-1, "uint8", [1000], None, *[False] * 3]],
+    }
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        peer = Peer(Channel(ours), judge=True)
+
+        def value(count: int) -> object:
+            said = header | {"value": ["l", [["array", char, [1000], ["T", -1]]] * count]}
+            message = msgspec.json.decode(json.dumps(said), type=Message)
+            return decoder.Decoder(peer.state, message, bytearray(1000), peer).value()
+
+        assert len(value(times - 1 or 1)) == (times - 1 or 1)
+        with pytest.raises(Lost, match="too much"):
+            value(times + 1)

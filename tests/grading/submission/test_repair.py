@@ -18,7 +18,8 @@ from autograder.course.lesson import Lesson, parse_or_none
 from autograder.demo.students import solved, submission
 from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
-from autograder.grading.submission.reader import NotGradable, bytes_of, cells_in, cells_of, find
+from autograder.grading.submission import repair as repair_module
+from autograder.grading.submission.reader import NotGradable, SubmittedCell, bytes_of, cells_in, cells_of, find
 from autograder.grading.submission.repair import harmless, repair
 
 NAME = "02_multi_head_attention"
@@ -217,6 +218,15 @@ def test_a_cell_full_of_magics_is_no_answer_and_takes_no_time() -> None:
     assert parse_or_none("%matplotlib inline\n" * 20 + "x = 1") is not None
 
 
+def test_a_cell_is_parsed_once_however_many_answers_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all answers have lost their cells, each of the student's is read once, if it names one at all."""
+    read = []
+    monkeypatch.setattr(repair_module, "parse_or_none", lambda source: read.append(source))
+    named = [f"# {' '.join(ANSWERS)}\n{number}" for number in range(3)]
+    repair(SOURCE, [SubmittedCell("code", source) for source in (*named, "x = 1")])
+    assert sorted(read) == named
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -227,7 +237,7 @@ def test_a_cell_full_of_magics_is_no_answer_and_takes_no_time() -> None:
 def test_markdown_reads_as_it_was_written(text: str) -> None:
     """What could open a tag, a link or a command of MathJax is kept apart by an invisible letter, once."""
     assert harmless(text) == text
-    evil = f"<script>{text} [a](javascript:1) [b]: c $\\href{{d}}{{e}}$ </i>"
+    evil = f"<script>{text} [a](javascript:1) [b]: c $\\href{{d}}{{e}}$ </i>\n```mermaid\na --> b\n```"
     assert harmless(evil).replace("\N{WORD JOINER}", "") == evil
     assert harmless(harmless(evil)) == harmless(evil) and "<script" not in harmless(evil)
 
