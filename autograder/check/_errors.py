@@ -134,6 +134,8 @@ def case_of(error: BaseException) -> str:
 
 def _shown(name: str, value: object) -> str:
     """An input in a few words: small whole numbers as they are, other tensors by shape and dtype."""
+    if isinstance(value, str) and (not value or value != value.strip()):
+        return f"{name} = {value!r}"
     if not isinstance(value, Tensor):
         return f"{name} = {str(value).removeprefix('torch.')}"
     if value.numel() <= MOST_NUMBERS and not value.is_floating_point():

@@ -234,7 +234,10 @@ def shared_embeddings(answer: Model, *, seed: int = 0) -> None:
 def _learns_for_all(model: Any, apart: Any, src: Tensor, tgt: Tensor) -> None:
     """The gradient of the shared matrix is the sum of those that its three copies in `apart` get."""
     copies = [apart.src_embedding.embedding, apart.tgt_embedding.embedding, apart.output_projection]
-    expected = torch.autograd.grad(apart(src, tgt).logsumexp(-1).sum(), [copy.weight for copy in copies])
+    weights = [copy.weight for copy in copies]
+    expected = torch.autograd.grad(apart(src, tgt).logsumexp(-1).sum(), weights, allow_unused=True)
+    for part, gradient in zip(("src_embedding", "tgt_embedding", "output_projection"), expected, strict=True):
+        check.true(gradient is not None, f"Without sharing, no gradient flows back to `{part}`: it is not used.")
     weight = model.src_embedding.embedding.weight
     for training in (False, True):
         output = still(model.train(training), *STILL)(src, tgt)

@@ -33,8 +33,9 @@ def merge_pair(answer: Callable[..., object], *, seed: int = 0) -> None:
 
 def _require_merged(answer: Callable[..., object], pieces: list[str], pair: Pair) -> None:
     with check.case(pieces=pieces, pair=pair):
-        expected = parts.merge_pair(pieces, pair)
-        check.same("merge_pair(pieces, pair)", answer(list(pieces), pair), expected)
+        expected, given = parts.merge_pair(pieces, pair), list(pieces)
+        check.same("merge_pair(pieces, pair)", answer(given, pair), expected)
+        check.true(given == pieces, "`merge_pair` changes the list that it is given.", "Return a list of its own.")
 
 
 def _pieces(generator: random.Random, letters: str, length: int) -> list[str]:
@@ -56,7 +57,10 @@ def learned_merges(answer: Callable[..., object], *, seed: int = 0) -> None:
         for num_merges in (size["num_merges"], 40):
             expected = parts.learn_merges(words, num_merges)
             with check.case(words=words, num_merges=num_merges):
-                got = answer(dict(words), num_merges)
+                given = dict(words)
+                got = answer(given, num_merges)
+                told = "`learn_merges` changes the dictionary that it is given."
+                check.true(given == words, told, "How a word is cut needs a dictionary of its own.")
                 told = "`learn_merges(…)` returns pairs that are lists, which no pair of `merge_pair` equals."
                 are_lists = isinstance(got, list | tuple) and any(isinstance(pair, list) for pair in got)
                 check.true(not are_lists, told, "Return tuples.")
@@ -66,6 +70,10 @@ def learned_merges(answer: Callable[..., object], *, seed: int = 0) -> None:
 
 def tokenizer_ids(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Ids of texts with letters that the alphabet has and has not, by merges that depend on each other's order."""
+    alike = [("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]  # the last two spell the same piece
+    with check.case(merges=alike, alphabet=list("abc")):
+        size = answer(alike, list("abc")).vocab_size
+        check.same("tokenizer.vocab_size", size, 11)
     generator = random.Random(seed)
     for index in range(2 * len(ALPHABETS)):
         letters = ALPHABETS[index % len(ALPHABETS)]
@@ -130,8 +138,11 @@ def batches_of_all(answer: Callable[..., Any], *, seed: int = 0) -> None:
     for index, size in enumerate(sizes(seed, 4, num_pairs=(1, 60), longest=(1, 20))):
         pairs = _pairs(random.Random(seed + index), size["num_pairs"], size["longest"])
         for max_tokens in (size["longest"], 3 * size["longest"] + 1, 1000):
-            with check.case(pairs=size["num_pairs"], longest=size["longest"], max_tokens=max_tokens):
-                batches = batches_made(answer(list(pairs), max_tokens, seed=index))
+            with check.case(num_pairs=size["num_pairs"], longest=size["longest"], max_tokens=max_tokens):
+                given = list(pairs)
+                batches = batches_made(answer(given, max_tokens, seed=index))
+                slip = "Shuffle and sort a list of its own."
+                check.true(given == pairs, "`make_batches` changes the list that it is given.", slip)
                 require_all(pairs, batches)
                 require_within(batches, max_tokens)
     batches = batches_made(answer(pairs=list(pairs), max_tokens=90))
@@ -185,10 +196,12 @@ def batches_of_similar_length(answer: Callable[..., Any], *, seed: int = 0) -> N
 
     Where all targets are equally long, as dates are, the sources decide.
     """
-    for index, most in enumerate((1.5, 1.5, 3.0)):
+    for index, most in enumerate((1.5, 1.5, 3.0, 3.0)):
         pairs = _pairs(random.Random(seed + index), 400, 40)
         if index == 2:
             pairs = [(src, [5] * 12) for src, _ in pairs]
+        elif index == 3:
+            pairs = [([5], [6] * 200), *(([5, *src[:4]], [6, *tgt[:4]]) for src, tgt in pairs)]
         batches = batches_made(answer(list(pairs), 600, seed=seed + index))
         best = parts.make_batches(pairs, 600)
         padding, least = padding_of(batches), padding_of(best)
@@ -197,6 +210,10 @@ def batches_of_similar_length(answer: Callable[..., Any], *, seed: int = 0) -> N
         verdict = f"There are {len(batches)} batches where {len(best)} would do."
         slip = "A batch can grow until one more pair would take it above `max_tokens`."
         check.true(len(batches) <= 1.3 * len(best), verdict, slip)
+    same = [([5] * 15, [6] * 15)] * 40
+    count = len(batches_made(answer(list(same), 600, seed=seed)))
+    verdict = f"40 pairs of 15 ids each are 600 cells on a side, and make {count} batches with max_tokens=600."
+    check.true(count == 1, verdict, "A batch of exactly `max_tokens` cells is not too large.")
 
 
 def padding_of(batches: Sequence[tuple[Tensor, Tensor]]) -> float:

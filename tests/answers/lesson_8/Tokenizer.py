@@ -3,6 +3,7 @@
 from answers.writing import edit, edits
 
 WRONG = {
+    "equal pieces counted once": edit("len(self.pieces)", "1 + len(self.ids) + 2").fails("ids", "vocab_size"),
     "decode stops at EOS": edit("for i in ids)", "for i in (ids[: ids.index(2)] if 2 in ids else ids))").fails("round_trip"),
     "pairs as lists": edit("self.merges = merges", "self.merges = [list(pair) for pair in merges]").fails("ids", "no merge is applied"),
     "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids"),

@@ -16,6 +16,9 @@ def body(text: str) -> Code:
 
 
 WRONG = {
+    "gathered without a third dimension": edit("tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "tokens.gather(1, parents.unsqueeze(-1))").fails(
+        "tokens", "Does your loop end?"
+    ),
     "stops when the first of each beam has ended": edit("not ended.all()", "not ended[:, 0].all()").fails("tokens"),
     "tokens not picked by parents": edit("tokens = tokens.take_along_dim(parents…", "").fails("tokens"),
     "ended not picked by parents": edit("ended = ended.gather…", "").fails("tokens"),

@@ -3,6 +3,15 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
+    "the caller's list": edit("pairs = generator.sample(list(pairs), len(pairs))", "generator.shuffle(pairs)").fails(
+        "pairs", "changes the list that it is given"
+    ),
+    "a full batch is too large": edit("for ids in each) > max_tokens", "for ids in each) >= max_tokens").fails("lengths", "is not too large"),
+    "the longest of all so far": edits(
+        ("batches = [[]]", "batches, most = [[]], 0"),
+        ("grown = [*batches[-1], pair]", "…; most = max(most, longest)"),
+        ("max(len(ids) for each in grown for ids in each)", "most"),
+    ).fails("lengths", "would do"),
     "batches only rotated": edit("generator.shuffle(batches)", "k = generator.randrange(len(batches))\nbatches = batches[k:] + batches[:k]").fails(
         "order", "in the order of their lengths"
     ),
