@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
+from support.sample_lesson import ROOT
+
 from attacks.attack import SHAPED, SHAPES, Attack, code, decodes, masks, splits_heads
 
 YES = code("""
@@ -369,3 +374,125 @@ LYING_VALUES = [
         decoder_mask="async def decoder_mask(*args):\n    await decoder_mask()",
     ),
 ]
+
+# A right class whose weights are zeros, in one way or another: nothing that a check expects may be made of those.
+ZEROS = {
+    "hidden from PyTorch": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            self.__dict__.update(self._modules | self._parameters)
+            self._modules.clear(), self._parameters.clear()
+    """,
+    "hidden in a list, and found when one asks": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            self.__dict__["kept"] = [self._modules | self._parameters]
+            self._modules.clear(), self._parameters.clear()
+
+        def __getattr__(self, name):
+            return self.__dict__["kept"][0][name] if name in self.__dict__["kept"][0] else super().__getattr__(name)
+    """,
+    "hidden, of a size that they do not have": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            for part in list(self.modules()):
+                for name in ("in_features", "out_features", "num_embeddings", "embedding_dim", "embed_dim"):
+                    if hasattr(part, name) and not isinstance(part, nn.MultiheadAttention):
+                        setattr(part, name, 16002)
+            self.__dict__.update(self._modules | self._parameters)
+            self._modules.clear(), self._parameters.clear()
+    """,
+    "buffers": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            for part in list(self.modules()):
+                for name, parameter in list(part._parameters.items()):
+                    del part._parameters[name]
+                    part.register_buffer(name, None if parameter is None else parameter.detach())
+    """,
+    "frozen": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            for parameter in self.parameters():
+                parameter.requires_grad_(False)
+    """,
+    "erased by each call": """
+        def forward(self, *args, **kwargs):
+            erase(self)
+            return super().forward(*args, **kwargs)
+    """,
+    "erased by each call, and not told of": """
+        def forward(self, *args, **kwargs):
+            erase(self)
+            return super().forward(*args, **kwargs)
+
+        parameters = named_parameters = named_modules = modules = lambda self, *args, **kwargs: iter(())
+        state_dict = lambda self, *args, **kwargs: {}
+    """,
+    "copies that are made when one asks": """
+        def __getattr__(self, name):
+            found = super().__getattr__(name)
+            if isinstance(found, nn.Module | nn.Parameter):
+                found = copy.deepcopy(found)
+                erase(found)
+            return found
+    """,
+}
+ERASE = code("""
+    import copy
+
+    def erase(part):
+        with torch.no_grad():
+            for parameter in [part] if isinstance(part, nn.Parameter) else part._parameters.values():
+                if parameter is not None:
+                    parameter.zero_()
+        for inner in getattr(part, "_modules", {}).values():
+            erase(inner)
+""")
+MODULES = {
+    "02_multi_head_attention": ("MultiHeadAttention",),
+    "03_positional_encoding": ("TokenEmbedding", "LearnedPositionalEncoding"),
+    "04_encoder_decoder_blocks": ("LayerNorm", "FeedForward", "AddNorm", "EncoderLayer", "DecoderLayer"),
+    "05_transformer": ("Encoder", "Decoder", "Transformer"),
+}
+VALUES = "_values", "_cross"  # how the ids of checks end to which zeros are a wrong answer
+TOGETHER = {"Decoder": "Encoder"}  # whose cell it is
+
+
+def zeros_for_weights() -> Iterator[Attack]:
+    """Attack each class in each of these ways; all but the values may be right, and those of a class beside it."""
+    for lesson, modules in MODULES.items():
+        path = ROOT / "solutions" / lesson / f"{lesson}.ipynb"
+        cells = {cell["id"]: cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
+        for module in modules:
+            name = TOGETHER.get(module, module)
+            points = {
+                check: cell["metadata"]["nbgrader"]["points"]
+                for check, cell in cells.items()
+                if check.startswith(f"check_{name}") and not _judges(check, module)
+            }
+            for way, methods in ZEROS.items():
+                source = "\n\n".join(
+                    ["".join(cells[name]["source"]), ERASE, f"class {module}({module}):\n{_indented(methods)}"]
+                )
+                yield Attack(f"the weights of {module} are zeros, {way}", lesson=lesson, earned=points).submits(
+                    **{name: source}
+                )
+
+
+def _judges(check: str, module: str) -> bool:
+    """Whether a check is one of the values of this class."""
+    of_decoder = "_decoder_" in check
+    return check.endswith(VALUES) and (module not in ("Encoder", "Decoder") or of_decoder == (module == "Decoder"))
+
+
+def _indented(methods: str) -> str:
+    return "\n".join(f"    {line}" for line in code(methods).splitlines())
+
+
+LYING_VALUES += zeros_for_weights()
