@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
@@ -95,8 +96,11 @@ def grade(
         )
     lessons = course.choose_lessons(options.lessons)
     if options.students != "*" and not any(course.students(lesson, options.students) for lesson in lessons):
-        who = ", ".join(sorted({student for lesson in lessons for student in course.students(lesson)})) or "nobody"
-        raise CourseError(f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.")
+        everybody = sorted({student for lesson in lessons for student in course.students(lesson)})
+        who, hint = ", ".join(everybody) or "nobody", did_you_mean([options.students], everybody)
+        raise CourseError(
+            f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}"
+        )
     results = _Results()
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out

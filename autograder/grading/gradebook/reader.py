@@ -21,6 +21,8 @@ from nbgrader.api import (
 from nbgrader.api import Student as StudentRow
 from sqlalchemy import Connection, Row, func, select
 
+from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
@@ -112,6 +114,18 @@ class GradebookSnapshot:
     graded: Mapping[tuple[str, str], GradedSubmission]
     course: Course
     where: str = ""
+
+    def choose_lessons(self, names: Sequence[str]) -> list[GradebookLesson]:
+        """The lessons of these names; where there are none, all.
+
+        Raises:
+            CourseError: one of the names is none of the gradebook's.
+        """
+        if unknown := [name for name in names if name not in self.lessons]:
+            has = f"It has {', '.join(self.lessons)}." if self.lessons else "It has none. Run `autograder release`."
+            hint = did_you_mean(unknown, self.lessons)
+            raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}{hint}")
+        return [self.lessons[name] for name in names or self.lessons]
 
 
 def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapshot:
