@@ -1,4 +1,4 @@
-"""Names that somebody types: what they may have meant."""
+"""Names that people type and read: what they may have meant, and what a terminal can show."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def did_you_mean(names: Iterable[str], known: Iterable[str]) -> str:
     known = list(known)
     similar = [name for unknown in names for name in get_close_matches(unknown, known, SIMILAR)]
     return f" Did you mean {' or '.join(f'`{name}`' for name in dict.fromkeys(similar))}?" if similar else ""
+
+
+def printable(text: str) -> str:
+    """Return a text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.course.config import CourseError
-from autograder.course.names import did_you_mean
+from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
@@ -236,12 +236,7 @@ def _progress(console: Console) -> Progress:
 
 def _brief(result: Result) -> str:
     points = "not gradable" if result.reason else f"{result.score:g} of {result.max_score:g}"
-    return escape(f"{_printable(result.student)}: {points}")
-
-
-def _printable(text: str) -> str:
-    """A text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return escape(f"{printable(result.student)}: {points}")
 
 
 def _print_json(out: Console, results: _Results, strays: Sequence[str]) -> None:
@@ -258,7 +253,7 @@ def _print_summary(out: Console, results: _Results, strays: Sequence[str], secon
     for result in sorted(rows, key=lambda result: (result.lesson, result.student)):
         notes = result.reason or " ".join(note.text for note in result.notes)
         points = "–" if result.reason else f"{result.score:g} of {result.max_score:g}"
-        table.add_row(escape(_printable(result.student)), result.lesson, points, escape(_printable(notes)))
+        table.add_row(escape(printable(result.student)), result.lesson, points, escape(printable(notes)))
     if rows:
         out.print(table)
     if len(graded) > ROWS and len(noteworthy) > ROWS:
@@ -268,10 +263,10 @@ def _print_summary(out: Console, results: _Results, strays: Sequence[str], secon
         line += f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
     out.print(line + ".")
     if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
-        out.print(escape(_printable(f"Known from before and still not gradable: {', '.join(known)}.")))
+        out.print(escape(printable(f"Known from before and still not gradable: {', '.join(known)}.")))
     if strays:
         shown = ", ".join(strays[:STRAYS]) + (f" and {len(strays) - STRAYS} more" if len(strays) > STRAYS else "")
-        out.print(escape(f"Not graded, being in no lesson's folder: {_printable(shown)}.\n{PLACE}"))
+        out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
 
 
 def _failed(results: Sequence[Result]) -> str:

@@ -50,6 +50,11 @@ class Student:
         """First and last name, or the id where there is none."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
+    @property
+    def label(self) -> str:
+        """The id, with the name beside it where there is one."""
+        return self.id if self.name == self.id else f"{self.id} ({self.name})"
+
 
 @dataclass(frozen=True)
 class GradedSubmission:
@@ -66,6 +71,7 @@ class GradedSubmission:
         extra: check → extra credit that somebody gave, which `scores` hold already.
         comments: answer → what somebody wrote about it by hand.
         notebook_sha256: of the graded notebook, as we left it; "" where there is no `result`.
+        digest: of what was graded, as `Job.digest` computes it; "" where there is no `result`.
     """
 
     student: str
@@ -80,6 +86,7 @@ class GradedSubmission:
     extra: Mapping[str, float] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
     notebook_sha256: str = ""
+    digest: str = ""
 
     @cached_property
     def raw_score(self) -> float:
@@ -209,7 +216,8 @@ class _SubmissionRows:
         ).all()
         results: Sequence[AnyRow] = ()
         if connection.dialect.has_table(connection, RESULTS.name):  # made by the first `autograder grade`
-            columns = RESULTS.c.submission_id, RESULTS.c.recorded, RESULTS.c.result, RESULTS.c.notebook_sha256
+            ours = RESULTS.c
+            columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
             results = connection.execute(select(*columns)).all()
         return cls(submissions, grades, comments, results)
 
@@ -248,6 +256,7 @@ def _graded(
         extra={grade.check: grade.extra_credit for grade in grades if grade.extra_credit},
         comments=comments,
         notebook_sha256=recorded.notebook_sha256 if recorded else "",
+        digest=recorded.digest if recorded else "",
     )
 
 
