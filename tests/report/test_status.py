@@ -8,32 +8,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from grading.test_grade import Lent
 from rich.console import Console
-from support.gradebook import LESSON, set_duedate, small_result
+from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
 
 from autograder import cli
 from autograder.course.paths import Course
-from autograder.demo import sample_class
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.grade import GradeOptions, grade
 
 
 def grade_all(course: Path) -> None:
     """Grade what is new or has changed, as the engine would: the first check right, the second wrong."""
-    pretended = Lent(None, lambda student, *_: small_result(course, student))
-    assert grade(course, GradeOptions(), Console(quiet=True), warm=pretended) in (0, 1)
-
-
-def hand_in(course: Path, *students: str) -> None:
-    """Let students hand in the lesson as it was released."""
-    for student in students:
-        sample_class.hand_in(course, student, LESSON, sample_class.released_notebook(course, LESSON))
-
-
-def timestamp(course: Path, student: str) -> Path:
-    """The file that says when a student handed in."""
-    return course / "submitted" / student / LESSON / "timestamp.txt"
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Pretender(course)) in (0, 1)
 
 
 @pytest.fixture
@@ -43,7 +29,7 @@ def term(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     hand_in(course, "ada", "bob", "eve", "fay")
     (course / "submitted" / "cem" / LESSON).mkdir(parents=True)
     grade_all(course)
-    timestamp(course, "bob").write_text("2026-01-02 03:04:05 UTC\n")
+    handed_in_at(course, "bob", "2026-01-02 03:04:05 UTC")
     hand_in(course, "dee")
     with open_gradebook(course) as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
