@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from autograder.cli.collect import add_collect
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
-from autograder.cli.results import add_export, add_report, add_status
+from autograder.cli.results import add_export, add_history, add_report, add_status
 from autograder.course.names import did_you_mean
 
 DISTRIBUTION = "transformer-from-scratch"
@@ -22,7 +22,17 @@ def command_line() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(prog="autograder", description="Tools of the Transformer course.")
     parser.add_argument("--version", action="version", version=f"autograder {version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (add_release, add_collect, add_grade, add_status, add_report, add_doctor, add_demo, add_export):
+    for add in (
+        add_release,
+        add_collect,
+        add_grade,
+        add_status,
+        add_history,
+        add_report,
+        add_doctor,
+        add_demo,
+        add_export,
+    ):
         add(commands)
     return parser
 

@@ -91,7 +91,7 @@ def grade(
         for lesson in lessons:
             run.grade_lesson(lesson)
     summary.seconds, summary.strays = time.monotonic() - begin, course.strays()
-    book = read_gradebook(root)
+    summary.regraded, book = recorder.regraded, read_gradebook(root)
     if options.as_json:
         summary.print_json(out, book)
     else:
@@ -142,7 +142,9 @@ class _Run:
         result = replace(result, notes=(*result.notes, *notes))
         try:
             submitted = self.course.submitted(job.student, job.lesson)
-            return self.recorder.record(result, job.digest, submitted=submitted, timestamp=timestamp)
+            return self.recorder.record(
+                result, job.digest, submitted=submitted, timestamp=timestamp, forced=self.options.force
+            )
         except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended
             why = str(error) if isinstance(error, CourseError) else f"({told(error)})"

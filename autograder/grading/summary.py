@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.names import printable
+from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
 from autograder.grading.results import Result
 
@@ -27,12 +28,14 @@ class Summary:
     Attributes:
         graded: by this run.
         unchanged: graded by an earlier one.
+        regraded: what became of those of `graded` that an earlier run had graded.
         strays: notebooks in no lesson's folder.
         seconds: what the run took.
     """
 
     graded: list[Result] = field(default_factory=list)
     unchanged: list[Result] = field(default_factory=list)
+    regraded: Sequence[Regrade] = ()
     strays: Sequence[str] = ()
     seconds: float = 0.0
 
@@ -47,7 +50,13 @@ class Summary:
             one: book.students[one].name for one in sorted({one.student for one in self.graded} & {*book.students})
         }
         graded = [{**result.to_json(), "counts": _counts(result, book)} for result in self.graded]
-        whole = {"students": names, "graded": graded, "unchanged": len(self.unchanged), "strays": self.strays}
+        whole = {
+            "students": names,
+            "graded": graded,
+            "regraded": [regrade.to_json() for regrade in self.regraded],
+            "unchanged": len(self.unchanged),
+            "strays": self.strays,
+        }
         out.print_json(json.dumps(whole))
 
     def print(self, out: Console, book: GradebookSnapshot) -> None:
@@ -65,6 +74,7 @@ class Summary:
             out.print(table)
         if len(graded) > ROWS and len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
+        self._print_regraded(out, book)
         line = f"✓ {len(graded)} graded in {self.seconds:.0f} s{_failed(graded)}"
         if unchanged:
             line += (
@@ -77,6 +87,40 @@ class Summary:
             more = f" and {len(self.strays) - STRAYS} more" if len(self.strays) > STRAYS else ""
             shown = ", ".join(self.strays[:STRAYS]) + more
             out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
+
+    def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
+        changed = sorted((one for one in self.regraded if one.old != one.new or one.checks), key=_place)
+        if not self.regraded:
+            return
+        colon = ":" if changed else "."
+        out.print(f"{len(self.regraded)} graded again, {len(changed)} of them with other points{colon}")
+        if changed:
+            out.print(regrade_table(changed[:ROWS], book))
+        if len(changed) > ROWS:
+            out.print(f"… and {len(changed) - ROWS} more; `autograder history` shows all.")
+
+
+def regrade_table(regraded: Sequence[Regrade], book: GradebookSnapshot, *, times: bool = False) -> Table:
+    """Make a table of old → new points, a row for each check that changed, or one where none did.
+
+    Args:
+        times: say when it was, too.
+    """
+    table = Table(
+        *["when (UTC)"] * times, "student", "lesson", "check", "old → new", "reason", box=None, pad_edge=False
+    )
+    for one in regraded:
+        who = book.students[one.student].label if one.student in book.students else one.student
+        why, old = ", ".join(one.reasons), "?" if one.old is None else f"{one.old:g}"
+        changes = [(each.check, f"{each.old:g} → {each.new:g}") for each in one.checks]
+        for check, points in changes or [("all", f"{old} → {one.new:g}")]:
+            when = [one.regraded[:16].replace("T", " ")] * times
+            table.add_row(*when, escape(printable(who)), one.lesson, escape(check), points, why)
+    return table
+
+
+def _place(regrade: Regrade) -> tuple[str, str]:
+    return regrade.lesson, regrade.student
 
 
 def _submission(result: Result, book: GradebookSnapshot) -> GradedSubmission | None:
