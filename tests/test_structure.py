@@ -17,7 +17,7 @@ FLOORS = (
     ("cli",),
     ("demo",),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
-    ("grading.cluster", "spreadsheets"),
+    ("grading.cluster", "grading.summary", "spreadsheets"),
     ("grading.jobs",),
     ("grading.worker", "grading.gradebook"),
     ("grading.rpc", "grading.sandbox", "grading.submission"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import io
 import sys
 from collections.abc import Callable, Sequence
@@ -10,16 +11,48 @@ from collections.abc import Callable, Sequence
 from autograder.cli.collect import add_collect
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
-from autograder.cli.results import add_export, add_report
+from autograder.cli.results import add_export, add_history, add_report, add_status
+from autograder.course.names import did_you_mean
+
+DISTRIBUTION = "transformer-from-scratch"
 
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands; what it makes of arguments has their function as `run`."""
-    parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
+    parser: argparse.ArgumentParser = _Parser(prog="autograder", description="Tools of the Transformer course.")
+    parser.add_argument("--version", action="version", version=f"autograder {version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (add_release, add_collect, add_grade, add_report, add_doctor, add_demo, add_export):
+    for add in (
+        add_release,
+        add_collect,
+        add_grade,
+        add_status,
+        add_history,
+        add_report,
+        add_doctor,
+        add_demo,
+        add_export,
+    ):
         add(commands)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says which command, form or choice somebody may have meant."""
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = ", ".join(map(str, action.choices))
+            hint = did_you_mean([str(value)], map(str, action.choices))
+            raise argparse.ArgumentError(action, f"there is no `{value}`. There are {known}.{hint}")
+
+
+def version() -> str:
+    """Return the version that is installed."""
+    try:
+        return importlib.metadata.version(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,10 +1,73 @@
-"""`autograder report` and `autograder export`: what was graded, for people and for platforms."""
+"""`autograder status`, `history`, `report` and `export`: what was graded, for people and for platforms."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+
+
+def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder status`."""
+    command = commands.add_parser(
+        "status",
+        help="say for each lesson who handed in, who is graded, and what waits",
+        description="Say for each lesson when it is due, how many handed in and are graded, whom somebody is to look "
+        "at, what could not be graded, and what has changed since it was graded. Nothing is written.",
+    )
+    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
+    command.add_argument("--json", action="store_true", help="print it as JSON")
+    command.set_defaults(run=run_status)
+
+
+def run_status(arguments: argparse.Namespace) -> int:
+    """Say where the course around the current folder stands."""
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.report.status import status
+
+    try:
+        status(course_root(Path.cwd()), arguments.lessons, Console(), as_json=arguments.json)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder history`."""
+    command = commands.add_parser(
+        "history",
+        help="say what grading again changed, and why",
+        description="Say what grading again changed, the oldest first: each check whose points became others, and "
+        "why it was graded again. Points are those of the checks, before points by hand and penalties.",
+    )
+    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
+    command.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
+    command.add_argument("--json", action="store_true", help="print it as JSON")
+    command.set_defaults(run=run_history)
+
+
+def run_history(arguments: argparse.Namespace) -> int:
+    """Say what grading again changed in the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.report.history import history
+
+    try:
+        history(course_root(Path.cwd()), arguments.lessons, arguments.student, Console(), as_json=arguments.json)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
 
 
 def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

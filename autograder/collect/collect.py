@@ -15,6 +15,7 @@ from autograder.collect.people import People
 from autograder.collect.place import REPLACED, Placed, Submitted
 from autograder.collect.platforms import Found
 from autograder.course.config import CourseError
+from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.reader import read_students
@@ -100,7 +101,7 @@ def collect(root: Path, options: CollectOptions) -> int:
         summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
         strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
         summary.strangers = [f"{student} ({who})" for student, who in sorted(strangers.items())]
-    print(*map(_printable, _lines(summary)), sep="\n")
+    print(*map(printable, _lines(summary)), sep="\n")
     return int(bool(summary.unplaced))
 
 
@@ -195,10 +196,4 @@ def _lines(summary: Summary) -> Iterator[str]:
 
 
 def _named(student: str, people: People) -> str:
-    name = people.students[student].name if student in people.students else student
-    return student if name == student else f"{student} ({name})"
-
-
-def _printable(text: str) -> str:
-    """A text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return people.students[student].label if student in people.students else student

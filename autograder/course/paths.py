@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from autograder import files
 from autograder.course.config import CourseError, load_config
+from autograder.course.names import did_you_mean
 
 MOST_SEEN = 100_000  # files in submitted/ among which notebooks in no lesson's folder are looked for
 
@@ -106,7 +107,8 @@ class Course:
         """
         lessons, names = self.lessons(), [name.rstrip("/") for name in names]
         if unknown := [name for name in names if name not in lessons]:
-            raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(lessons)}.")
+            hint = did_you_mean(unknown, lessons)
+            raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(lessons)}.{hint}")
         return list(names) or [lesson for lesson in lessons if self.students(lesson)]
 
     def students(self, lesson: str, pattern: str = "*") -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.spreadsheets.sheet import number
@@ -45,14 +46,13 @@ def select(book: GradebookSnapshot, lessons: Sequence[str], pattern: str, *, han
     Raises:
         CourseError: there is no such lesson, or no such student.
     """
-    if unknown := [name for name in lessons if name not in book.lessons]:
-        has = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none. Run `autograder release`."
-        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}")
+    wanted = book.choose_lessons(lessons)
     students = [person for person in book.students.values() if fnmatchcase(person.id, pattern)]
     if not students:
         who = "no student" if pattern == "*" else f"no student whose id fits {pattern}"
-        raise CourseError(f"The gradebook has {who}. Grade first, or name others with --student.")
-    names = {lesson for _, lesson in book.graded} if handed_in and not lessons else set(lessons or book.lessons)
+        hint = did_you_mean([pattern], book.students)
+        raise CourseError(f"The gradebook has {who}. Grade first, or name others with --student.{hint}")
+    names = {lesson for _, lesson in book.graded} if handed_in and not lessons else {lesson.name for lesson in wanted}
     selected = [lesson for name, lesson in book.lessons.items() if name in names]
     if not selected:
         raise CourseError("Nobody has handed in a lesson yet. Run `autograder grade` first, or name a lesson.")

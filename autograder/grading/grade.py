@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -17,20 +16,19 @@ from nbgrader.utils import parse_utc
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
+from autograder.grading.summary import Summary
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
-ROWS = 40  # submissions in the table; the rest is in the gradebook
-STRAYS = 20  # notebooks that are named, of those that lie in no lesson's folder
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
-PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
 GO_ON = "What was graded is recorded; the same command goes on from there."
 
 
@@ -57,24 +55,6 @@ class GradeOptions:
     as_json: bool = False
 
 
-@dataclass
-class _Results:
-    """What a run came to, without notebooks.
-
-    Attributes:
-        graded: by this run.
-        unchanged: graded by an earlier one.
-    """
-
-    graded: list[Result] = field(default_factory=list)
-    unchanged: list[Result] = field(default_factory=list)
-
-    @property
-    def status(self) -> int:
-        """1 when some of this run could not be graded, else 0; those known from before are named, and no more."""
-        return int(any(result.reason for result in self.graded))
-
-
 def grade(
     root: Path, options: GradeOptions, out: Console, *, warm: GradingServer | None = None, limits: Limits | None = None
 ) -> int:
@@ -95,24 +75,28 @@ def grade(
         )
     lessons = course.choose_lessons(options.lessons)
     if options.students != "*" and not any(course.students(lesson, options.students) for lesson in lessons):
-        who = ", ".join(sorted({student for lesson in lessons for student in course.students(lesson)})) or "nobody"
-        raise CourseError(f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.")
-    results = _Results()
+        everybody = sorted({student for lesson in lessons for student in course.students(lesson)})
+        who, hint = ", ".join(everybody) or "nobody", did_you_mean([options.students], everybody)
+        raise CourseError(
+            f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}"
+        )
+    summary = Summary()
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:
         runner = stack.enter_context(_Runner(options, console, warm or GradingServer(unprotected=options.unprotected)))
         recorder = stack.enter_context(Recorder(root))
         progress = stack.enter_context(_progress(console))
-        run = _Run(course, options, limits or Limits(), runner, recorder, progress, results)
+        run = _Run(course, options, limits or Limits(), runner, recorder, progress, summary)
         for lesson in lessons:
             run.grade_lesson(lesson)
-    seconds, strays = time.monotonic() - begin, course.strays()
+    summary.seconds, summary.strays = time.monotonic() - begin, course.strays()
+    summary.regraded, book = recorder.regraded, read_gradebook(root)
     if options.as_json:
-        _print_json(out, results, strays)
+        summary.print_json(out, book)
     else:
-        _print_summary(out, results, strays, seconds)
-    return results.status
+        summary.print(out, book)
+    return summary.status
 
 
 @dataclass(frozen=True)
@@ -125,7 +109,7 @@ class _Run:
     runner: _Runner
     recorder: Recorder
     progress: Progress
-    results: _Results
+    summary: Summary
 
     def grade_lesson(self, lesson: str) -> None:
         """Grade and record the submissions of a lesson."""
@@ -139,14 +123,14 @@ class _Run:
                 folder = self.course.submitted(student, lesson)
                 job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
                 if _is_graded(job, recorded.get(student)):
-                    self.results.unchanged.append(recorded[student].result)
+                    self.summary.unchanged.append(recorded[student].result)
                     self.progress.advance(task)
                 else:
                     yield job
 
         for job, result in self.runner(jobs()):
             result = self._record(job, result)
-            self.results.graded.append(replace(result, notebook=""))
+            self.summary.graded.append(replace(result, notebook=""))
             self.progress.update(task, advance=1, last=_brief(result))
 
     def _record(self, job: Job, result: Result) -> Result:
@@ -158,7 +142,9 @@ class _Run:
         result = replace(result, notes=(*result.notes, *notes))
         try:
             submitted = self.course.submitted(job.student, job.lesson)
-            return self.recorder.record(result, job.digest, submitted=submitted, timestamp=timestamp)
+            return self.recorder.record(
+                result, job.digest, submitted=submitted, timestamp=timestamp, forced=self.options.force
+            )
         except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended
             why = str(error) if isinstance(error, CourseError) else f"({told(error)})"
@@ -232,44 +218,4 @@ def _progress(console: Console) -> Progress:
 
 def _brief(result: Result) -> str:
     points = "not gradable" if result.reason else f"{result.score:g} of {result.max_score:g}"
-    return escape(f"{_printable(result.student)}: {points}")
-
-
-def _printable(text: str) -> str:
-    """A text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
-def _print_json(out: Console, results: _Results, strays: Sequence[str]) -> None:
-    graded = [result.to_json() for result in results.graded]
-    out.print_json(json.dumps({"graded": graded, "unchanged": len(results.unchanged), "strays": strays}))
-
-
-def _print_summary(out: Console, results: _Results, strays: Sequence[str], seconds: float) -> None:
-    """A row for each submission that is worth a look, and the whole in one line."""
-    graded, unchanged = results.graded, results.unchanged
-    noteworthy = [result for result in graded if result.reason or result.notes or result.unenforced]
-    rows = graded if len(graded) <= ROWS else noteworthy[:ROWS]
-    table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
-    for result in sorted(rows, key=lambda result: (result.lesson, result.student)):
-        notes = result.reason or " ".join(note.text for note in result.notes)
-        points = "–" if result.reason else f"{result.score:g} of {result.max_score:g}"
-        table.add_row(escape(_printable(result.student)), result.lesson, points, escape(_printable(notes)))
-    if rows:
-        out.print(table)
-    if len(graded) > ROWS and len(noteworthy) > ROWS:
-        out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
-    line = f"✓ {len(graded)} graded in {seconds:.0f} s{_failed(graded)}"
-    if unchanged:
-        line += f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
-    out.print(line + ".")
-    if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
-        out.print(escape(_printable(f"Known from before and still not gradable: {', '.join(known)}.")))
-    if strays:
-        shown = ", ".join(strays[:STRAYS]) + (f" and {len(strays) - STRAYS} more" if len(strays) > STRAYS else "")
-        out.print(escape(f"Not graded, being in no lesson's folder: {_printable(shown)}.\n{PLACE}"))
-
-
-def _failed(results: Sequence[Result]) -> str:
-    count = sum(bool(result.reason) for result in results)
-    return f", {count} of them could not be" if count else ""
+    return escape(f"{printable(result.student)}: {points}")

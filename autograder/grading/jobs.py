@@ -43,12 +43,14 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """What the result depends on."""
-        whole = hashlib.sha256()
-        texts = (VERSION, repr(self.limits), self.reason, self.handed_in)
-        for part in (self.source, self.submitted, *(text.encode("utf-8", "replace") for text in texts)):
-            whole.update(hashlib.sha256(part).digest())
-        return whole.hexdigest()
+        """What the result depends on: the engine, the lesson and the submission, in the parts of a `history`."""
+        return "-".join(
+            (
+                _digest(VERSION, repr(self.limits)),
+                _digest(self.source),
+                _digest(self.submitted, self.reason, self.handed_in),
+            )
+        )
 
     def run(self, warm: GradingServer) -> Result:
         """Grade it."""
@@ -63,6 +65,13 @@ class Job:
                 self.student, self.lesson, reason=f"It could not be graded ({told(error)}).", notes=self.notes
             )
         return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
+
+
+def _digest(*parts: str | bytes) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(hashlib.sha256(part.encode("utf-8", "replace") if isinstance(part, str) else part).digest())
+    return whole.hexdigest()
 
 
 def prepared(path: Path, config: Config | None = None) -> bytes:

@@ -97,10 +97,7 @@ def outlines_of(book: GradebookSnapshot, names: Sequence[str]) -> list[LessonOut
     Raises:
         CourseError: a lesson is not in the gradebook.
     """
-    if unknown := [name for name in names if name not in book.lessons]:
-        has = f"It has {', '.join(book.lessons)}." if book.lessons else "It has none; run `autograder release`."
-        raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}")
-    return [_outline(book, book.lessons[name]) for name in names or book.lessons]
+    return [_outline(book, lesson) for lesson in book.choose_lessons(names)]
 
 
 def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutline:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.report.class_page import class_page
 from autograder.report.outline import LessonOutline, outlines_of
@@ -69,7 +70,7 @@ def _students(
     if not chosen:
         some = ", ".join(everybody[:SHOWN]) + (", …" if len(everybody) > SHOWN else "")
         has = f"The gradebook has {some}" if everybody else "The gradebook has no students yet"
-        raise CourseError(f"No student's id fits {options.student}. {has}.")
+        raise CourseError(f"No student's id fits {options.student}. {has}.{did_you_mean([options.student], everybody)}")
     named = [student for student in chosen if _is_name(student)]
     odd = ", ".join(f"`{student.encode('unicode_escape').decode()}`" for student in chosen if student not in named)
     left_out = f"No page for {odd}, which is no name for a file. Rename that student's folder." if odd else ""

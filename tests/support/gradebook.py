@@ -12,11 +12,13 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.course.config import read_notebook
+from autograder.demo import sample_class
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
+from autograder.grading.worker.client import GradingServer
 
 LESSON = "01_doubling"
 DUE = datetime(2030, 1, 2, 12, 0)
@@ -69,6 +71,34 @@ def record(course: Path, students: Sequence[str] = ("ada",), timestamp: datetime
     with Recorder(course) as recorder:
         for student in students:
             keep(recorder, replace(result, student=student), timestamp=timestamp)
+
+
+class Pretender(GradingServer):
+    """A warm process that runs nothing: whatever is handed in comes to the small result, with these changes."""
+
+    def __init__(self, course: Path, **changes: Any) -> None:
+        super().__init__()
+        self._course, self._changes = course, changes
+
+    def __enter__(self) -> Pretender:
+        return self
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+    def grade(self, student: str, *_: object) -> Result:
+        return small_result(self._course, student, **self._changes)
+
+
+def hand_in(course: Path, *students: str) -> None:
+    """Let students hand in the lesson as it was released."""
+    for student in students:
+        sample_class.hand_in(course, student, LESSON, sample_class.released_notebook(course, LESSON))
+
+
+def handed_in_at(course: Path, student: str, time: str) -> None:
+    """Write down when a student handed in."""
+    (course / "submitted" / student / LESSON / "timestamp.txt").write_text(f"{time}\n")
 
 
 def disk_full(*_: object) -> None:

@@ -21,6 +21,8 @@ from nbgrader.api import (
 from nbgrader.api import Student as StudentRow
 from sqlalchemy import Connection, Row, func, select
 
+from autograder.course.config import CourseError
+from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
@@ -48,6 +50,11 @@ class Student:
         """First and last name, or the id where there is none."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
+    @property
+    def label(self) -> str:
+        """The id, with the name beside it where there is one."""
+        return self.id if self.name == self.id else f"{self.id} ({self.name})"
+
 
 @dataclass(frozen=True)
 class GradedSubmission:
@@ -64,6 +71,7 @@ class GradedSubmission:
         extra: check → extra credit that somebody gave, which `scores` hold already.
         comments: answer → what somebody wrote about it by hand.
         notebook_sha256: of the graded notebook, as we left it; "" where there is no `result`.
+        digest: of what was graded, as `Job.digest` computes it; "" where there is no `result`.
     """
 
     student: str
@@ -78,6 +86,7 @@ class GradedSubmission:
     extra: Mapping[str, float] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
     notebook_sha256: str = ""
+    digest: str = ""
 
     @cached_property
     def raw_score(self) -> float:
@@ -112,6 +121,18 @@ class GradebookSnapshot:
     graded: Mapping[tuple[str, str], GradedSubmission]
     course: Course
     where: str = ""
+
+    def choose_lessons(self, names: Sequence[str]) -> list[GradebookLesson]:
+        """The lessons of these names; where there are none, all.
+
+        Raises:
+            CourseError: one of the names is none of the gradebook's.
+        """
+        if unknown := [name for name in names if name not in self.lessons]:
+            has = f"It has {', '.join(self.lessons)}." if self.lessons else "It has none. Run `autograder release`."
+            hint = did_you_mean(unknown, self.lessons)
+            raise CourseError(f"The gradebook has no lesson {', '.join(unknown)}. {has}{hint}")
+        return [self.lessons[name] for name in names or self.lessons]
 
 
 def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapshot:
@@ -195,7 +216,8 @@ class _SubmissionRows:
         ).all()
         results: Sequence[AnyRow] = ()
         if connection.dialect.has_table(connection, RESULTS.name):  # made by the first `autograder grade`
-            columns = RESULTS.c.submission_id, RESULTS.c.recorded, RESULTS.c.result, RESULTS.c.notebook_sha256
+            ours = RESULTS.c
+            columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
             results = connection.execute(select(*columns)).all()
         return cls(submissions, grades, comments, results)
 
@@ -234,6 +256,7 @@ def _graded(
         extra={grade.check: grade.extra_credit for grade in grades if grade.extra_credit},
         comments=comments,
         notebook_sha256=recorded.notebook_sha256 if recorded else "",
+        digest=recorded.digest if recorded else "",
     )
 
 

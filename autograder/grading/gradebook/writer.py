@@ -1,8 +1,9 @@
 """Record: one result after the other into nbgrader's folders and gradebook, each wholly or not at all.
 
 The folder in autograded/ takes its place first. Then one transaction writes the scores, row for row as
-`nbgrader autograde` would, and the result with the digest of that notebook into a table of our own. A run that is
-killed in between leaves a notebook that fits no row, and the next run grades that submission again.
+`nbgrader autograde` would, and the result with the digest of that notebook into a table of our own; before it ends,
+a result that replaces another has its line in the history. A run that is killed in between leaves a notebook that
+fits no row, and the next run grades that submission again.
 
 For instructors only. A part of nbgrader cannot be imported without all of it, which takes about a second.
 """
@@ -17,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -34,6 +35,7 @@ from autograder.course.paths import Course
 from autograder.course.written import asked
 from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
+from autograder.grading.gradebook.history import Regrade, append
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
@@ -51,6 +53,9 @@ class Recorder:
     """The one writer of a run, to be used in a `with` statement and in one thread.
 
     Fork no process while it is open: the copy would share its connection and could keep its lock.
+
+    Attributes:
+        regraded: what it has recorded in place of an earlier result.
     """
 
     _connection: Connection
@@ -77,6 +82,7 @@ class Recorder:
             ) from None
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
+        self.regraded: list[Regrade] = []
 
     def __enter__(self) -> Self:
         """Open the gradebook, as the only one who records results in it."""
@@ -121,14 +127,23 @@ class Recorder:
                 continue  # moved away, or written by a version that recorded something else: to be graded again
         return recorded
 
-    def record(self, result: Result, digest: str, *, submitted: Path | None, timestamp: datetime | None) -> Result:
+    def record(
+        self,
+        result: Result,
+        digest: str,
+        *,
+        submitted: Path | None,
+        timestamp: datetime | None,
+        forced: bool = False,
+    ) -> Result:
         """Write one result: folder, scores and the result itself, all of it durable on return.
 
         Args:
             result: With its graded notebook; without one, a page with the reason takes its place.
-            digest: What was graded, in the caller's terms; `graded` returns it.
+            digest: What was graded, in parts as `history` compares them; `graded` returns it.
             submitted: The folder of the submission, whose other files nbgrader keeps beside the graded notebook.
             timestamp: When it was handed in; None leaves what the gradebook has.
+            forced: Whether it would have been graded had nothing changed.
 
         Returns:
             the result as it is recorded, with a note on files that were left out.
@@ -154,7 +169,13 @@ class Recorder:
             data = _to_bytes(notebook)
             if left_out := self._write_folder(result, data, submitted):
                 result = replace(result, notes=(*result.notes, Note(NoteKind.FILES_LEFT_OUT, left_out)))
-            _write_result(session, replace(result, notebook=""), digest, submission.id, data)
+            now = datetime.now(UTC).replace(tzinfo=None)
+            replaced = _write_result(session, replace(result, notebook=""), digest, submission.id, data, now)
+            if replaced is not None:
+                regrade = Regrade.of(result, digest, now, replaced, forced=forced)
+                append(self._gradebook.history, regrade)
+        if replaced is not None:
+            self.regraded.append(regrade)
         return result
 
     @contextmanager
@@ -255,9 +276,13 @@ def _write_comments(
         comment.auto_comment = "No response." if answer in unanswered else None
 
 
-def _write_result(session: Session, result: Result, digest: str, submission: str, notebook: bytes) -> None:
-    """Write the row of our own table."""
+def _write_result(
+    session: Session, result: Result, digest: str, submission: str, notebook: bytes, now: datetime
+) -> dict[str, Any] | None:
+    """Write the row of our own table, and return the one of this submission that it replaces, if any."""
     of_submission = (RESULTS.c.lesson == result.lesson) & (RESULTS.c.student == result.student)
+    of_same = select(RESULTS).where(of_submission, RESULTS.c.submission_id == submission)
+    replaced = session.execute(of_same).first()
     session.execute(delete(RESULTS).where(of_submission))
     row = {
         "lesson": result.lesson,
@@ -265,10 +290,11 @@ def _write_result(session: Session, result: Result, digest: str, submission: str
         "submission_id": submission,
         "digest": digest,
         "notebook_sha256": hashlib.sha256(notebook).hexdigest(),
-        "recorded": datetime.now(UTC).replace(tzinfo=None),
+        "recorded": now,
         "result": json.dumps(result.to_json()),
     }
     session.execute(insert(RESULTS).values(row))
+    return replaced._asdict() if replaced else None
 
 
 def _page(reason: str) -> NotebookNode:

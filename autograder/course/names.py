@@ -1,0 +1,20 @@
+"""Names that people type and read: what they may have meant, and what a terminal can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+SIMILAR = 2  # that are suggested, at most
+
+
+def did_you_mean(names: Iterable[str], known: Iterable[str]) -> str:
+    """Name what is known and like these unknown names: " Did you mean `ada`?"; "" where nothing is."""
+    known = list(known)
+    similar = [name for unknown in names for name in get_close_matches(unknown, known, SIMILAR)]
+    return f" Did you mean {' or '.join(f'`{name}`' for name in dict.fromkeys(similar))}?" if similar else ""
+
+
+def printable(text: str) -> str:
+    """Return a text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

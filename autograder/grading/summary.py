@@ -1,0 +1,163 @@
+"""What `autograder grade` says at its end: the points that count, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.course.names import printable
+from autograder.grading.gradebook.history import Regrade
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
+from autograder.grading.results import Result
+
+ROWS = 40  # submissions in the table; the rest is in the gradebook
+STRAYS = 20  # notebooks that are named, of those that lie in no lesson's folder
+PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
+
+
+@dataclass
+class Summary:
+    """What a run came to, without notebooks.
+
+    Attributes:
+        graded: by this run.
+        unchanged: graded by an earlier one.
+        regraded: what became of those of `graded` that an earlier run had graded.
+        strays: notebooks in no lesson's folder.
+        seconds: what the run took.
+    """
+
+    graded: list[Result] = field(default_factory=list)
+    unchanged: list[Result] = field(default_factory=list)
+    regraded: Sequence[Regrade] = ()
+    strays: Sequence[str] = ()
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> int:
+        """1 when some of this run could not be graded, else 0; those known from before are named, and no more."""
+        return int(any(result.reason for result in self.graded))
+
+    def print_json(self, out: Console, book: GradebookSnapshot) -> None:
+        """Print it as one object, for programs."""
+        names = {
+            one: book.students[one].name for one in sorted({one.student for one in self.graded} & {*book.students})
+        }
+        graded = [{**result.to_json(), "counts": _counts(result, book)} for result in self.graded]
+        whole = {
+            "students": names,
+            "graded": graded,
+            "regraded": [regrade.to_json() for regrade in self.regraded],
+            "unchanged": len(self.unchanged),
+            "strays": self.strays,
+        }
+        out.print_json(json.dumps(whole))
+
+    def print(self, out: Console, book: GradebookSnapshot) -> None:
+        """Print a row for each submission that is worth a look, and the whole in one line."""
+        graded, unchanged = self.graded, self.unchanged
+        rows = [(result, _notes(result, book)) for result in graded]
+        noteworthy = [row for row in rows if row[1] or row[0].unenforced]
+        if len(rows) > ROWS:
+            rows = noteworthy[:ROWS]
+        table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
+        for result, notes in sorted(rows, key=lambda row: (row[0].lesson, row[0].student)):
+            who = book.students[result.student].label if result.student in book.students else result.student
+            table.add_row(escape(printable(who)), result.lesson, _points(result, book), escape(printable(notes)))
+        if rows:
+            out.print(table)
+        if len(graded) > ROWS and len(noteworthy) > ROWS:
+            out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
+        self._print_regraded(out, book)
+        line = f"✓ {len(graded)} graded in {self.seconds:.0f} s{_failed(graded)}"
+        if unchanged:
+            line += (
+                f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
+            )
+        out.print(line + ".")
+        if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
+            out.print(escape(printable(f"Known from before and still not gradable: {', '.join(known)}.")))
+        if self.strays:
+            more = f" and {len(self.strays) - STRAYS} more" if len(self.strays) > STRAYS else ""
+            shown = ", ".join(self.strays[:STRAYS]) + more
+            out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
+
+    def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
+        changed = sorted((one for one in self.regraded if one.old != one.new or one.checks), key=_place)
+        if not self.regraded:
+            return
+        colon = ":" if changed else "."
+        out.print(f"{len(self.regraded)} graded again, {len(changed)} of them with other points{colon}")
+        if changed:
+            out.print(regrade_table(changed[:ROWS], book))
+        if len(changed) > ROWS:
+            out.print(f"… and {len(changed) - ROWS} more; `autograder history` shows all.")
+
+
+def regrade_table(regraded: Sequence[Regrade], book: GradebookSnapshot, *, times: bool = False) -> Table:
+    """Make a table of old → new points, a row for each check that changed, or one where none did.
+
+    Args:
+        times: say when it was, too.
+    """
+    table = Table(
+        *["when (UTC)"] * times, "student", "lesson", "check", "old → new", "reason", box=None, pad_edge=False
+    )
+    for one in regraded:
+        who = book.students[one.student].label if one.student in book.students else one.student
+        why, old = ", ".join(one.reasons), "?" if one.old is None else f"{one.old:g}"
+        changes = [(each.check, f"{each.old:g} → {each.new:g}") for each in one.checks]
+        for check, points in changes or [("all", f"{old} → {one.new:g}")]:
+            when = [one.regraded[:16].replace("T", " ")] * times
+            table.add_row(*when, escape(printable(who)), one.lesson, escape(check), points, why)
+    return table
+
+
+def _place(regrade: Regrade) -> tuple[str, str]:
+    return regrade.lesson, regrade.student
+
+
+def _submission(result: Result, book: GradebookSnapshot) -> GradedSubmission | None:
+    """What the gradebook has of it; None where it could not be recorded and nothing was before."""
+    return book.graded.get((result.student, result.lesson)) if result.lesson in book.lessons else None
+
+
+def _counts(result: Result, book: GradebookSnapshot) -> dict[str, Any] | None:
+    if (submission := _submission(result, book)) is None:
+        return None
+    return {
+        "points": submission.score,
+        "max_points": book.lessons[result.lesson].max_score,
+        "penalty": submission.penalty,
+        "by_hand": sorted(submission.by_hand),
+        "to_review": sorted(submission.to_review),
+    }
+
+
+def _points(result: Result, book: GradebookSnapshot) -> str:
+    """The points that count; a dash where nothing could be graded and nobody gave any."""
+    submission = _submission(result, book)
+    if submission is None or (result.reason and not submission.score):
+        return "–"
+    return f"{submission.score:g} of {book.lessons[result.lesson].max_score:g}"
+
+
+def _notes(result: Result, book: GradebookSnapshot) -> str:
+    """What is odd about a result, after what else than its checks made its points."""
+    notes = []
+    if submission := _submission(result, book):
+        notes += [f"Late: −{submission.penalty:g}."] * bool(submission.penalty)
+        notes += ["Points by hand."] * bool(submission.by_hand)
+        notes += ["To be looked at."] * submission.needs_review
+    return " ".join([*notes, result.reason or " ".join(note.text for note in result.notes)]).strip()
+
+
+def _failed(results: Sequence[Result]) -> str:
+    count = sum(bool(result.reason) for result in results)
+    return f", {count} of them could not be" if count else ""

@@ -1,0 +1,149 @@
+"""`autograder status`: for each lesson who handed in, who is graded, and what waits for whom."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.course.config import CourseError
+from autograder.course.names import printable
+from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
+from autograder.grading.jobs import prepared, read_job
+from autograder.grading.results import Limits
+
+NAMED = 10  # students in a line
+DONE = "✓ All that was handed in is graded."
+GRADE = "{} to be graded: run `autograder grade`."
+
+
+@dataclass(frozen=True)
+class LessonStatus:
+    """Where a lesson stands; students by their ids, sorted. Its fields are those of `--json`.
+
+    Attributes:
+        due: in UTC, "2026-10-12T21:59:00+00:00"; None where no date is set.
+        graded: those who have points, or the reason why not.
+        to_review: whom somebody is to look at before the points are final.
+        not_gradable: whose hand-in could not be graded.
+        changed: who is graded, and whom the next `autograder grade` grades again: the hand-in, the lesson or the
+            graded notebook is another one since, or grading broke off.
+    """
+
+    lesson: str
+    due: str | None
+    handed_in: tuple[str, ...]
+    graded: tuple[str, ...]
+    to_review: tuple[str, ...]
+    not_gradable: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Who is not graded yet."""
+        return tuple(sorted(set(self.handed_in) - set(self.graded)))
+
+
+def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = False) -> None:
+    """Say where lessons of a course stand, or all.
+
+    Raises:
+        CourseError: there is no gradebook or no lesson of that name, or a lesson cannot be read.
+    """
+    book = read_gradebook(root)
+    found = [lesson_status(book, lesson) for lesson in book.choose_lessons([name.rstrip("/") for name in lessons])]
+    everybody = dict(book.students)
+    for lesson in found:
+        everybody |= {student: Student(student) for student in lesson.handed_in if student not in everybody}
+    if as_json:
+        names = {student: everybody[student].name for student in sorted(everybody)}
+        out.print_json(json.dumps({"students": names, "lessons": [asdict(lesson) for lesson in found]}))
+        return
+    out.print(_table(found, len(everybody)))
+    for line in _lines(found, everybody):
+        out.print(escape(printable(line)), highlight=False)
+
+
+def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson) -> LessonStatus:
+    """Find out where a lesson stands."""
+    submitted = book.course.students(lesson.name)
+    graded = {student: submission for (student, name), submission in book.graded.items() if name == lesson.name}
+    return LessonStatus(
+        lesson.name,
+        due=lesson.duedate.replace(tzinfo=UTC).isoformat() if lesson.duedate else None,
+        handed_in=tuple(sorted({*submitted, *graded})),
+        graded=tuple(sorted(graded)),
+        to_review=tuple(sorted(student for student, submission in graded.items() if submission.needs_review)),
+        not_gradable=tuple(
+            sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
+        ),
+        changed=tuple(_changed(book.course, lesson.name, graded, submitted)),
+    )
+
+
+def _changed(
+    course: Course, lesson: str, graded: Mapping[str, GradedSubmission], submitted: Collection[str]
+) -> Iterator[str]:
+    """Yield who would be graded again, sorted; nobody in a lesson that solutions/ no longer has."""
+    again = sorted(graded.keys() & set(submitted))
+    path = course.source(lesson)
+    if not again or not path.exists():
+        return
+    try:
+        source = prepared(path, course.config)
+    except CourseError as error:
+        raise CourseError(f"{path}: {error}") from None
+    for student in again:
+        folder, one = course.submitted(student, lesson), graded[student]
+        job = read_job(folder, student, lesson, source, Limits(), handed_in(folder))
+        kept = one.result is not None and not one.result.retryable and one.digest == job.digest
+        if not kept or _digest(course.graded_notebook(student, lesson)) != one.notebook_sha256:
+            yield student
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("lesson", "due (UTC)"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("handed in", "graded", "to be looked at", "not gradable", "changed since"):
+        table.add_column(heading, justify="right")
+    for lesson in lessons:
+        counts = [lesson.graded, lesson.to_review, lesson.not_gradable, lesson.changed]
+        due = lesson.due[:16].replace("T", " ") if lesson.due else "–"
+        handed_in_by = f"{len(lesson.handed_in)} of {students}"
+        table.add_row(escape(lesson.lesson), due, handed_in_by, *(str(len(count)) for count in counts))
+    return table
+
+
+def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student]) -> Iterator[str]:
+    """Name who waits for what, then say what to do."""
+    for lesson in lessons:
+        groups = {
+            "not graded yet": lesson.waiting,
+            "to be looked at": lesson.to_review,
+            "not gradable": lesson.not_gradable,
+            "changed since": lesson.changed,
+        }
+        for what, who in groups.items():
+            if who:
+                more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
+                names = ", ".join(students[student].label for student in who[:NAMED])
+                yield f"{lesson.lesson}, {what}: {names}{more}."
+    count = sum(len(lesson.waiting) + len(lesson.changed) for lesson in lessons)
+    yield GRADE.format(count) if count else DONE

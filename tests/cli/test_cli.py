@@ -1,0 +1,86 @@
+"""The command line as a whole: its version, and what it says to a name that is none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.gradebook import LESSON, record
+from support.sample_lesson import ROOT
+
+from autograder import cli
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--version` needs no command and says what pyproject.toml says."""
+    with pytest.raises(SystemExit, match=r"^0$"):
+        cli.main(["--version"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == cli.DISTRIBUTION
+    assert capsys.readouterr().out == f"autograder {project['version']}\n"
+
+
+def test_the_version_of_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is only on the path has no version, and commands work there."""
+    monkeypatch.setattr(cli, "DISTRIBUTION", "transformer-from-nowhere")
+    assert cli.version() == "(not installed)"
+    assert cli.command_line().parse_args(["doctor"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["grde"], "there is no `grde`. There are release, collect, grade,"),
+        (["grde"], "Did you mean `grade`?"),
+        (["export", "mooodle"], "Did you mean `moodle`?"),
+        (["export", "moodle", "--by", "emial"], "Did you mean `email`?"),
+    ],
+)
+def test_a_word_that_is_no_command(capsys: pytest.CaptureFixture[str], arguments: list[str], says: str) -> None:
+    """An unknown command, form or choice ends with 2, with all there are, and with the one that is like it."""
+    with pytest.raises(SystemExit, match=r"^2$"):
+        cli.main(arguments)
+    assert says in capsys.readouterr().err
+
+
+def test_nothing_is_suggested_that_is_not_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    """A word like no command gets the list alone."""
+    with pytest.raises(SystemExit, match=r"^2$"):
+        cli.main(["quux"])
+    assert "Did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["grade", "01_dubling"], LESSON),
+        (["grade", "--student", "adda"], "ada"),
+        (["report", "01_dubling"], LESSON),
+        (["report", "--student", "adda"], "ada"),
+        (["export", "csv", "01_dubling"], LESSON),
+        (["export", "csv", "--student", "adda"], "ada"),
+    ],
+)
+def test_a_name_that_is_none(
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    meant: str,
+) -> None:
+    """An unknown lesson or student ends with 2 and with the one that may have been meant."""
+    record(course)
+    (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
+    monkeypatch.chdir(course)
+    assert cli.main(arguments) == 2
+    assert capsys.readouterr().err.endswith(f" Did you mean `{meant}`?\n")
+
+
+def test_the_command_line_starts_without_what_instructors_need() -> None:
+    """Who has only what students install can ask for the version and the commands."""
+    code = "import sys; from autograder.cli import command_line; command_line(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"nbgrader", "nbformat", "rich", "torch"} & set(loaded)

@@ -1,0 +1,74 @@
+"""What `autograder grade` says at its end is what counts: points by hand, what being late costs, what waits."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate
+
+from autograder.demo.sample_class import open_gradebook
+from autograder.grading.grade import GradeOptions, grade
+
+LATE = "2030-01-02 13:00 UTC"
+
+
+def said(course: Path, **options: Any) -> str:
+    """Grade as the engine would, and return what is printed."""
+    out = io.StringIO()
+    grade(course, GradeOptions(**options), Console(file=out, width=200), warm=Pretender(course))
+    return out.getvalue()
+
+
+@pytest.fixture
+def term(course: Path) -> Path:
+    """A graded class: bob was late, which costs all; cem has no notebook; eve has 4 points by hand for the second."""
+    set_duedate(course)
+    hand_in(course, "ada", "bob", "eve")
+    handed_in_at(course, "bob", LATE)
+    (course / "submitted" / "cem" / LESSON).mkdir(parents=True)
+    said(course)
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
+        gradebook.find_grade("check_double_text", LESSON, LESSON, "eve").manual_score = 0.5
+        gradebook.db.commit()
+    return course
+
+
+def test_the_table_has_the_points_that_count(term: Path) -> None:
+    """Points by hand and for being late are in it and marked, names stand beside ids."""
+    rows = [" ".join(line.split()) for line in said(term, force=True).splitlines()]
+    assert [row for row in rows if f" {LESSON} " in row] == [
+        f"ada (Ada Lovelace) {LESSON} 3 of 4",
+        f"bob {LESSON} 0 of 4 Late: −3.",
+        f"cem {LESSON} – There is no notebook. It should be called {LESSON}.ipynb.",
+        f"eve {LESSON} 3.5 of 4 Points by hand. To be looked at.",
+    ]
+
+
+def test_json_says_the_same(term: Path) -> None:
+    """Each result has what counts beside what its checks came to."""
+    whole = json.loads(said(term, force=True, as_json=True))
+    assert whole["students"] == {"ada": "Ada Lovelace", "bob": "bob", "cem": "cem", "eve": "eve"}
+    counts = {result["student"]: result["counts"] for result in whole["graded"]}
+    plain = {"max_points": 4.0, "penalty": 0.0, "by_hand": [], "to_review": []}
+    assert counts == {
+        "ada": plain | {"points": 3.0},
+        "bob": plain | {"points": 0.0, "penalty": 3.0},
+        "cem": plain | {"points": 0.0},
+        "eve": plain | {"points": 3.5, "by_hand": ["check_double_text"], "to_review": ["check_double_text"]},
+    }
+
+
+def test_what_could_not_be_recorded_counts_nothing(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the gradebook has nothing of a submission, no points are shown."""
+    configure(course, "c.Autograde.create_student = False")
+    hand_in(course, "ada")
+    (row,) = [line for line in said(course).splitlines() if line.startswith("ada")]
+    assert row.split()[2:7] == ["–", "It", "could", "not", "be"]
+    (result,) = json.loads(said(course, as_json=True))["graded"]
+    assert result["counts"] is None

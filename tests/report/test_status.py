@@ -1,0 +1,132 @@
+"""`autograder status` says what is so, counts what grading would grade again, and writes nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
+
+from autograder import cli
+from autograder.course.paths import Course
+from autograder.demo.sample_class import open_gradebook
+from autograder.grading.grade import GradeOptions, grade
+
+
+def grade_all(course: Path) -> None:
+    """Grade what is new or has changed, as the engine would: the first check right, the second wrong."""
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Pretender(course)) in (0, 1)
+
+
+@pytest.fixture
+def term(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course with a student in each state: ada graded, bob handed in again, cem without a notebook, dee new, …"""
+    set_duedate(course)
+    hand_in(course, "ada", "bob", "eve", "fay")
+    (course / "submitted" / "cem" / LESSON).mkdir(parents=True)
+    grade_all(course)
+    handed_in_at(course, "bob", "2026-01-02 03:04:05 UTC")
+    hand_in(course, "dee")
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
+        gradebook.add_student("gil", first_name="Gil")
+        gradebook.find_grade("check_double", LESSON, LESSON, "eve").needs_manual_grade = True
+        gradebook.db.commit()
+    shutil.rmtree(course / "autograded" / "fay")
+    monkeypatch.chdir(course)
+    return course
+
+
+def lesson_status(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    """Run `autograder status --json`, and return the one lesson."""
+    assert cli.main(["status", "--json"]) == 0
+    (lesson,) = json.loads(capsys.readouterr().out)["lessons"]
+    return lesson
+
+
+def test_every_student_is_where_they_are(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON, each student is in the lists of their states, and in no other; names stand beside ids."""
+    assert cli.main(["status", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["students"] == {
+        "ada": "Ada Lovelace", "bob": "bob", "cem": "cem", "dee": "dee", "eve": "eve", "fay": "fay", "gil": "Gil"
+    }  # fmt: skip
+    assert said["lessons"] == [
+        {
+            "lesson": LESSON,
+            "due": "2030-01-02T12:00:00+00:00",
+            "handed_in": ["ada", "bob", "cem", "dee", "eve", "fay"],
+            "graded": ["ada", "bob", "cem", "eve", "fay"],
+            "to_review": ["eve"],
+            "not_gradable": ["cem"],
+            "changed": ["bob", "fay"],
+        }
+    ]
+
+
+def test_the_table_counts_and_names(term: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For people it is a row of counts, then who waits for what, and what to do."""
+    from autograder.report.status import status
+
+    out = io.StringIO()
+    status(term, [f"{LESSON}/"], Console(file=out, width=200))
+    heading, row, *lines = out.getvalue().splitlines()
+    assert heading.split("  ")[0] == "lesson"
+    assert row.split() == [LESSON, "2030-01-02", "12:00", "6", "of", "7", "5", "1", "1", "2"]
+    assert lines == [
+        f"{LESSON}, not graded yet: dee.",
+        f"{LESSON}, to be looked at: eve.",
+        f"{LESSON}, not gradable: cem.",
+        f"{LESSON}, changed since: bob, fay.",
+        "3 to be graded: run `autograder grade`.",
+    ]
+
+
+def test_what_is_announced_is_what_is_graded(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The next run grades those who wait or have changed, and then nothing is left."""
+    grade_all(term)
+    lesson = lesson_status(capsys)
+    assert lesson["changed"] == [] and lesson["graded"] == lesson["handed_in"]
+    assert cli.main(["status"]) == 0
+    assert capsys.readouterr().out.endswith("✓ All that was handed in is graded.\n")
+
+
+def test_another_lesson_changes_all(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After a change in solutions/ all that was graded is to be graded again; without the lesson, nothing is."""
+    source = Course.at(term).source(LESSON)
+    source.write_text(source.read_text().replace("hidden_secret", "another_secret"))
+    assert lesson_status(capsys)["changed"] == ["ada", "bob", "cem", "eve", "fay"]
+    source.write_text("no notebook")
+    assert cli.main(["status"]) == 2
+    assert f"{source}: it is not valid JSON" in capsys.readouterr().err
+    source.unlink()
+    assert lesson_status(capsys)["changed"] == []
+
+
+def test_nothing_is_written(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No file of the course changes."""
+    before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
+    lesson_status(capsys)
+    assert {path: path.read_bytes() for path in term.rglob("*") if path.is_file()} == before
+
+
+def test_an_unknown_lesson_and_no_gradebook_are_told(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both end with 2 and a sentence."""
+    assert cli.main(["status", "01_dubling"]) == 2
+    assert capsys.readouterr().err.endswith(f"It has {LESSON}. Did you mean `{LESSON}`?\n")
+    (term / "gradebook.db").unlink()
+    assert cli.main(["status"]) == 2
+    assert "There is no gradebook" in capsys.readouterr().err
+
+
+def test_a_course_that_begins(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anybody has handed in, all lists are empty and there is nothing to do."""
+    monkeypatch.chdir(course)
+    lesson = lesson_status(capsys)
+    assert lesson.pop("lesson") == LESSON and not any(lesson.values())
