@@ -11,13 +11,14 @@ from autograder.cli.collect import add_collect
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
 from autograder.cli.results import add_export, add_report
+from autograder.cli.student import add_student
 
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands; what it makes of arguments has their function as `run`."""
     parser = argparse.ArgumentParser(prog="autograder", description="Tools of the Transformer course.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (add_release, add_collect, add_grade, add_report, add_doctor, add_demo, add_export):
+    for add in (add_release, add_collect, add_grade, add_report, add_export, add_student, add_doctor, add_demo):
         add(commands)
     return parser
 

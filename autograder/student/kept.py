@@ -1,0 +1,59 @@
+"""What a course keeps about one student: rows of the gradebook, folders, and what collecting wrote down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from autograder.collect.collect import REPOSITORIES
+from autograder.collect.place import REPLACED, collected_of
+from autograder.course.config import CourseError
+from autograder.course.paths import Course, is_folder_name
+from autograder.grading.gradebook.one_student import read_rows
+from autograder.grading.gradebook.reader import read_students
+
+SHOWN = 10  # students that are named
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All that is kept about one student.
+
+    Attributes:
+        rows: of the gradebook, by table.
+        folders: those that are the student's alone.
+        collected: by lesson, what `autograder collect` wrote down.
+    """
+
+    student: str
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    folders: Sequence[Path]
+    collected: Mapping[str, Mapping[str, Any]]
+
+
+def read_kept(course: Course, connection: Connection, student: str) -> Kept:
+    """Find all that is kept about a student.
+
+    Raises:
+        CourseError: nothing is.
+    """
+    folders = course.folders_of(student)
+    if is_folder_name(student):
+        others = course.all_submitted / REPLACED / student, course.root / REPOSITORIES / student
+        folders += [path for path in others if os.path.lexists(path)]
+    kept = Kept(student, read_rows(connection, student), folders, collected_of(course, student))
+    if not (kept.rows or kept.folders or kept.collected):
+        ids = list(read_students(connection))
+        some = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
+        raise CourseError(printable(f"Nothing is kept about {student}. The gradebook has {some or 'no students yet'}."))
+    return kept
+
+
+def printable(text: str) -> str:
+    """A text that does nothing to a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
