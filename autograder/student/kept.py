@@ -17,6 +17,7 @@ from autograder.course.paths import Course, is_folder_name
 from autograder.grading.gradebook.one_student import read_rows
 from autograder.grading.gradebook.reader import read_students
 
+GRADESCOPE = "gradescope"  # the folder that `autograder export gradescope` makes
 SHOWN = 10  # students that are named
 
 
@@ -44,8 +45,8 @@ def read_kept(course: Course, connection: Connection, student: str) -> Kept:
     """
     folders = course.folders_of(student)
     if is_folder_name(student):
-        others = course.all_submitted / REPLACED / student, course.root / REPOSITORIES / student
-        folders += [path for path in others if os.path.lexists(path)]
+        above = course.all_submitted / REPLACED, course.root / REPOSITORIES, course.root / GRADESCOPE
+        folders += [path / student for path in above if os.path.lexists(path / student)]
     kept = Kept(student, read_rows(connection, student), folders, collected_of(course, student))
     if not (kept.rows or kept.folders or kept.collected):
         ids = list(read_students(connection))

@@ -57,7 +57,7 @@ def configured(code: str) -> tuple[Config, dict[str, object]]:
 def test_every_autograder_command_parses() -> None:
     """The command line takes each `autograder …` of the guide as it stands."""
     calls = commands("autograder")
-    assert {words[0] for words in calls} == {"collect", "doctor", "export", "grade", "release", "report"}
+    assert {words[0] for words in calls} == {"collect", "doctor", "export", "grade", "release", "report", "student"}
     for words in calls:
         assert callable(cli.command_line().parse_args(words).run), words
 

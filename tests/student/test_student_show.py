@@ -6,32 +6,14 @@ import json
 import stat
 import webbrowser
 import zipfile
-from datetime import datetime
 from pathlib import Path
 
 import pytest
-from support.downloads import collect, notebook, zipped
-from support.gradebook import LESSON, configure, record, set_duedate
+from support.downloads import collect, zipped
+from support.gradebook import LESSON, configure, disk_full
 
 from autograder import cli
-from autograder.demo.sample_class import open_gradebook
-
-LATE = datetime(2030, 1, 2, 13, 0)
-
-
-@pytest.fixture(autouse=True)
-def _in_course(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Collect and record two students, ada late and with an extension of two days."""
-    monkeypatch.chdir(course)
-    monkeypatch.setenv("COLUMNS", "120")
-    set_duedate(course)
-    data = notebook(course)
-    assert collect("folder", zipped({f"ada/{LESSON}.ipynb": data, f"bob/{LESSON}.ipynb": data})) == 0
-    record(course, ["ada", "bob"], LATE)
-    with open_gradebook(course) as gradebook:
-        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Löve", email="ada@example.org")
-        gradebook.update_or_create_student("eve", first_name="Eve")
-        gradebook.grant_extension(LESSON, "ada", days=2)
+from autograder.student import archive
 
 
 def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,11 +26,10 @@ def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
         assert cell in row, cell
 
 
-def test_the_same_as_json(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON has the table's columns, with times in UTC and the extension in seconds; points are those that count."""
     shown = {}
     for student in ("ada", "bob", "eve"):
-        capsys.readouterr()
         assert cli.main(["student", "show", student, "--json"]) == 0
         shown[student] = json.loads(capsys.readouterr().out)
     assert shown["ada"]["last_name"] == "Löve"
@@ -72,7 +53,6 @@ def test_what_waits_to_be_graded_is_said(course: Path, capsys: pytest.CaptureFix
     folder = course / "submitted" / "new" / LESSON
     folder.mkdir(parents=True)
     (folder / "timestamp.txt").write_text("2030-01-01T20:00:00+02:00", encoding="utf-8")
-    capsys.readouterr()
     assert cli.main(["student", "show", "new", "--json"]) == 0
     (lesson,) = json.loads(capsys.readouterr().out)["lessons"]
     assert (lesson["state"], lesson["handed_in"]) == ("not graded yet", "2030-01-01 18:00:00")
@@ -120,8 +100,15 @@ def test_the_archive_holds_all_of_one_student(course: Path, capsys: pytest.Captu
     assert "bob" not in files["gradebook.json"].decode()
 
 
-def test_no_archive_is_written_over(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_archive_is_written_over(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A file that is there stays, and nothing unfinished is left when the disk is full."""
+    before = set(course.iterdir())
+    with monkeypatch.context() as full:
+        full.setattr(archive, "_without_hidden_tests", disk_full)
+        assert cli.main(["student", "show", "ada", "--archive", "ada.zip"]) == 2
+    assert "No space left" in capsys.readouterr().err and set(course.iterdir()) == before
     (course / "ada.zip").write_bytes(b"mine")
     assert cli.main(["student", "show", "ada", "--archive", "ada.zip"]) == 2
     assert "ada.zip is there already" in capsys.readouterr().err
