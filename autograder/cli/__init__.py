@@ -12,6 +12,7 @@ from autograder.cli.collect import add_collect
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
 from autograder.cli.results import add_export, add_history, add_report, add_status
+from autograder.cli.student import add_student
 from autograder.course.names import did_you_mean
 
 DISTRIBUTION = "transformer-from-scratch"
@@ -32,6 +33,7 @@ def command_line() -> argparse.ArgumentParser:
         add_doctor,
         add_demo,
         add_export,
+        add_student,
     ):
         add(commands)
     return parser

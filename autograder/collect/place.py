@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder import files
 from autograder.course.config import CourseError
-from autograder.course.paths import Course
+from autograder.course.paths import Course, is_folder_name
 
 STATE, REPLACED = ".collected.json", ".replaced"
 
@@ -51,7 +51,7 @@ class Submitted:
             CourseError: the student's id can be no folder.
             OSError: it cannot be written.
         """
-        if Path(student).name != student or student.startswith("."):
+        if not is_folder_name(student):
             raise CourseError(f"`{student}` can be no folder's name. Change the id with `nbgrader db student`.")
         folder = self._course.submitted(student, self._lesson)
         known = self._state.get(self._lesson, {}).get(student, {})
@@ -94,6 +94,25 @@ class Submitted:
         if lesson.get(student) != entry:
             lesson[student] = entry
             files.write(self._path, json.dumps(self._state, indent=1, sort_keys=True).encode())
+
+
+def collected_of(course: Course, student: str) -> dict[str, dict[str, Any]]:
+    """Return what is written down about a student, by lesson.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    state = _read(course.all_submitted / STATE)
+    return {lesson: entries[student] for lesson, entries in state.items() if student in entries}
+
+
+def forget(course: Course, student: str) -> None:
+    """Strike a student out of what is written down."""
+    path = course.all_submitted / STATE
+    state = _read(path)
+    left = {lesson: {who: entry for who, entry in state[lesson].items() if who != student} for lesson in state}
+    if left != state:
+        files.write(path, json.dumps(left, indent=1, sort_keys=True).encode())
 
 
 def digest_of(hashes: Iterable[tuple[str, bytes]]) -> str:

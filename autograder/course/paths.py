@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,6 +17,7 @@ from autograder.course.config import CourseError, load_config
 from autograder.course.names import did_you_mean
 
 MOST_SEEN = 100_000  # files in submitted/ among which notebooks in no lesson's folder are looked for
+ANY_STUDENT, ANY_LESSON = "any-student", "any-lesson"
 
 
 class Course:
@@ -86,6 +88,18 @@ class Course:
     def _folder(self, step: str, student: str, lesson: str) -> Path:
         return Path(self.directory.format_path(step, student, lesson))
 
+    def folders_of(self, student: str) -> list[Path]:
+        """The folders in submitted/, autograded/ and feedback/ that are a student's alone, as far as they exist."""
+        if not is_folder_name(student):
+            return []  # the gradebook takes any id
+        found: list[Path] = []
+        for folder in (self.submitted, self.autograded, self.feedback):
+            whole = folder(ANY_STUDENT, ANY_LESSON)
+            above = next(path for path in (whole, *whole.parents) if ANY_LESSON not in str(path))
+            is_own = above.name == ANY_STUDENT
+            found += [above.with_name(student)] if is_own else (folder(student, name) for name in self.lessons())
+        return [path for path in found if os.path.lexists(path)]
+
     def secrets(self) -> list[Path]:
         """What no submission may read."""
         steps = (
@@ -127,6 +141,11 @@ class Course:
         notebooks = (path for path in itertools.islice(found, MOST_SEEN) if path.suffix == ".ipynb")
         strays = (path for path in notebooks if not folders.intersection(path.parents))
         return sorted(str(path.relative_to(self.root)) for path in strays)
+
+
+def is_folder_name(student: str) -> bool:
+    """Whether a folder of a student's own can have this name."""
+    return bool(student) and Path(student).name == student and not student.startswith(".")
 
 
 def handed_in(folder: Path) -> str:

@@ -66,6 +66,7 @@ def test_every_autograder_command_parses() -> None:
         "release",
         "report",
         "status",
+        "student",
     }
     for words in calls:
         assert callable(cli.command_line().parse_args(words).run), words
@@ -75,13 +76,13 @@ def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[s
     """The options and forms that stand by themselves in the table of commands are in the help of their command."""
     table = GUIDE[GUIDE.index("## All commands") :]
     for row in table.splitlines():
-        if not (first := re.match(r"\| `autograder (\w+)", row)):
+        if not (first := re.match(r"\| `autograder (student \w+|\w+)", row)):
             continue
         for option in re.findall(
             r"`(--[a-z]+|gradescope-zip|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
         ):
             with pytest.raises(SystemExit):
-                cli.main([first[1], "--help"])
+                cli.main([*first[1].split(), "--help"])
             assert option in capsys.readouterr().out, (first[1], option)
 
 

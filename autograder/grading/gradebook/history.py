@@ -144,6 +144,18 @@ def read_history(root: Path) -> list[Regrade]:
     return sorted((one for key, one in newest.items() if key not in standing), key=lambda one: one.regraded)
 
 
+def read_lines(path: Path, student: str) -> list[dict[str, Any]]:
+    """Read the lines about one student."""
+    return [regrade.to_json() for regrade in _lines(path) if regrade.student == student]
+
+
+def remove_lines(path: Path, student: str) -> None:
+    """Strike a student out of the history, and with them what a crash left unfinished."""
+    others = [json.dumps(regrade.to_json()) for regrade in _lines(path) if regrade.student != student]
+    if path.exists():
+        files.write(path, "".join(f"{line}\n" for line in others).encode())
+
+
 def _lines(path: Path) -> Iterator[Regrade]:
     """Yield what the lines say; one that a crash left unfinished is no line."""
     if not path.exists():

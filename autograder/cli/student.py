@@ -1,0 +1,75 @@
+"""`autograder student`: what there is of one student, their removal, and more time."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder student` and its forms."""
+    command = commands.add_parser("student", help="show a student, remove one")
+    forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
+    form = forms.add_parser(
+        "show",
+        help="what a student has in each lesson, and all that is kept about them",
+        description="Print what a student has in each lesson: points, state, due date, extension, and when it was "
+        "handed in.",
+    )
+    form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
+    form.add_argument("--json", action="store_true", help="print it as JSON")
+    form.add_argument(
+        "--archive",
+        type=Path,
+        metavar="FILE.zip",
+        help="write all that is kept about the student: hand-ins, graded notebooks without hidden tests, feedback, "
+        "and what the gradebook has, as JSON",
+    )
+    form.add_argument("--open", default="", metavar="LESSON", help="open the notebook with its results in the browser")
+    form.set_defaults(run=run_show)
+    form = forms.add_parser(
+        "remove",
+        help="a student, with all that is kept about them",
+        description="List all that is kept about a student: folders in submitted/, autograded/, feedback/ and of their "
+        "repository, what was replaced, what collecting wrote down, and the rows in the gradebook. With --yes, remove "
+        "it, and the class page, which names everybody. A run that was stopped is run again.",
+    )
+    form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
+    form.add_argument("--yes", action="store_true", help="remove it, for good")
+    form.set_defaults(run=run_remove)
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Show a student of the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.student.show import ShowOptions, show
+
+    options = ShowOptions(arguments.student, arguments.json, arguments.archive, arguments.open)
+    try:
+        return show(course_root(Path.cwd()), options, Console())
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def run_remove(arguments: argparse.Namespace) -> int:
+    """Remove a student of the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.student.remove import remove
+
+    try:
+        return remove(course_root(Path.cwd()), arguments.student, Console(), confirmed=arguments.yes)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2

@@ -1,0 +1,159 @@
+"""`autograder student show`: what a student has in each lesson, all that is kept about them, and one notebook."""
+
+from __future__ import annotations
+
+import json
+import webbrowser
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from nbgrader.utils import parse_utc
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.course.config import CourseError
+from autograder.course.names import printable
+from autograder.course.paths import handed_in
+from autograder.export.csv_columns import status_of
+from autograder.grading.gradebook.database import Gradebook
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.student.archive import write_archive
+from autograder.student.kept import Kept, read_kept
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """Whom to show, and how.
+
+    Attributes:
+        as_json: print JSON instead of a table.
+        archive: the zip file that gets all that is kept about the student, if any.
+        opened: the lesson whose graded notebook is opened, "" for none.
+    """
+
+    student: str
+    as_json: bool = False
+    archive: Path | None = None
+    opened: str = ""
+
+
+@dataclass(frozen=True)
+class LessonRow:
+    """What a student has in a lesson; times are UTC.
+
+    Attributes:
+        due: for this student, the extension included; None where the lesson has no due date.
+    """
+
+    lesson: str
+    points: float
+    max_points: float
+    penalty: float
+    state: str
+    due: datetime | None
+    extension: timedelta | None
+    handed_in: datetime | None
+
+
+def show(root: Path, options: ShowOptions, out: Console) -> int:
+    """Show a student, write the archive, open the notebook, whichever was asked for.
+
+    Raises:
+        CourseError: there is no such student, lesson or page, or the archive is there already.
+    """
+    book = read_gradebook(root)
+    with Gradebook(book.course.db_url, book.course.root).reading() as connection:
+        kept = read_kept(book.course, connection, options.student)
+    if options.archive:
+        left_out = write_archive(book.course, kept, options.archive)
+        out.print(f"✓ {escape(str(options.archive))}: all that is kept about {escape(printable(kept.student))}.")
+        for line in left_out:
+            out.print(escape(printable(f"Left out, being no file or not readable: {line}")))
+    if options.opened:
+        page = _page(book, kept.student, options.opened)
+        out.print(escape(str(page)), soft_wrap=True)
+        webbrowser.open(page.as_uri())
+    if not options.archive and not options.opened:
+        student = book.students.get(kept.student, Student(kept.student))
+        rows = [_row(book, lesson, student.id, _extensions(kept)) for lesson in book.lessons.values()]
+        if options.as_json:
+            print(json.dumps({**asdict(student), "lessons": [asdict(row) for row in rows]}, default=_to_json, indent=2))
+        else:
+            _print_table(out, student, rows)
+    return 0
+
+
+def _extensions(kept: Kept) -> dict[str, timedelta]:
+    """The extensions of a student, by lesson."""
+    rows = kept.rows.get("submitted_assignment", ())
+    return {row["lesson"]: row["extension"] for row in rows if row["extension"]}
+
+
+def _row(
+    book: GradebookSnapshot, lesson: GradebookLesson, student: str, extensions: Mapping[str, timedelta]
+) -> LessonRow:
+    graded, folder = book.graded.get((student, lesson.name)), book.course.submitted(student, lesson.name)
+    extension = extensions.get(lesson.name)
+    waits = graded is None and student in book.course.students(lesson.name)
+    return LessonRow(
+        lesson=lesson.name,
+        points=graded.score if graded else 0.0,
+        max_points=lesson.max_score,
+        penalty=graded.penalty if graded else 0.0,
+        state="not graded yet" if waits else status_of(graded),
+        due=lesson.duedate + (extension or timedelta()) if lesson.duedate else None,
+        extension=extension,
+        handed_in=graded.submitted if graded else _time(handed_in(folder)) if waits else None,
+    )
+
+
+def _time(text: str) -> datetime | None:
+    """When something was handed in, if the student's file says so."""
+    try:
+        time: datetime | None = parse_utc(text) if text else None
+    except (ValueError, OverflowError):
+        return None
+    return time
+
+
+def _page(book: GradebookSnapshot, student: str, lesson: str) -> Path:
+    """The page of a graded notebook."""
+    if lesson not in book.lessons:
+        raise CourseError(f"There is no lesson {lesson}. There are {', '.join(book.lessons)}.")
+    page = book.course.feedback(student, lesson) / f"{lesson}.html"
+    if page.is_file():
+        return page
+    notebook = book.course.graded_notebook(student, lesson)
+    if not notebook.is_file():
+        raise CourseError(f"{lesson} of {student} is not graded, so there is nothing to open.")
+    raise CourseError(
+        f"There is no page of {notebook} yet. Run `nbgrader generate_feedback {lesson} --student={student}` first."
+    )
+
+
+def _to_json(value: object) -> object:
+    return value.total_seconds() if isinstance(value, timedelta) else str(value)
+
+
+def _print_table(out: Console, student: Student, rows: list[LessonRow]) -> None:
+    name = student.id if student.name == student.id else f"{student.name} ({student.id})"
+    out.print(escape(printable(", ".join(filter(None, [name, student.email])))))
+    table = Table("lesson", "points", "late", "state", "due (UTC)", "extension", "handed in (UTC)", box=None)
+    table.columns[0].no_wrap = True
+    for row in rows:
+        points, late = f"{row.points:g} of {row.max_points:g}", f"-{row.penalty:g}" if row.penalty else ""
+        due, came = (f"{time:%Y-%m-%d %H:%M}" if time else "" for time in (row.due, row.handed_in))
+        table.add_row(row.lesson, points, late, row.state, due, as_text(row.extension), came)
+    out.print(table)
+
+
+def as_text(extension: timedelta | None) -> str:
+    """Write an extension in days, or in hours where they are not whole."""
+    if not extension:
+        return ""
+    hours = extension.total_seconds() / 3600
+    return f"{hours / 24:+g} d" if hours % 24 == 0 else f"{hours:+.4g} h"
