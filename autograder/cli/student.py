@@ -9,7 +9,7 @@ from pathlib import Path
 
 def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder student` and its forms."""
-    command = commands.add_parser("student", help="show a student, remove one")
+    command = commands.add_parser("student", help="show a student, give more time, remove")
     forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
     form = forms.add_parser(
         "show",
@@ -38,6 +38,19 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
     form.add_argument("--yes", action="store_true", help="remove it, for good")
     form.set_defaults(run=run_remove)
+    form = forms.add_parser(
+        "extend",
+        help="more time for one student, several or all",
+        description="Move the due date of a lesson for some students, who may have handed in something or not. What is "
+        "taken off for being late is computed anew at once. A second extension takes the place of the first.",
+    )
+    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument("students", nargs="*", metavar="STUDENT", help="the ids, for example ada")
+    form.add_argument("--all", action="store_true", help="all students that the gradebook has now")
+    time = form.add_mutually_exclusive_group(required=True)
+    time.add_argument("--until", default="", metavar="DATE", help="for example '2026-10-14 23:59 Europe/Berlin'")
+    time.add_argument("--by", default="", metavar="TIME", help="after the due date: 36h, 2d, 1w; 0d takes it back")
+    form.set_defaults(run=run_extend)
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -70,6 +83,27 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
     try:
         return remove(course_root(Path.cwd()), arguments.student, Console(), confirmed=arguments.yes)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def run_extend(arguments: argparse.Namespace) -> int:
+    """Give students of the course around the current folder more time."""
+    if arguments.all == bool(arguments.students):
+        print("Name students, or give --all for everybody.", file=sys.stderr)
+        return 2
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.student.extend import ExtendOptions, give_time
+
+    options = ExtendOptions(arguments.lesson, arguments.students, arguments.until, arguments.by)
+    try:
+        return give_time(course_root(Path.cwd()), options, Console())
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
-from grading.test_grade import Lent
 from rich.console import Console
 from support.downloads import collect, encrypted, notebook, snapshot, submitted, zipped
 from support.gradebook import LESSON, disk_full, set_duedate
 from support.sample_lesson import ROOT
+from support.warm import Lent
 
 from autograder import cli
 from autograder.collect.place import Submitted

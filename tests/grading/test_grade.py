@@ -30,6 +30,7 @@ from nbformat import NotebookNode
 from rich.console import Console
 from support.processes import descendants, living, wait_until
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
+from support.warm import Lent
 
 from autograder import cli, files
 from autograder.course.config import CourseError, read_notebook
@@ -67,20 +68,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(template: Path, tmp_path: Path) -> Path:
     """A course of the test's own."""
     return Path(shutil.copytree(template, tmp_path / "a [new] course"))
-
-
-class Lent(GradingServer):
-    """A warm process that stays when a run ends; `instead` may stand in for grading."""
-
-    def __init__(self, warm: GradingServer, instead: Callable[..., Result] | None = None) -> None:
-        super().__init__()
-        self.grade = instead or warm.grade
-
-    def __enter__(self) -> Lent:
-        return self
-
-    def stop(self) -> None:
-        """It is not ours."""
 
 
 def lesson_of(course: Path, name: str = LESSON) -> Lesson:

@@ -15,20 +15,17 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook, new_uuid
 from nbgrader.converters import Autograde
-from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session, load_only
-from traitlets import TraitError
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.paths import Course
@@ -36,6 +33,7 @@ from autograder.course.written import asked
 from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
+from autograder.grading.gradebook.late import LateRule, grades_of
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
@@ -72,14 +70,7 @@ class Recorder:
         """
         self._course = Course.at(root)
         self._autograde = Autograde(coursedir=self._course.directory, config=self._course.config)
-        try:
-            self._penalties = AssignLatePenalties(config=self._course.config)
-            self._penalties.init_plugin()
-        except (ImportError, TraitError) as error:
-            raise CourseError(
-                f"The rule for late hand-ins in nbgrader_config.py cannot be loaded ({error}). Define its class in "
-                "that file, as docs/guide.md shows, or install the package that it comes from."
-            ) from None
+        self._late = LateRule(self._course.config)
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []
@@ -163,7 +154,9 @@ class Recorder:
             _write_grades(session, lesson, result, submitted_notebook, unanswered)
             _write_comments(session, lesson, submitted_notebook, unanswered)
             session.flush()
-            submitted_notebook.late_submission_penalty = self._penalty(session, lesson, submission, submitted_notebook)
+            submitted_notebook.late_submission_penalty = self._late.penalty(
+                session, lesson, submission, submitted_notebook
+            )
             session.flush()
             lesson.mark(notebook)
             data = _to_bytes(notebook)
@@ -212,22 +205,6 @@ class Recorder:
             session.flush()
         return submission, notebook
 
-    def _penalty(
-        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
-    ) -> float | None:
-        """What nbgrader's plugin takes off for being late."""
-        if submission.timestamp is None or lesson.duedate is None:
-            return None
-        late = submission.timestamp - (lesson.duedate + (submission.extension or timedelta()))
-        if late <= timedelta():
-            return None
-        score = session.scalar(select(func.sum(Grade.score)).where(_grades_of(lesson, notebook))) or 0.0
-        plugin = self._penalties.plugin_inst
-        penalty: float | None = plugin.late_submission_penalty(submission.student_id, score, late.total_seconds())
-        if penalty is not None:
-            penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
-        return penalty
-
     def _write_folder(self, result: Result, notebook: bytes, submitted: Path | None) -> str:
         """Write the folder in autograded/, and return what was left out of it."""
         folder = self._course.autograded(result.student, result.lesson)
@@ -246,7 +223,7 @@ def _write_grades(
     A written answer has none before somebody reads it, and 0 where there is none.
     """
     columns = (Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade)
-    query = select(Grade).options(load_only(*columns)).where(_grades_of(lesson, notebook))
+    query = select(Grade).options(load_only(*columns)).where(grades_of(lesson, notebook))
     grades = {grade.cell_id: grade for grade in session.scalars(query.with_for_update())}
     earned = result.earned
     for check, cell in lesson.checks.items():
@@ -255,12 +232,6 @@ def _write_grades(
         waits = check in lesson.written and check not in unanswered and not result.reason
         grade.auto_score = None if waits else earned.get(check, 0.0)
         grade.needs_manual_grade = waits or (grade.manual_score is not None and not result.reason)
-
-
-def _grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnElement[bool]:
-    """Select the grades of a submission; nbgrader's only index on them begins with the cell."""
-    selected: ColumnElement[bool] = Grade.cell_id.in_(lesson.checks.values()) & (Grade.notebook_id == notebook.id)
-    return selected
 
 
 def _write_comments(

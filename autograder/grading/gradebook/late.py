@@ -1,0 +1,97 @@
+"""What is taken off for being late, by nbgrader's plugin, and more time for those who get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook, new_uuid
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy.orm import Session
+from traitlets import TraitError
+from traitlets.config import Config
+
+from autograder.course.config import CourseError
+from autograder.grading.gradebook.lesson import GradebookLesson
+
+
+class LateRule:
+    """The rule for late hand-ins that nbgrader_config.py sets."""
+
+    def __init__(self, config: Config) -> None:
+        """Load it.
+
+        Raises:
+            CourseError: The configuration names what cannot be loaded.
+        """
+        try:
+            self._penalties = AssignLatePenalties(config=config)
+            self._penalties.init_plugin()
+        except (ImportError, TraitError) as error:
+            raise CourseError(
+                f"The rule for late hand-ins in nbgrader_config.py cannot be loaded ({error}). Define its class in "
+                "that file, as docs/guide.md shows, or install the package that it comes from."
+            ) from None
+
+    def penalty(
+        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
+    ) -> float | None:
+        """Return what is taken off the points that a submission has now."""
+        if submission.timestamp is None or lesson.duedate is None:
+            return None
+        late = submission.timestamp - (lesson.duedate + (submission.extension or timedelta()))
+        if late <= timedelta():
+            return None
+        score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
+        plugin = self._penalties.plugin_inst
+        penalty: float | None = plugin.late_submission_penalty(submission.student_id, score, late.total_seconds())
+        if penalty is not None:
+            penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+        return penalty
+
+
+class PenaltyChange(NamedTuple):
+    """What an extension changed for somebody who is graded already."""
+
+    student: str
+    before: float
+    after: float
+
+
+def extend(
+    connection: Connection, rule: LateRule, lesson: GradebookLesson, students: Iterable[str], extension: timedelta
+) -> list[PenaltyChange]:
+    """Give students more time, in place of what they had; none takes it back.
+
+    Who has handed in nothing gets a submission without a notebook, which no page and no export takes for one. What is
+    taken off those who are graded already is computed anew.
+    """
+    changes = []
+    with Session(connection) as session, session.begin():
+        of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
+        rows = {row.student_id: row for row in session.scalars(select(SubmittedAssignment).where(of_lesson))}
+        of_notebook = SubmittedNotebook.notebook_id == lesson.notebook_id
+        notebooks = {row.assignment_id: row for row in session.scalars(select(SubmittedNotebook).where(of_notebook))}
+        for student in students:
+            submission = rows.get(student)
+            if submission is None:
+                if not extension:
+                    continue
+                submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
+                session.add(submission)
+            submission.extension = extension or None
+            if notebook := notebooks.get(submission.id):
+                before = notebook.late_submission_penalty
+                notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
+                change = PenaltyChange(student, before or 0.0, notebook.late_submission_penalty or 0.0)
+                changes += [change] if change.before != change.after else []
+    return changes
+
+
+def grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnElement[bool]:
+    """Select the grades of a submission; nbgrader's only index on them begins with the cell."""
+    selected: ColumnElement[bool] = Grade.cell_id.in_(lesson.checks.values()) & (Grade.notebook_id == notebook.id)
+    return selected

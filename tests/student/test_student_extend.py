@@ -1,0 +1,137 @@
+"""`autograder student extend`: more time before and after a hand-in, honoured wherever points are read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.gradebook import LESSON, configure, record
+
+from autograder import cli
+from autograder.demo.sample_class import open_gradebook
+from autograder.grading.gradebook.reader import read_gradebook
+
+LATE = datetime(2030, 1, 2, 13, 0)  # when ada and bob handed in, and eve does
+
+
+def extend(*arguments: str) -> int:
+    """Give more time for the small lesson."""
+    return cli.main(["student", "extend", LESSON, *arguments])
+
+
+def penalties(course: Path) -> dict[str, float]:
+    """Return what the gradebook takes off for being late."""
+    return {student: graded.penalty for (student, _), graded in read_gradebook(course).graded.items()}
+
+
+def shown(student: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    """Return what `show` says of the lesson."""
+    capsys.readouterr()
+    assert cli.main(["student", "show", student, "--json"]) == 0
+    lesson: dict[str, object] = json.loads(capsys.readouterr().out)["lessons"][0]
+    return lesson
+
+
+def test_more_time_before_anything_is_handed_in(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no hand-in to pages and exports, and what is then handed in and graded is not late; later still is."""
+    assert extend("eve", "--until", "2030-01-02 13:00 Europe/Berlin") == 2, "that is when it is due"
+    assert extend("eve", "--until", "2030-01-03 13:00 Europe/Berlin") == 0
+    assert "✓ 01_doubling is due at 2030-01-03 12:00 UTC for eve." in capsys.readouterr().out
+    lesson = shown("eve", capsys)
+    assert (lesson["state"], lesson["due"], lesson["extension"]) == ("not handed in", "2030-01-03 12:00:00", 86400.0)
+    assert cli.main(["report"]) == cli.main(["export", "csv"]) == 0
+    with open(course / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert (rows["eve"]["status"], rows["eve"]["timestamp"], rows["eve"]["score"]) == ("not handed in", "", "0")
+    record(course, ["eve"], LATE)
+    assert penalties(course) == {"ada": 3.0, "bob": 3.0, "eve": 0.0}
+    record(course, ["eve"], LATE + timedelta(days=1))
+    assert penalties(course)["eve"] == 3.0
+
+
+def test_points_of_who_is_graded_change_at_once(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was taken off comes back with an extension, goes again with a shorter one, and only for whom it is."""
+    assert extend("ada", "bob", "--by", "2d") == 0
+    assert "ada: 0 points off for being late, 3 before." in capsys.readouterr().out
+    assert penalties(course) == {"ada": 0.0, "bob": 0.0}
+    assert cli.main(["export", "csv"]) == 0
+    assert (course / "grades.csv").read_text(encoding="utf-8-sig").count(",3,0,3,4,") == 2
+    assert extend("bob", "--by", "0d") == 0
+    assert penalties(course) == {"ada": 0.0, "bob": 3.0}
+    with open_gradebook(course) as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").duedate == datetime(2030, 1, 4, 12, 0)
+        assert gradebook.find_submission(LESSON, "bob").extension is None
+
+
+def test_more_time_for_all(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that the gradebook has get it, those too who have handed in nothing, and all can lose it."""
+    assert extend("--all", "--by", "36h") == 0
+    assert "for all 3 students" in capsys.readouterr().out
+    assert [shown(student, capsys)["extension"] for student in ("ada", "bob", "eve")] == [129600.0] * 3
+    assert extend("--all", "--by", "0d") == 0
+    assert [shown(student, capsys)["extension"] for student in ("ada", "bob", "eve")] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ada", "nobody", "--by", "2d"], "The gradebook has no student nobody."),
+        (["ada", "--by", "2 days"], "--by 2 days is no time like 36h, 2d or 1w."),
+        (["ada", "--by", "-2d"], "expected one argument"),
+        (["ada", "--until", "soon"], "--until soon is no date and time"),
+        (["ada", "--until", "2031-01-01"], "--until 2031-01-01 is no date and time"),
+        (["ada", "--until", "2031-01-01 12:00 Europe/Nowhere"], "is no date and time"),
+        (["ada", "--until", "2031-01-01 12:00 ../../etc/passwd"], "is no date and time"),
+        (["ada", "--until", "9999-12-31 23:59-05:00"], "is no date and time"),
+        (["ada", "--until", "2029-01-01 12:00"], "--until names no later time"),
+        (["ada", "--all", "--by", "2d"], "Name students, or give --all"),
+        (["--by", "2d"], "Name students, or give --all"),
+        (["ada"], "one of the arguments --until --by is required"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    arguments: list[str], says: str, course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing changes, not for those either who are named rightly beside somebody who is not."""
+    before = shown("ada", capsys)
+    try:
+        status = extend(*arguments)
+    except SystemExit as error:
+        status = error.code
+    assert status == 2
+    assert says in capsys.readouterr().err
+    assert shown("ada", capsys) == before
+
+
+def test_without_a_due_date_there_is_no_extension(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """nbgrader cannot read an extension of a lesson that is never due, so none is recorded."""
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=None)
+    assert extend("eve", "--by", "2d") == 2
+    assert "01_doubling has no due date, so nobody is late." in capsys.readouterr().err
+
+
+def test_a_rule_of_the_course_is_asked(course: Path) -> None:
+    """Hours late are counted from the moved due date, by the rule that nbgrader_config.py sets."""
+    rule = "from nbgrader.plugins import LateSubmissionPlugin\n\n\nclass Hours(LateSubmissionPlugin):\n"
+    rule += "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
+    rule += "        return total_seconds_late / 3600\n\n\nc.AssignLatePenalties.plugin_class = Hours"
+    configure(course, rule)
+    record(course, ["bob"], datetime(2030, 1, 2, 14, 30))
+    assert penalties(course)["bob"] == 2.5
+    assert extend("bob", "--by", "1h") == 0
+    assert penalties(course)["bob"] == 1.5
+
+
+def test_stock_nbgrader_reads_it(course: Path) -> None:
+    """To nbgrader an extension before a hand-in is a submission without points, and in no list of graded ones."""
+    assert extend("eve", "--by", "2d") == 0
+    with open_gradebook(course) as gradebook:
+        submission = gradebook.find_submission(LESSON, "eve")
+        assert (submission.score, submission.timestamp, submission.total_seconds_late) == (0.0, None, 0)
+        assert [row["id"] for row in gradebook.student_dicts() if row["id"] == "eve"] == ["eve"]
+        assert {row["student"] for row in gradebook.submission_dicts(LESSON)} == {"ada", "bob"}
+    assert cli.main(["release"]) == 0
