@@ -177,6 +177,28 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="what Moodle knows students by, without a worksheet: their e-mail, our student id, or lms_user_id",
     )
     form.add_argument("--feedback", action="store_true", help="what the checks said, too; comments of others stay")
+    form = add(
+        "feedback-canvas",
+        "the students' pages as one zip file, for Canvas' Upload Submissions. DOWNLOAD is what Download Submissions "
+        "gave, as fresh as can be: each page gets the name by which Canvas knows whose it is. Exit status 1: somebody "
+        "who handed in has no page in it, and is listed.",
+        some,
+    )
+    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument("template", type=Path, metavar="DOWNLOAD", help="the zip file or folder downloaded from Canvas")
+    form.set_defaults(run=run_hand_back)
+    form = add(
+        "feedback-moodle",
+        "the students' pages as one zip file, for Moodle's Upload multiple feedback files in a zip. The worksheet of "
+        "the same assignment says whose number is whose. Exit status 1: somebody who handed in has no page in it, and "
+        "is listed.",
+        some,
+    )
+    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument(
+        "--worksheet", type=Path, dest="template", required=True, metavar="FILE", help="downloaded from Moodle"
+    )
+    form.set_defaults(run=run_hand_back)
     add("gradescope", "results for Gradescope. FILE is a folder, which gets STUDENT/LESSON/results.json.", some, named)
     form = add(
         "gradescope-zip",
@@ -196,6 +218,23 @@ def run_export(arguments: argparse.Namespace) -> int:
     given["students"] = given.pop("student", "*")
     try:
         return write_export(course_root(Path.cwd()), ExportOptions(**given))
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def run_hand_back(arguments: argparse.Namespace) -> int:
+    """Put students' pages into one zip file, for a platform to hand back."""
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.hand_back.write import HandBackOptions, hand_back
+
+    given = {name: value for name, value in vars(arguments).items() if name != "run"}
+    given["students"] = given.pop("student")
+    try:
+        return hand_back(course_root(Path.cwd()), HandBackOptions(**given))
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -72,16 +72,13 @@ def canvas(download: Download, people: People) -> Found:
     """Read *Download Submissions* of Canvas: a file for each attachment."""
     found, piles, whose = Found(), dict[str, _Pile](), dict[str, str]()
     for file in download.files:
-        name = CANVAS_ANONYMOUS.fullmatch(file.path.name) or CANVAS_NAME.fullmatch(file.path.name)
+        name = canvas_name(file)
         if not name:
             found.nobodys.append(str(file.path))
             continue
         user, parts = name["user"], name.groupdict()
         if user not in whose:
-            student = people.find(("lms_id", user), ("id", user))
-            is_theirs = student is not None and student.lms_id in ("", user)  # or it is a number of another kind
-            other = f"canvas {user}" if user in people.students else user
-            whose[user] = student.id if student and is_theirs else other
+            whose[user] = canvas_student(user, people)
         pile = piles.setdefault(whose[user], _Pile(parts.get("name") or user))
         pile.files.append(file.renamed(PurePosixPath(parts.get("entry") or parts["file"])))
         pile.orders.append(float(parts["attachment"] or 0))
@@ -91,6 +88,19 @@ def canvas(download: Download, people: People) -> Found:
             pile.notes.append("Canvas grades anonymously, and does not say whose this is. Turn that off.")
     found.hand_ins = [pile.hand_in(student) for student, pile in piles.items()]
     return found
+
+
+def canvas_name(file: File) -> re.Match[str] | None:
+    """Take the name apart that Canvas gave a file; None where it did not."""
+    return CANVAS_ANONYMOUS.fullmatch(file.path.name) or CANVAS_NAME.fullmatch(file.path.name)
+
+
+def canvas_student(user: str, people: People) -> str:
+    """Return the id of whom Canvas knows by a number; where the class does not know that, one like the number."""
+    student = people.find(("lms_id", user), ("id", user))
+    is_theirs = student is not None and student.lms_id in ("", user)  # or it is a number of another kind
+    other = f"canvas {user}" if user in people.students else user
+    return student.id if student and is_theirs else other
 
 
 def moodle(download: Download, people: People, worksheet: Path) -> Found:

@@ -5,6 +5,7 @@ Both take points with a decimal point whatever Moodle's language is; so there is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -36,12 +37,7 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
     """
     (lesson,) = selection.lessons
     grade, comments = _grade_column(sheet), _comments_column(sheet) if feedback else None
-    keys = keys_of(sheet, MOODLE)
-    if not keys:
-        raise CourseError(
-            f"{sheet.path} has none of the columns {', '.join(MOODLE)}, and names alone do not say who is who. "
-            "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
-        )
+    keys = require_keys(sheet)
     rows = [row for row in sheet.rows[1:] if not row.is_blank]
     matches = match(selection.book.students.values(), sheet, rows, keys)
     messages.notes += sheet.notes
@@ -59,6 +55,21 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
         who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, sheet.column("Identifier"))
         messages.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
     return sheet.to_bytes()
+
+
+def require_keys(sheet: Sheet) -> dict[int, Sequence[str]]:
+    """Return the columns of a worksheet that say who somebody is.
+
+    Raises:
+        CourseError: there is none.
+    """
+    keys = keys_of(sheet, MOODLE)
+    if not keys:
+        raise CourseError(
+            f"{sheet.path} has none of the columns {', '.join(MOODLE)}, and names alone do not say who is who. "
+            "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
+        )
+    return keys
 
 
 def _grade_column(sheet: Sheet) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from autograder.course.config import CourseError
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
+from autograder.export.output import SCREEN, put, tell
 from autograder.export.selection import Messages, Selection, select
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
@@ -64,14 +64,10 @@ def write_export(root: Path, options: ExportOptions) -> int:
     data, selection = FORMS[options.form](book, options, messages)
     if options.form != "csv":
         messages.note_unfinished(selection)
-    output = _save(data, options, f"{'grades' if options.form == 'csv' else options.form}.csv")
-    for line in messages.notes:
-        print(_plain(line), file=sys.stderr)
-    if messages.missing:
-        print("Not in the file:", *(f"  {_plain(line)}" for line in messages.missing), sep="\n", file=sys.stderr)
+    usual = f"{'grades' if options.form == 'csv' else options.form}.csv"
+    output = put(data, options.output, usual, force=options.force, template=options.template)
     lessons = ", ".join(lesson.name for lesson in selection.lessons)
-    print(f"✓ {output}: {lessons}.", file=sys.stderr if options.output == "-" else sys.stdout)
-    return 1 if messages.missing else 0
+    return tell(messages, f"{output}: {lessons}.", options.output)
 
 
 def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
@@ -125,7 +121,7 @@ FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Messages], tuple[by
 def _gradescope(selection: Selection, options: ExportOptions) -> int:
     """Write FOLDER/STUDENT/LESSON/results.json for all that was handed in."""
     folder, pages = Path(options.output or "gradescope"), {}
-    if options.output == "-":
+    if options.output == SCREEN:
         raise CourseError("There are many results, for which --output has to name a folder.")
     for lesson in selection.lessons:
         for student in selection.students:
@@ -160,22 +156,6 @@ def _zip(root: Path, options: ExportOptions) -> int:
     lessons = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
     if lesson not in lessons:
         raise CourseError(f"There is no lesson {lesson}. There are {', '.join(lessons) or 'none'}.")
-    output = _save(bundle(root, source), options, f"gradescope-{lesson}.zip", suffix=".zip")
-    print(f"✓ {output}: {lesson}, for Gradescope.", file=sys.stderr if options.output == "-" else sys.stdout)
-    return 0
-
-
-def _save(data: bytes, options: ExportOptions, usual: str, suffix: str = ".csv") -> str:
-    """Write it to its place, and say where that is."""
-    if options.output == "-":
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return "standard output"
-    path = Path(options.output or usual)
-    save(path, data, force=options.force, suffix=suffix, template=options.template)
-    return str(path)
-
-
-def _plain(text: str) -> str:
-    """A text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    usual = f"gradescope-{lesson}.zip"
+    output = put(bundle(root, source), options.output, usual, force=options.force, suffix=".zip")
+    return tell(Messages(), f"{output}: {lesson}, for Gradescope.", options.output)

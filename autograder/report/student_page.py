@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -52,12 +53,18 @@ class CheckShown:
 
 @dataclass(frozen=True)
 class ExerciseShown:
-    """How one exercise went; `comment` is what somebody wrote about it by hand."""
+    """How one exercise went.
+
+    Attributes:
+        code: what the student wrote, as it was graded; "" where that is not known.
+        comment: what somebody wrote about it by hand.
+    """
 
     exercise: ExerciseOutline
     state: State
     earned: float
     checks: tuple[CheckShown, ...]
+    code: str = ""
     comment: str = ""
 
 
@@ -115,20 +122,27 @@ def _lesson(book: GradebookSnapshot, outline: LessonOutline, student: str, waits
     graded = book.graded.get((student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
-    html = panels_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
-    outcomes = outcomes_of(graded)
-    exercises = (_exercise(exercise, graded, outcomes, html) for exercise in outline.exercises)
+    cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
+    html, code, outcomes = panels_of(cells), code_of(cells), outcomes_of(graded)
+    exercises = (
+        _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
+    )
     written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
     return LessonShown(outline, graded, waits, tuple(exercises), tuple(written))
 
 
 def _exercise(
-    exercise: ExerciseOutline, graded: GradedSubmission, outcomes: Mapping[str, Outcome], html: Mapping[str, str]
+    exercise: ExerciseOutline,
+    graded: GradedSubmission,
+    outcomes: Mapping[str, Outcome],
+    html: Mapping[str, str],
+    code: str,
 ) -> ExerciseShown:
     states = states_of(graded, exercise)
     checks = tuple(_shown(check, states[check.id], graded, outcomes, html) for check in exercise.checks)
     earned = sum(check.earned for check in checks)
-    return ExerciseShown(exercise, state_of(states.values()), earned, checks, graded.comments.get(exercise.name, ""))
+    comment = graded.comments.get(exercise.name, "")
+    return ExerciseShown(exercise, state_of(states.values()), earned, checks, code, comment)
 
 
 def _shown(
@@ -151,24 +165,28 @@ def _shown(
     )
 
 
-def panels_in(notebook: Path, sha256: str) -> dict[str, str]:
-    """The panels in a graded notebook: check → HTML that the judge put before the check's error.
+def cells_in(notebook: Path, sha256: str) -> list[dict[str, Any]]:
+    """The cells of a graded notebook.
 
-    HTML acts in a browser, so it is taken from no other file than the one that the judge's work went into: not where
-    the notebook has changed since, and not where another program graded it.
+    HTML acts in a browser, so cells are taken from no other file than the one that the judge's work went into: not
+    where the notebook has changed since, and not where another program graded it.
     """
     try:
         if not sha256 or notebook.stat().st_size > LARGEST:
-            return {}
+            return []
         data = notebook.read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:
-            return {}
-        cells = json.loads(data)["cells"]
+            return []
+        return list(json.loads(data)["cells"])
     except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        return []
+
+
+def panels_of(cells: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The panels in a graded notebook: check → HTML that the judge put before the check's error."""
     panels: dict[str, str] = {}
     for cell in cells:
-        marks, outputs = cell["metadata"].get("nbgrader") or {}, cell.get("outputs", [])
+        marks, outputs = _marks(cell), cell.get("outputs", [])
         if not marks.get("grade") or marks.get("solution"):
             continue
         for first, second in pairwise(outputs):
@@ -176,3 +194,13 @@ def panels_in(notebook: Path, sha256: str) -> dict[str, str]:
                 html = first["data"].get("text/html", "")
                 panels[marks["grade_id"]] = html if isinstance(html, str) else "".join(html)
     return {check: html for check, html in panels.items() if html}
+
+
+def code_of(cells: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The code in a graded notebook: answer → what the student wrote."""
+    answers = (cell for cell in cells if cell["cell_type"] == "code" and _marks(cell).get("solution"))
+    return {_marks(cell)["grade_id"]: "".join(cell["source"]) for cell in answers}
+
+
+def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cell["metadata"].get("nbgrader") or {}

@@ -79,7 +79,7 @@ def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[s
         if not (first := re.match(r"\| `autograder (student \w+|\w+)", row)):
             continue
         for option in re.findall(
-            r"`(--[a-z]+|gradescope-zip|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
+            r"`(--[a-z]+|gradescope-zip|feedback-moodle|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
         ):
             with pytest.raises(SystemExit):
                 cli.main([*first[1].split(), "--help"])

@@ -460,7 +460,7 @@ def test_command_writes_every_form(course: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["export", "csv"]) == 0
     states = {row[3]: row[9:] for row in rows_of((course / "grades.csv").read_bytes())[1:]}
     assert states["s-ada"][:2] == ["4", "4"] and states["s-ada"][3] == "graded"
-    assert states["bob"][0] == "0" and states["bob"][3] == "not gradable" and "no notebook" in states["bob"][4]
+    assert states["bob"][0] == "0" and states["bob"][3] == "not gradable" and "is cut off" in states["bob"][4]
     assert states["zoe"][3] == "not handed in"
     capsys.readouterr()
     assert cli.main(["export", "canvas", "from_canvas.csv"]) == 1

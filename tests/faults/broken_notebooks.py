@@ -261,7 +261,7 @@ FAULTS = [
     Fault("no cells", whole(lambda nb: nb.update(cells=[])), NOT_THIS_LESSON, lost=ANSWERS),
     # What nobody can grade.
     Fault("an empty file", lambda nb: b"", reason="The file is empty"),
-    Fault("cut off in transfer", lambda nb: json.dumps(nb).encode()[:5000], reason="is no notebook"),
+    Fault("cut off in transfer", lambda nb: json.dumps(nb).encode()[:5000], reason="The file is cut off. Download"),
     Fault("a zip archive", lambda nb: b"PK\x03\x04" + bytes(100), reason="zip archive"),
     Fault("a web page saved by the browser", lambda nb: b"<!DOCTYPE html><html>Sign in</html>", reason="web page"),
     Fault("random bytes", lambda nb: random.Random(0).randbytes(2000), reason="is no notebook"),

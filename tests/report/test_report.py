@@ -34,7 +34,7 @@ from autograder.report.class_page import class_page
 from autograder.report.counts import Failure, Spread, count_mistakes, without_numbers
 from autograder.report.outline import hints, outlines_of
 from autograder.report.page import MARK, percent, write
-from autograder.report.student_page import panels_in, student_page
+from autograder.report.student_page import cells_in, panels_of, student_page
 from autograder.report.write import ReportOptions, write_report
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -473,7 +473,7 @@ def test_every_table_says_what_it_is(page: BeautifulSoup) -> None:
 
 
 def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
-    """Neither the class page nor a student's holds a line of a check's source or of the answer."""
+    """Neither the class page nor a student's holds a line of a check's source or of the teacher's answer."""
     record(course, CLASS)
     write_report(course, ReportOptions())
     write_report(course, ReportOptions(student="*"))
@@ -520,8 +520,10 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> N
 
 
 def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping[str, list] | None = None) -> None:
-    """Record results, with outputs in cells of the graded notebook."""
-    notebook = json.dumps(repaired_notebook(course, outputs))
+    """Record results, with an answer of the students' own and outputs in cells of the graded notebook."""
+    made = repaired_notebook(course, outputs)
+    next(cell for cell in made.cells if cell.id == "double").source = "def double(x):\n    return x / 2"
+    notebook = json.dumps(made)
     with Recorder(course) as recorder:
         for student, checks in work.items():
             keep(recorder, Result(student, LESSON, tuple(checks), (NOTE,), notebook=notebook))
@@ -605,13 +607,47 @@ def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
     assert "script-src 'none'" in policy and "default-src 'none'" in policy
 
 
+def test_the_own_code_stands_beside_what_failed(course: Path) -> None:
+    """Folded, as text, so much of it; not where all passed or nothing was tried, nor from a changed notebook."""
+    source = f"def double(x):\n    return '{ROGUE}'" + "\n# more" * 2000
+    notebook = repaired_notebook(course)
+    next(cell for cell in notebook.cells if cell.id == "double").source = source
+    work = {"bob": CLASS["bob"], "ada": CLASS["ada"], "eve": CLASS["eve"]}
+    with Recorder(course) as recorder:
+        for student, checks in work.items():
+            keep(recorder, Result(student, LESSON, checks, notebook=json.dumps(notebook)))
+    page = shown(course, "bob")
+    (code,) = page.select("article details.code")
+    assert code.select_one("summary").get_text() == "Your code" and not code.has_attr("open")
+    assert code.select_one("pre").get_text() == source[:8000] + " …"
+    harmless(page, scripts=0)
+    assert not shown(course, "ada").select(".code") and not shown(course, "eve").select(".code")
+    path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
+    path.chmod(0o644)
+    path.write_text(path.read_text("utf-8") + " ", "utf-8")
+    assert not shown(course, "bob").select(".code")
+
+
+def test_when_it_was_handed_in_and_what_is_provisional(empty: GradebookSnapshot) -> None:
+    """The time stands with points and with a reason; what waits for a person is said there and in the table above."""
+    when = datetime(2030, 1, 2, 18, 5)
+    waits = graded("bob", CLASS["bob"], submitted=when, to_review=frozenset({"check_double"}))
+    text = words_of(page_of_student(filled(empty, waits), "bob"))
+    assert "Handed in 2 January 2030, 18:05 UTC." in text and "These points are provisional" in text
+    assert "0 of 1 passed; provisional" in text and text.count("waits for a person") == 1
+    bad = page_of_student(filled(empty, graded("bob", reason="It is empty.", submitted=when)), "bob")
+    assert "Handed in 2 January 2030, 18:05 UTC." in words_of(bad)
+    final = words_of(page_of_student(filled(empty, graded("bob", CLASS["bob"])), "bob"))
+    assert not any(words in final for words in ("Handed in", "provisional", "waits"))
+
+
 def test_html_of_a_changed_notebook_is_not_shown(course: Path) -> None:
     """Where the graded notebook is another than the recorded one, or none, the message stands alone."""
     record(course, CLASS, {"check_double": [new_output("display_data", data={"text/html": PANEL}), ERROR]})
     path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     assert len(shown(course, "bob").select(".panel")) == 1
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert panels_in(path, sha256) == {"check_double": PANEL} and panels_in(path, "") == {}
+    assert panels_of(cells_in(path, sha256)) == {"check_double": PANEL} and cells_in(path, "") == []
     path.chmod(0o644)
     path.write_text(path.read_text("utf-8") + " ", "utf-8")
     page = shown(course, "bob")

@@ -5,6 +5,7 @@ Whatever cannot be graded is told apart by a reason that says what is so and wha
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import json
 import os
@@ -24,6 +25,7 @@ MOST_NAMED = 3  # files, in one sentence
 MOST_SEEN = 1000  # files that are looked at for it
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
 KINDS = ("code", "markdown", "raw")
+UNFINISHED = re.compile(r"[\w.+\\-]+")  # a number, a word or an escape that may go on
 
 
 class NotGradable(Exception):
@@ -148,10 +150,49 @@ def cells_of(raw: bytes) -> list[SubmittedCell]:
     try:
         notebook = json.loads(raw.decode(encoding))
     except (ValueError, RecursionError) as error:
-        kind = "a zip archive" if raw[:2] == b"PK" else "a web page" if b"<html" in raw[:2000].lower() else None
-        reason = f"it is {kind}" if kind else f"{type(error).__name__}: {str(error)[:100]}"
-        raise NotGradable(f"The file is no notebook ({reason}). Hand in the .ipynb file.") from None
+        if _is_cut_off(raw, encoding):
+            raise NotGradable("The file is cut off. Download it again, and hand in the new one.") from None
+        raise NotGradable(f"The file is no notebook ({_kind(raw, error)}). Hand in the .ipynb file.") from None
     return cells_in(notebook)
+
+
+def _is_cut_off(raw: bytes, encoding: str) -> bool:
+    """Whether a notebook ends in the middle: it is JSON as far as it goes, and not yet whole."""
+    there = raw.rstrip(b"\0")  # which a disk may have in place of what never came
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(there)  # which waits for the rest of a last letter
+    except ValueError:
+        return False
+    unfinished = UNFINISHED.match(text[::-1])
+    begun = text[: len(text) - unfinished.end()] if unfinished else text
+    try:
+        json.loads(f"{begun}\0")  # a letter that JSON has nowhere
+    except json.JSONDecodeError as error:
+        return begun.lstrip().startswith("{") and error.pos == len(begun) and not _is_json(begun)
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _kind(raw: bytes, error: ValueError | RecursionError) -> str:
+    """What a file is that is no notebook."""
+    if raw[:2] == b"PK":
+        return "it is a zip archive"
+    if b"<html" in raw[:2000].lower():
+        return "it is a web page"
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno} is no JSON"
+    if isinstance(error, UnicodeError):
+        return "it is no text"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
 
 
 def cells_in(notebook: Any) -> list[SubmittedCell]:

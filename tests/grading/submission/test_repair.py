@@ -96,6 +96,44 @@ def test_what_cannot_be_graded_has_a_reason(fault: Fault) -> None:
     assert len(str(caught.value)) < 300 and str(caught.value).count(".") >= 2
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_wherever_a_notebook_is_cut_off_it_is_said(encoding: str, indent: int | None) -> None:
+    """After any byte, in a word, a number, an escape or a letter: the file is to be downloaded again."""
+    cell = {"cell_type": "code", "source": "é = '\\\\😀\"'\n", "n": [-1.5e-10, True, None, float("nan")]}
+    for ascii_only in (True, False):
+        whole = json.dumps({"cells": [cell]}, indent=indent, ensure_ascii=ascii_only).encode(encoding)
+        first = 5 if encoding == "utf-16" else 1  # behind the mark of byte order and the first brace
+        for end in range(first, len(whole)):
+            for zeros in (b"", bytes(512)):
+                part = whole[:end] + (zeros if (end - first) % 2 else b"")
+                with pytest.raises(NotGradable, match=r"is cut off\. Download it again"):
+                    cells_of(part)
+        assert cells_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b'{"cells": [1 2, ', "line 1 is no JSON"),
+        (b'{"cells": [],}', "line 1 is no JSON"),
+        (b'{"cells": []} more', "line 1 is no JSON"),
+        (b'{"cells": [\n<<<<<<< HEAD\n', "line 2 is no JSON"),
+        (b'{"source": "a\nb', "line 1 is no JSON"),
+        (b"def f(x): return {", "line 1 is no JSON"),
+        (b'{"cells": "\xff\xff', "it is no text"),
+        (b'{"cells": [' + b"1" * 5000 + b"]}", "a number in it is too long"),
+        (b'{"a":' * 100_000, "it is nested too deeply"),
+        (b'{"a": "' + b"\\" * 10**6 + b"! ", "is cut off"),  # in no time
+    ],
+)
+def test_what_is_broken_otherwise_is_not_cut_off(raw: bytes, reason: str) -> None:
+    """An error before the end, a whole notebook with something behind it, and another language are told apart."""
+    with pytest.raises(NotGradable) as caught:
+        cells_of(raw)
+    assert reason in str(caught.value) and "Error" not in str(caught.value)
+
+
 def test_the_table_is_long_enough() -> None:
     """At least thirty faults, and the checks that they name are the lesson's."""
     assert len(FAULTS) >= 30

@@ -1,0 +1,101 @@
+"""`autograder export feedback-canvas` and `feedback-moodle`: the pages of one lesson as a zip file to upload."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.collect.download import Download
+from autograder.course.config import CourseError
+from autograder.export.output import put, tell
+from autograder.export.selection import Messages, Selection, select
+from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
+from autograder.hand_back.names import PageNames, for_canvas, for_moodle
+from autograder.report.outline import outlines_of
+from autograder.report.student_page import student_page
+from autograder.spreadsheets.sheet import Sheet
+
+
+@dataclass(frozen=True)
+class HandBackOptions:
+    """Whose pages to hand back, and how.
+
+    Attributes:
+        form: "feedback-canvas" or "feedback-moodle".
+        lesson: its name.
+        template: the download of Canvas, or the worksheet of Moodle, which say what they call whom.
+        students: a pattern for the ids of students, "a*".
+        output: the zip file; "" for the usual one, "-" for standard output.
+        force: replace what is there.
+    """
+
+    form: str
+    lesson: str
+    template: Path
+    students: str = "*"
+    output: str = ""
+    force: bool = False
+
+
+def hand_back(root: Path, options: HandBackOptions) -> int:
+    """Write the zip file; 0 when everybody who handed in has a page in it, 1 when not, which standard error lists.
+
+    Raises:
+        CourseError: nothing was written, and why.
+    """
+    book, messages = read_gradebook(root), Messages()
+    selection = select(book, [options.lesson], options.students)
+    found = _names(book, options, messages)
+    pages = _pages(book, selection, found, messages)
+    if not pages:
+        raise CourseError(
+            f"There is no page to hand back: nobody in {options.template} has a graded {options.lesson}. "
+            "Is it of this assignment?"
+        )
+    usual = f"{options.form}-{options.lesson}.zip"
+    output = put(_zipped(pages), options.output, usual, force=options.force, suffix=".zip", template=options.template)
+    pages_written = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    return tell(messages, f"{output}: {options.lesson}, {pages_written}.", options.output)
+
+
+def _names(book: GradebookSnapshot, options: HandBackOptions, messages: Messages) -> PageNames:
+    if options.form == "feedback-moodle":
+        sheet = Sheet.read(options.template)
+        messages.notes += sheet.notes
+        return for_moodle(sheet, book.students, options.lesson)
+    with Download(options.template) as download:
+        return for_canvas(download, book.students, options.lesson)
+
+
+def _pages(book: GradebookSnapshot, selection: Selection, found: PageNames, messages: Messages) -> dict[str, bytes]:
+    """Make the page of each student who has something graded and a name there; say who has none."""
+    (lesson,) = selection.lessons
+    outlines, waiting = outlines_of(book, [lesson.name]), set(book.course.students(lesson.name))
+    pages, absent = dict[str, bytes](), []
+    for student in selection.students:
+        if selection.graded(student, lesson) is None:
+            if student.id in waiting:
+                messages.missing.append(f"{student.id}: handed in, and not graded yet.")
+            else:
+                absent.append(student.id)
+        elif student.id in found.names:
+            pages[found.names[student.id]] = student_page(book, outlines, student.id)
+        else:
+            why_not = found.why_not.get(student.id, "the file has nothing of theirs")
+            messages.missing.append(f"{student.id}: {why_not}.")
+    messages.missing += found.strangers
+    messages.note_unfinished(selection)
+    if absent:
+        messages.notes.append(f"Handed in nothing, and have no page: {', '.join(absent)}.")
+    return pages
+
+
+def _zipped(pages: Mapping[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, page in sorted(pages.items()):
+            target.writestr(name, page)
+    return archive.getvalue()
