@@ -45,7 +45,7 @@ def write_archive(course: Course, kept: Kept, path: Path) -> list[str]:
             zipped.writestr("gradebook.json", text.encode("utf-8", "replace"))
             for file in _files_of(kept):
                 name = _name(course, file)
-                hides = file.suffix == ".ipynb" and course.directory.autograded_directory in file.parts
+                hides = file.suffix == ".ipynb" and f"/{course.directory.autograded_directory}/" in file.as_posix()
                 source = files.open_regular(file)
                 if source is None:
                     left_out.append(name)
