@@ -33,9 +33,8 @@ def merge_pair(answer: Callable[..., object], *, seed: int = 0) -> None:
 
 def _require_merged(answer: Callable[..., object], pieces: list[str], pair: Pair) -> None:
     with check.case(pieces=pieces, pair=pair):
-        expected, given = parts.merge_pair(pieces, pair), list(pieces)
-        check.same("merge_pair(pieces, pair)", answer(given, pair), expected)
-        check.true(given == pieces, "`merge_pair` changes the list that it is given.", "Return a list of its own.")
+        expected = parts.merge_pair(pieces, pair)
+        check.same("merge_pair(pieces, pair)", answer(list(pieces), pair), expected)
 
 
 def _pieces(generator: random.Random, letters: str, length: int) -> list[str]:
@@ -57,10 +56,7 @@ def learned_merges(answer: Callable[..., object], *, seed: int = 0) -> None:
         for num_merges in (size["num_merges"], 40):
             expected = parts.learn_merges(words, num_merges)
             with check.case(words=words, num_merges=num_merges):
-                given = dict(words)
-                got = answer(given, num_merges)
-                told = "`learn_merges` changes the dictionary that it is given."
-                check.true(given == words, told, "How a word is cut needs a dictionary of its own.")
+                got = answer(dict(words), num_merges)
                 told = "`learn_merges(…)` returns pairs that are lists, which no pair of `merge_pair` equals."
                 are_lists = isinstance(got, list | tuple) and any(isinstance(pair, list) for pair in got)
                 check.true(not are_lists, told, "Return tuples.")
@@ -139,10 +135,7 @@ def batches_of_all(answer: Callable[..., Any], *, seed: int = 0) -> None:
         pairs = _pairs(random.Random(seed + index), size["num_pairs"], size["longest"])
         for max_tokens in (size["longest"], 3 * size["longest"] + 1, 1000):
             with check.case(num_pairs=size["num_pairs"], longest=size["longest"], max_tokens=max_tokens):
-                given = list(pairs)
-                batches = batches_made(answer(given, max_tokens, seed=index))
-                slip = "Shuffle and sort a list of its own."
-                check.true(given == pairs, "`make_batches` changes the list that it is given.", slip)
+                batches = batches_made(answer(list(pairs), max_tokens, seed=index))
                 require_all(pairs, batches)
                 require_within(batches, max_tokens)
     batches = batches_made(answer(pairs=list(pairs), max_tokens=90))

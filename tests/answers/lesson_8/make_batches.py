@@ -3,9 +3,6 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
-    "the caller's list": edit("pairs = generator.sample(list(pairs), len(pairs))", "generator.shuffle(pairs)").fails(
-        "pairs", "changes the list that it is given"
-    ),
     "a full batch is too large": edit("for ids in each) > max_tokens", "for ids in each) >= max_tokens").fails("lengths", "is not too large"),
     "the longest of all so far": edits(
         ("batches = [[]]", "batches, most = [[]], 0"),

@@ -3,14 +3,6 @@
 from answers.writing import body, edit
 
 WRONG = {
-    "in the list itself": body("""
-        i = 0
-        while i < len(pieces):
-            if tuple(pieces[i : i + 2]) == pair:
-                pieces[i : i + 2] = ["".join(pair)]
-            i += 1
-        return pieces
-    """).fails("", "changes the list that it is given"),
     "a piece in two pairs": body("""
         merged = []
         for i, piece in enumerate(pieces):
