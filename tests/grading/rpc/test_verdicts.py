@@ -10,6 +10,7 @@ from support.classroom import classroom
 EVERY = 4  # answer of the tables; all of them take six minutes
 OTHERWISE = {  # told otherwise across the bridge
     *("sampling at low temperature", "dropout at a fixed rate", "new layers on every call"),  # luck decides
+    "memory cached by shape",  # likewise: its key is where a model lies in memory
     "in place on x in train only when no grad",  # an input that is written into does not take the graph along
     "shared growing buffer",  # likewise
     "sparse gradients",  # which are dense there
