@@ -132,6 +132,7 @@ class _Run:
             result = self._record(job, result)
             self.summary.graded.append(replace(result, notebook=""))
             self.progress.update(task, advance=1, last=_brief(result))
+        self.summary.penalties += [(lesson, change) for change in self.recorder.recompute_penalties(lesson)]
 
     def _record(self, job: Job, result: Result) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.

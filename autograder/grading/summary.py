@@ -13,6 +13,7 @@ from rich.table import Table
 
 from autograder.course.names import printable
 from autograder.grading.gradebook.history import Regrade
+from autograder.grading.gradebook.late import PenaltyChange
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
 from autograder.grading.results import Result
 
@@ -29,6 +30,7 @@ class Summary:
         graded: by this run.
         unchanged: graded by an earlier one.
         regraded: what became of those of `graded` that an earlier run had graded.
+        penalties: by lesson, where something else is taken off for being late than before.
         strays: notebooks in no lesson's folder.
         seconds: what the run took.
     """
@@ -36,6 +38,7 @@ class Summary:
     graded: list[Result] = field(default_factory=list)
     unchanged: list[Result] = field(default_factory=list)
     regraded: Sequence[Regrade] = ()
+    penalties: list[tuple[str, PenaltyChange]] = field(default_factory=list)
     strays: Sequence[str] = ()
     seconds: float = 0.0
 
@@ -54,6 +57,7 @@ class Summary:
             "students": names,
             "graded": graded,
             "regraded": [regrade.to_json() for regrade in self.regraded],
+            "penalties": [{"lesson": lesson, **change._asdict()} for lesson, change in self.penalties],
             "unchanged": len(self.unchanged),
             "strays": self.strays,
         }
@@ -75,6 +79,12 @@ class Summary:
         if len(graded) > ROWS and len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
         self._print_regraded(out, book)
+        for lesson, change in self.penalties[:ROWS]:
+            who = book.students[change.student].label if change.student in book.students else change.student
+            text = f"{who}, {lesson}: {change.after:g} points off for being late, {change.before:g} before."
+            out.print(escape(printable(text)), soft_wrap=True)
+        if len(self.penalties) > ROWS:
+            out.print(f"… and {len(self.penalties) - ROWS} more for whom the points off for being late are others.")
         line = f"✓ {len(graded)} graded in {self.seconds:.0f} s{_failed(graded)}"
         if unchanged:
             line += (

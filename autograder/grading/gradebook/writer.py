@@ -33,7 +33,7 @@ from autograder.course.written import asked
 from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
-from autograder.grading.gradebook.late import LateRule, grades_of
+from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
@@ -170,6 +170,11 @@ class Recorder:
         if replaced is not None:
             self.regraded.append(regrade)
         return result
+
+    def recompute_penalties(self, lesson: str) -> list[PenaltyChange]:
+        """Compute anew what is taken off for being late, by today's due date, extensions, rule and points."""
+        with self._transaction() as session:
+            return recompute(session, self._late, read_lesson(session.connection(), lesson))
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
