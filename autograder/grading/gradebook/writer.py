@@ -45,6 +45,11 @@ class Recorded(NamedTuple):
 
     digest: str
     result: Result
+    when: datetime
+
+    def as_row(self) -> dict[str, Any]:
+        """What `Regrade.of` compares with."""
+        return {"digest": self.digest, "recorded": self.when, "result": json.dumps(self.result.to_json())}
 
 
 class Recorder:
@@ -92,7 +97,10 @@ class Recorder:
         Raises:
             CourseError: The gradebook does not have the lesson as it is in solutions/.
         """
-        ours = (RESULTS.c.student, RESULTS.c.digest, RESULTS.c.result, RESULTS.c.notebook_sha256)
+        ours = (
+            *(RESULTS.c.student, RESULTS.c.digest, RESULTS.c.recorded),
+            *(RESULTS.c.result, RESULTS.c.notebook_sha256),
+        )
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
             removed = RESULTS.c.submission_id.not_in(select(SubmittedAssignment.id))
@@ -113,7 +121,8 @@ class Recorder:
             try:
                 data = self._course.graded_notebook(row.student, lesson).read_bytes()
                 if hashlib.sha256(data).hexdigest() == row.notebook_sha256:
-                    recorded[row.student] = Recorded(row.digest, Result.from_json(json.loads(row.result)))
+                    result = Result.from_json(json.loads(row.result))
+                    recorded[row.student] = Recorded(row.digest, result, row.recorded)
             except (OSError, ValueError):
                 continue  # moved away, or written by a version that recorded something else: to be graded again
         return recorded
