@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import shlex
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -50,3 +53,16 @@ def test_doctor_says_what_came_of_them(wrong: str, status: int, monkeypatch: pyt
     assert f"✓ {TRIALS[0].name}" in said and TRIALS[0].kept in said
     assert (f"✗ {TRIALS[1].name}" in said and wrong in said) if wrong else f"✓ {TRIALS[1].name}" in said
     assert said.rstrip().endswith("safely here." if not wrong else "before that is mended.")
+
+
+def test_grading_works_in_a_shell_whose_memory_is_limited() -> None:
+    """`ulimit -v` bounds what a submission may take, and nothing breaks off for it."""
+    code = (
+        "from autograder.grading.trials import tried\n"
+        "from autograder.grading.worker.client import GradingServer\n"
+        "with GradingServer() as warm:\n"
+        "    print(next(iter(tried(warm)))[1] or 'all points')"
+    )
+    shell = f"ulimit -v {4 * 2**20}; exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.returncode) == ("all points\n", 0), done.stderr
