@@ -1,12 +1,13 @@
-"""What a shell suggests behind `autograder`: commands and options, lessons and students. `REGISTER` turns it on."""
+"""What a shell suggests behind `autograder`: commands and options, lessons and students.
+
+`eval "$(register-python-argcomplete autograder)"` in the start-up file of bash or zsh turns it on.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-
-REGISTER = 'eval "$(register-python-argcomplete autograder)"'
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
