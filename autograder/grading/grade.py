@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -144,10 +145,10 @@ class _Run:
     def _compare(self, job: Job, result: Result, recorded: Recorded | None) -> None:
         """Keep what recording a result would change."""
         if recorded is not None:
-            forced = self.options.force
-            self.summary.regraded.append(
-                Regrade.of(result, job.digest, datetime.now(UTC), recorded.as_row(), forced=forced)
-            )
+            when = self.recorder.recorded_at[job.lesson, job.student]
+            row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
+            now = datetime.now(UTC).replace(tzinfo=None)
+            self.summary.regraded.append(Regrade.of(result, job.digest, now, row, forced=self.options.force))
 
     def _record(self, job: Job, result: Result) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.

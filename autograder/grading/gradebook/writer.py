@@ -45,11 +45,6 @@ class Recorded(NamedTuple):
 
     digest: str
     result: Result
-    when: datetime
-
-    def as_row(self) -> dict[str, Any]:
-        """What `Regrade.of` compares with."""
-        return {"digest": self.digest, "recorded": self.when, "result": json.dumps(self.result.to_json())}
 
 
 class Recorder:
@@ -59,6 +54,7 @@ class Recorder:
 
     Attributes:
         regraded: what it has recorded in place of an earlier result.
+        recorded_at: lesson and student → when what `graded` returned was recorded.
     """
 
     _connection: Connection
@@ -79,6 +75,7 @@ class Recorder:
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []
+        self.recorded_at: dict[tuple[str, str], datetime] = {}
 
     def __enter__(self) -> Self:
         """Open the gradebook, as the only one who records results in it."""
@@ -122,7 +119,8 @@ class Recorder:
                 data = self._course.graded_notebook(row.student, lesson).read_bytes()
                 if hashlib.sha256(data).hexdigest() == row.notebook_sha256:
                     result = Result.from_json(json.loads(row.result))
-                    recorded[row.student] = Recorded(row.digest, result, row.recorded)
+                    recorded[row.student] = Recorded(row.digest, result)
+                    self.recorded_at[lesson, row.student] = row.recorded
             except (OSError, ValueError):
                 continue  # moved away, or written by a version that recorded something else: to be graded again
         return recorded
