@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from autograder.cli.collect import add_collect
+from autograder.cli.completion import complete
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
 from autograder.cli.results import add_export, add_history, add_report, add_status
@@ -62,7 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    arguments = command_line().parse_args(argv)
+    parser = command_line()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could follow
+        complete(parser)
+    arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
         return run(arguments)

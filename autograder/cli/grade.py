@@ -16,6 +16,9 @@ def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("--jobs", type=int, default=0, metavar="N", help="how many at a time (default: one a core)")
     command.add_argument("--force", action="store_true", help="also what has not changed since it was graded")
+    command.add_argument(
+        "--dry-run", action="store_true", help="record nothing; say whose points would become others, and why"
+    )
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on a Dask cluster, tcp://host:8786")
     command.add_argument("--json", action="store_true", help="print the results as JSON")
     command.add_argument(
@@ -46,6 +49,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
             scheduler=arguments.scheduler,
             unprotected=arguments.unprotected,
             as_json=arguments.json,
+            dry_run=arguments.dry_run,
         )
         try:
             return grade(course_root(Path.cwd()), options, Console(), warm=warm)

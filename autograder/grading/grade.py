@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
@@ -44,6 +46,7 @@ class GradeOptions:
         scheduler: the address of a Dask cluster to grade on, "" for this machine.
         unprotected: grade even where the sandbox does not hold.
         as_json: print the results as JSON instead of a table.
+        dry_run: record nothing; say which points would become others.
     """
 
     lessons: Sequence[str] = ()
@@ -53,6 +56,7 @@ class GradeOptions:
     scheduler: str = ""
     unprotected: bool = False
     as_json: bool = False
+    dry_run: bool = False
 
 
 def grade(
@@ -80,7 +84,7 @@ def grade(
         raise CourseError(
             f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}"
         )
-    summary = Summary()
+    summary = Summary(dry_run=options.dry_run)
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:
@@ -91,7 +95,7 @@ def grade(
         for lesson in lessons:
             run.grade_lesson(lesson)
     summary.seconds, summary.strays = time.monotonic() - begin, course.strays()
-    summary.regraded, book = recorder.regraded, read_gradebook(root)
+    summary.regraded, book = summary.regraded or recorder.regraded, read_gradebook(root)
     if options.as_json:
         summary.print_json(out, book)
     else:
@@ -114,7 +118,7 @@ class _Run:
     def grade_lesson(self, lesson: str) -> None:
         """Grade and record the submissions of a lesson."""
         source = prepared(self.course.source(lesson), self.course.config)
-        recorded = {} if self.options.force else self.recorder.graded(lesson)
+        recorded = self.recorder.graded(lesson)
         students = self.course.students(lesson, self.options.students)
         task = self.progress.add_task(lesson, total=len(students), last="")
 
@@ -122,16 +126,29 @@ class _Run:
             for student in students:
                 folder = self.course.submitted(student, lesson)
                 job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
-                if _is_graded(job, recorded.get(student)):
+                if not self.options.force and _is_graded(job, recorded.get(student)):
                     self.summary.unchanged.append(recorded[student].result)
                     self.progress.advance(task)
                 else:
                     yield job
 
         for job, result in self.runner(jobs()):
-            result = self._record(job, result)
+            if self.options.dry_run:
+                self._compare(job, result, recorded.get(job.student))
+            else:
+                result = self._record(job, result)
             self.summary.graded.append(replace(result, notebook=""))
             self.progress.update(task, advance=1, last=_brief(result))
+        if not self.options.dry_run:
+            self.summary.penalties += [(lesson, change) for change in self.recorder.recompute_penalties(lesson)]
+
+    def _compare(self, job: Job, result: Result, recorded: Recorded | None) -> None:
+        """Keep what recording a result would change."""
+        if recorded is not None:
+            when = self.recorder.recorded_at[job.lesson, job.student]
+            row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
+            now = datetime.now(UTC).replace(tzinfo=None)
+            self.summary.regraded.append(Regrade.of(result, job.digest, now, row, forced=self.options.force))
 
     def _record(self, job: Job, result: Result) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.

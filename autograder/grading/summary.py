@@ -13,6 +13,7 @@ from rich.table import Table
 
 from autograder.course.names import printable
 from autograder.grading.gradebook.history import Regrade
+from autograder.grading.gradebook.late import PenaltyChange
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
 from autograder.grading.results import Result
 
@@ -29,15 +30,19 @@ class Summary:
         graded: by this run.
         unchanged: graded by an earlier one.
         regraded: what became of those of `graded` that an earlier run had graded.
+        penalties: by lesson, where something else is taken off for being late than before.
         strays: notebooks in no lesson's folder.
         seconds: what the run took.
+        dry_run: nothing was recorded; `regraded` is what would become of it.
     """
 
     graded: list[Result] = field(default_factory=list)
     unchanged: list[Result] = field(default_factory=list)
-    regraded: Sequence[Regrade] = ()
+    regraded: list[Regrade] = field(default_factory=list)
+    penalties: list[tuple[str, PenaltyChange]] = field(default_factory=list)
     strays: Sequence[str] = ()
     seconds: float = 0.0
+    dry_run: bool = False
 
     @property
     def status(self) -> int:
@@ -54,7 +59,9 @@ class Summary:
             "students": names,
             "graded": graded,
             "regraded": [regrade.to_json() for regrade in self.regraded],
+            "penalties": [{"lesson": lesson, **change._asdict()} for lesson, change in self.penalties],
             "unchanged": len(self.unchanged),
+            "dry_run": self.dry_run,
             "strays": self.strays,
         }
         out.print_json(json.dumps(whole))
@@ -62,7 +69,7 @@ class Summary:
     def print(self, out: Console, book: GradebookSnapshot) -> None:
         """Print a row for each submission that is worth a look, and the whole in one line."""
         graded, unchanged = self.graded, self.unchanged
-        rows = [(result, _notes(result, book)) for result in graded]
+        rows = [] if self.dry_run else [(result, _notes(result, book)) for result in graded]
         noteworthy = [row for row in rows if row[1] or row[0].unenforced]
         if len(rows) > ROWS:
             rows = noteworthy[:ROWS]
@@ -72,15 +79,25 @@ class Summary:
             table.add_row(escape(printable(who)), result.lesson, _points(result, book), escape(printable(notes)))
         if rows:
             out.print(table)
-        if len(graded) > ROWS and len(noteworthy) > ROWS:
+        if len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
         self._print_regraded(out, book)
+        for lesson, change in self.penalties[:ROWS]:
+            who = book.students[change.student].label if change.student in book.students else change.student
+            text = f"{who}, {lesson}: {change.after:g} points off for being late, {change.before:g} before."
+            out.print(escape(printable(text)), soft_wrap=True)
+        if len(self.penalties) > ROWS:
+            out.print(f"… and {len(self.penalties) - ROWS} more for whom the points off for being late are others.")
         line = f"✓ {len(graded)} graded in {self.seconds:.0f} s{_failed(graded)}"
         if unchanged:
             line += (
                 f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
             )
         out.print(line + ".")
+        if self.dry_run:
+            new = len(graded) - len(self.regraded)
+            first = f" {new} of them {'was' if new == 1 else 'were'} never graded before." if new else ""
+            out.print(f"Nothing was recorded, being a dry run.{first}")
         if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
             out.print(escape(printable(f"Known from before and still not gradable: {', '.join(known)}.")))
         if self.strays:
@@ -93,7 +110,8 @@ class Summary:
         if not self.regraded:
             return
         colon = ":" if changed else "."
-        out.print(f"{len(self.regraded)} graded again, {len(changed)} of them with other points{colon}")
+        again = "would be recorded again" if self.dry_run else "graded again"
+        out.print(f"{len(self.regraded)} {again}, {len(changed)} of them with other points{colon}")
         if changed:
             out.print(regrade_table(changed[:ROWS], book))
         if len(changed) > ROWS:

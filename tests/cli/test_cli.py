@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -84,3 +85,23 @@ def test_the_command_line_starts_without_what_instructors_need() -> None:
     code = "import sys; from autograder.cli import command_line; command_line(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert not {"nbgrader", "nbformat", "rich", "torch"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("line", "suggested"),
+    [
+        ("autograder stat", {"status "}),
+        ("autograder grade 01", {f"{LESSON} "}),
+        ("autograder student show a", {"ada "}),
+        ("autograder export csv --stu", {"--student "}),
+    ],
+)
+def test_a_shell_is_told_what_could_follow(course: Path, tmp_path: Path, line: str, suggested: set[str]) -> None:
+    """Commands, options, the lessons of the course, and who has handed in."""
+    (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
+    answer = tmp_path / "answer.txt"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
+    asked |= {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_SHELL": "bash"}
+    command = [sys.executable, "-c", "from autograder.cli import main; main()"]
+    subprocess.run(command, cwd=course, env={**os.environ, "PYTHONPATH": str(ROOT), **asked}, check=True, timeout=60)
+    assert set(answer.read_text().split("\n")) == suggested

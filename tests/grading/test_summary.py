@@ -64,6 +64,20 @@ def test_json_says_the_same(term: Path) -> None:
     }
 
 
+def test_what_is_taken_off_follows_the_due_date_and_the_rule(term: Path) -> None:
+    """Nobody is graded again for it; who is concerned is named, once, with the points before and after."""
+    with open_gradebook(term) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=LATE)
+    words = f"bob, {LESSON}: 0 points off for being late, 3 before."
+    assert words in (text := said(term)) and "✓ 0 graded" in text
+    assert "off for being late" not in said(term)
+    set_duedate(term)
+    (change,) = json.loads(said(term, as_json=True))["penalties"]
+    assert change == {"lesson": LESSON, "student": "bob", "before": 0.0, "after": 3.0}
+    configure(term, 'c.LateSubmissionPlugin.penalty_method = "none"')
+    assert words in said(term)
+
+
 def test_what_could_not_be_recorded_counts_nothing(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the gradebook has nothing of a submission, no points are shown."""
     configure(course, "c.Autograde.create_student = False")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from support.downloads import snapshot
 from support.gradebook import LESSON, Pretender, disk_full, hand_in, handed_in_at, keep, record, small_result
 
 from autograder import cli
@@ -40,6 +41,11 @@ def lines(course: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
+def without_lock(course: Path) -> dict[str, tuple[bytes, int]]:
+    """All files of a course, but the one that keeps others away while a command runs."""
+    return {name: kept for name, kept in snapshot(course).items() if not name.endswith(".lock")}
+
+
 @pytest.fixture
 def graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in which ada and bob have 3 points each."""
@@ -55,6 +61,22 @@ def test_grading_for_the_first_time_is_no_history(graded: Path, capsys: pytest.C
     assert lines(graded) == []
     assert cli.main(["history"]) == 0
     assert capsys.readouterr().out == "Nothing was graded again.\n"
+
+
+def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
+    """The points that would become others, who would be new, and every file as it was; then it is done."""
+    handed_in_at(graded, "ada", "2026-01-02 03:04:05 UTC")
+    hand_in(graded, "cem")
+    before = without_lock(graded)
+    out = [" ".join(line.split()) for line in said(graded, {"checks": RIGHT}, dry_run=True).splitlines()]
+    assert "1 would be recorded again, 1 of them with other points:" in out
+    assert f"ada {LESSON} check_double_text 0 → 1 submission changed" in out
+    assert out[-1] == "Nothing was recorded, being a dry run. 1 of them was never graded before."
+    assert not [line for line in out if line.startswith(("bob", "cem"))]
+    forced = json.loads(said(graded, {"checks": RIGHT}, dry_run=True, force=True, as_json=True))
+    assert forced["dry_run"] and [regrade["new"] for regrade in forced["regraded"]] == [4.0, 4.0]
+    assert without_lock(graded) == before
+    assert f"ada {LESSON} check_double_text 0 → 1" in " ".join(said(graded, {"checks": RIGHT}).split())
 
 
 def test_a_regrade_is_told_with_its_reason(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ class LateRule:
 
 
 class PenaltyChange(NamedTuple):
-    """What an extension changed for somebody who is graded already."""
+    """What more time, another due date or another rule changed for somebody who is graded already."""
 
     student: str
     before: float
@@ -84,11 +84,33 @@ def extend(
                 session.add(submission)
             submission.extension = extension or None
             if notebook := notebooks.get(submission.id):
-                before = notebook.late_submission_penalty
-                notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
-                change = PenaltyChange(student, before or 0.0, notebook.late_submission_penalty or 0.0)
-                changes += [change] if change.before != change.after else []
+                changes += _recomputed(session, rule, lesson, submission, notebook)
     return changes
+
+
+def recompute(session: Session, rule: LateRule, lesson: GradebookLesson) -> list[PenaltyChange]:
+    """Compute anew what is taken off, by the due date and the rule of today and the points of today."""
+    of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
+    of_notebook = (SubmittedNotebook.assignment_id == SubmittedAssignment.id) & (
+        SubmittedNotebook.notebook_id == lesson.notebook_id
+    )
+    query = select(SubmittedAssignment, SubmittedNotebook).join(SubmittedNotebook, of_notebook).where(of_lesson)
+    rows = session.execute(query.order_by(SubmittedAssignment.student_id)).all()
+    return [change for row in rows for change in _recomputed(session, rule, lesson, *row)]
+
+
+def _recomputed(
+    session: Session,
+    rule: LateRule,
+    lesson: GradebookLesson,
+    submission: SubmittedAssignment,
+    notebook: SubmittedNotebook,
+) -> list[PenaltyChange]:
+    """Write what is taken off a submission, and return the change, if there is one."""
+    before = notebook.late_submission_penalty
+    notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
+    change = PenaltyChange(submission.student_id, before or 0.0, notebook.late_submission_penalty or 0.0)
+    return [change] if change.before != change.after else []
 
 
 def grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnElement[bool]:

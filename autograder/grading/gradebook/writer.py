@@ -33,7 +33,7 @@ from autograder.course.written import asked
 from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
-from autograder.grading.gradebook.late import LateRule, grades_of
+from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
@@ -54,6 +54,7 @@ class Recorder:
 
     Attributes:
         regraded: what it has recorded in place of an earlier result.
+        recorded_at: lesson and student → when what `graded` returned was recorded.
     """
 
     _connection: Connection
@@ -74,6 +75,7 @@ class Recorder:
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []
+        self.recorded_at: dict[tuple[str, str], datetime] = {}
 
     def __enter__(self) -> Self:
         """Open the gradebook, as the only one who records results in it."""
@@ -92,7 +94,10 @@ class Recorder:
         Raises:
             CourseError: The gradebook does not have the lesson as it is in solutions/.
         """
-        ours = (RESULTS.c.student, RESULTS.c.digest, RESULTS.c.result, RESULTS.c.notebook_sha256)
+        ours = (
+            *(RESULTS.c.student, RESULTS.c.digest, RESULTS.c.recorded),
+            *(RESULTS.c.result, RESULTS.c.notebook_sha256),
+        )
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
             removed = RESULTS.c.submission_id.not_in(select(SubmittedAssignment.id))
@@ -113,7 +118,9 @@ class Recorder:
             try:
                 data = self._course.graded_notebook(row.student, lesson).read_bytes()
                 if hashlib.sha256(data).hexdigest() == row.notebook_sha256:
-                    recorded[row.student] = Recorded(row.digest, Result.from_json(json.loads(row.result)))
+                    result = Result.from_json(json.loads(row.result))
+                    recorded[row.student] = Recorded(row.digest, result)
+                    self.recorded_at[lesson, row.student] = row.recorded
             except (OSError, ValueError):
                 continue  # moved away, or written by a version that recorded something else: to be graded again
         return recorded
@@ -170,6 +177,11 @@ class Recorder:
         if replaced is not None:
             self.regraded.append(regrade)
         return result
+
+    def recompute_penalties(self, lesson: str) -> list[PenaltyChange]:
+        """Compute anew what is taken off for being late, by today's due date, extensions, rule and points."""
+        with self._transaction() as session:
+            return recompute(session, self._late, read_lesson(session.connection(), lesson))
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:

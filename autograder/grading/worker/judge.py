@@ -320,7 +320,11 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
 
 def _limit_judge(limits: Limits) -> None:
     """Bound the judge's own memory and time, since what it is given may use them up."""
+    bounds = {resource.RLIMIT_CPU: int(limits.submission_seconds + SECONDS_TO_SPARE)}
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + JUDGE_BYTES,) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(limits.submission_seconds + SECONDS_TO_SPARE),) * 2)
+        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + JUDGE_BYTES
+    for which, bound in bounds.items():
+        allowed = resource.getrlimit(which)[1]  # by `ulimit`, for all that is started from a shell
+        bound = bound if allowed == resource.RLIM_INFINITY else min(bound, allowed)
+        resource.setrlimit(which, (bound, bound))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import math
 import warnings
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ SETUP: dict[str, Any] = {
     "parts": parts,
     "torch": torch,
 }
+READING = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 SETUP_MODULES = [name for name, value in SETUP.items() if isinstance(value, ModuleType)]
 
 
@@ -74,7 +76,7 @@ class Definitions:
             Lost: the student's process says what the protocol does not know.
         """
         scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **SETUP}
-        read = set(_names_read(code))
+        read = set(_names_read(code)) - _names_bound(code)
         for written in [self._codes[name] for name in read & self._codes.keys()]:
             read.update(*map(_names_read, written))
         theirs = sorted(
@@ -125,8 +127,13 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _names_read(code: CodeType) -> Iterator[str]:
-    """All names that code, and what is defined in it, reads."""
-    yield from code.co_names
+    """The global names that code, and what is defined in it, reads: no attributes, and not what it only binds."""
+    yield from {each.argval for each in dis.get_instructions(code) if each.opname in READING}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_read(constant)
+
+
+def _names_bound(code: CodeType) -> set[str]:
+    """The names that the code of a cell binds: those of its checks, which are nobody's business."""
+    return {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}

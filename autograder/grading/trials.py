@@ -1,0 +1,212 @@
+"""Hostile submissions for `autograder doctor`: one of each kind, through the engine as it is, on this machine.
+
+The lesson that they are handed in for is made here, so that no course has to be at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from autograder.grading.jobs import Job, read_job
+from autograder.grading.results import Limits, Result, Status
+from autograder.grading.worker.client import GradingServer
+
+LESSON = "trial"
+LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
+SETUP = "import torch\nfrom torch import nn\nfrom autograder import check, data, generated, parts"
+RIGHT = {
+    "doubled": "def doubled(x):\n    return 2 * x",
+    "MultiHeadAttention": dedent("""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                self.num_heads = num_heads
+                self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+            def forward(self, query, key, value, mask=None):
+                q, k, v = (
+                    layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+                    for layer, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+                )
+                scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+                scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+                return self.w_o((scores.softmax(-1) @ v).transpose(1, 2).flatten(-2))
+    """).strip(),
+}
+CHECKS = {
+    "check_doubled": dedent("""
+        @check.exercise("1.1 doubled")
+        def twice_is_what_comes_back():
+            first, second = data.normal((3, 4), (3, 4), seed=1)
+            for x, expected in ((first, 2 * first), (second, 2 * second)):
+                check.close("doubled(x)", doubled(x), expected)
+    """).strip(),
+    "check_MultiHeadAttention": dedent("""
+        @check.exercise("1.2 MultiHeadAttention")
+        def its_output_is_that_of_a_trusted_layer():
+            attention, (x,) = data.randomized(MultiHeadAttention(8, 2)), [data.normal((2, 5, 8), seed=2)]
+            expected = parts.MultiHeadAttention.twin_of(attention, num_heads=2)(x, x, x)
+            check.close("attention(x, x, x)", attention(x, x, x), expected)
+    """).strip(),
+}
+POINTS = 2.0  # of each check
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One submission, and what must come of it.
+
+    Attributes:
+        name: what is tried, as `doctor` says it.
+        kept: what holds, where it does.
+        answers: answer cell → its source; all others are right.
+        cells: own cells, before the answers.
+        earned: check → points that an honest grader gives; all others are worth nothing.
+        holds: what else must be true of the result.
+        place: puts the submission into a folder; None writes the notebook alone.
+    """
+
+    name: str
+    kept: str
+    answers: Mapping[str, str]
+    cells: tuple[str, ...] = ()
+    earned: Mapping[str, float] | None = None
+    holds: Callable[[Result], bool] = lambda result: not result.reason
+    place: Callable[[Path, bytes], None] | None = None
+
+
+def _code(name: str, source: str, **nbgrader: Any) -> dict[str, Any]:
+    flags = {"grade": False, "solution": False, "locked": False, "schema_version": 3, "grade_id": name}
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": {"nbgrader": {**flags, **nbgrader}} if nbgrader else {},
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }
+
+
+def _notebook(answers: Mapping[str, str], cells: tuple[str, ...] = ()) -> bytes:
+    """A notebook of the lesson with these answers."""
+    own = [_code(f"own_{place}", source) for place, source in enumerate(cells)]
+    made = [_code("setup", SETUP), *own]
+    made += [_code(name, source, solution=True) for name, source in answers.items()]
+    made += [_code(name, source, grade=True, locked=True, points=POINTS) for name, source in CHECKS.items()]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def _deep(folder: Path, notebook: bytes) -> None:
+    (folder / f"{LESSON}.ipynb").write_bytes(notebook)
+    place = folder
+    for _ in range(100):
+        place = place / "deep"
+    place.mkdir(parents=True)
+    (place / "end.txt").write_text("end")
+
+
+def _shows_text_alone(result: Result) -> bool:
+    """Nothing of the graded notebook can act in a browser."""
+    cells = json.loads(result.notebook)["cells"]
+    outputs = [output for cell in cells if cell["id"].startswith("own_") for output in cell.get("outputs", [])]
+    return bool(outputs) and all(set(output.get("data", {})) <= {"text/plain"} for output in outputs)
+
+
+TRIALS = (
+    Trial("a right submission", "it has all its points", {}),
+    Trial("folders in folders beside the notebook", "it is graded all the same", {}, place=_deep),
+    Trial(
+        "HTML, JavaScript and SVG as output",
+        "they stand there as text",
+        {},
+        cells=(
+            "from IPython.display import HTML, SVG, Javascript, display\n"
+            "display(HTML('<script>alert(1)</script>'), Javascript('alert(2)'), SVG('<svg onload=\"alert(3)\"/>'))",
+        ),
+        holds=_shows_text_alone,
+    ),
+    Trial(
+        "inputs of earlier calls that are overwritten",
+        "no points for it",
+        {
+            "doubled": "given = []\n\ndef doubled(x):\n    for earlier in given:\n        earlier.zero_()\n"
+            "    given.append(x)\n    return 2 * x"
+        },
+        earned={"check_MultiHeadAttention": POINTS},
+    ),
+    Trial(
+        "zeros for weights, hidden from PyTorch",
+        "no points for it",
+        {
+            "MultiHeadAttention": RIGHT["MultiHeadAttention"]
+            + "\n\n\nclass MultiHeadAttention(MultiHeadAttention):\n    def __init__(self, *args):\n"
+            "        super().__init__(*args)\n        for parameter in self.parameters():\n"
+            "            parameter.data.zero_()\n        self.__dict__.update(self._modules)\n"
+            "        self._modules.clear()"
+        },
+        earned={"check_doubled": POINTS},
+    ),
+    Trial(
+        "a check that is patched, and torch.allclose with it",
+        "no points for it",
+        {"doubled": "def doubled(x):\n    return x"},
+        cells=(
+            "check.close = lambda *args, **kwargs: None\ntorch.allclose = torch.equal = lambda *args, **kwargs: True",
+        ),
+        earned={"check_MultiHeadAttention": POINTS},
+    ),
+    Trial(
+        "a loop without an end",
+        "it is stopped, and the others have their points",
+        {"doubled": "def doubled(x):\n    while True:\n        pass"},
+        earned={"check_MultiHeadAttention": POINTS},
+    ),
+    Trial(
+        "more memory than there is",
+        "it is refused, and the others have their points",
+        {"doubled": "def doubled(x):\n    return torch.ones(2**40)"},
+        earned={"check_MultiHeadAttention": POINTS},
+    ),
+    Trial(
+        "a process that ends itself",
+        "the others have their points",
+        {"doubled": "import os\n\ndef doubled(x):\n    os._exit(0)"},
+        earned={"check_MultiHeadAttention": POINTS},
+    ),
+    Trial(
+        "ten thousand magics in a cell",
+        "it is bounded",
+        {"doubled": "%time 1\n" * 10_000 + "def doubled(x):\n    return 2 * x"},
+        earned={"check_MultiHeadAttention": POINTS},
+        holds=lambda result: result.seconds < LIMITS.submission_seconds,
+    ),
+)
+
+
+def tried(warm: GradingServer) -> Iterator[tuple[Trial, str]]:
+    """Grade each submission, and yield it with what is wrong about its result; "" where all is as it must be."""
+    source = _notebook(RIGHT)
+    for trial in TRIALS:
+        with tempfile.TemporaryDirectory() as name:
+            folder, notebook = Path(name), _notebook({**RIGHT, **trial.answers}, trial.cells)
+            if trial.place:
+                trial.place(folder, notebook)
+            else:
+                (folder / f"{LESSON}.ipynb").write_bytes(notebook)
+            job: Job = read_job(folder, "somebody", LESSON, source, LIMITS)
+            yield trial, _wrong(trial, job.run(warm))
+
+
+def _wrong(trial: Trial, result: Result) -> str:
+    expected = dict.fromkeys(CHECKS, POINTS) if trial.earned is None else trial.earned
+    earned = {check.check: check.points for check in result.checks if check.status is Status.PASSED}
+    if earned != expected:
+        said = f" ({result.reason})" if result.reason else ""
+        return f"it earns {earned or 'nothing'}, not {dict(expected)}{said}"
+    return "" if trial.holds(result) else "its result is not what it must be"
