@@ -21,7 +21,7 @@ FLOORS = (
     ("grading.jobs",),
     ("grading.worker", "grading.gradebook"),
     ("grading.rpc", "grading.sandbox", "grading.submission"),
-    ("grading.results",),
+    ("grading.results", "grading.options"),
     ("course",),
     ("generated",),
     ("check",),

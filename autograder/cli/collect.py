@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.course.names import lesson_name
+
 ABOUT = (
     "Put what students handed in into submitted/, whatever it is, one folder for each. Of several notebooks the newest "
     "counts, zip files are opened, and what cannot be graded is kept and said. Names and e-mails go into the "
@@ -28,7 +30,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
     def add(name: str, about: str, file: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         form = forms.add_parser(name, help=about.partition(".")[0], description=about, parents=list(parents))
-        form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+        form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
         form.add_argument("file", type=Path, metavar="FILE", help=file)
         form.set_defaults(run=run_collect)
         return form

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.course.names import lesson_name
+
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder release`."""
@@ -40,7 +42,12 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command = commands.add_parser("demo", help="grade five invented students in a folder of their own")
     command.add_argument("folder", nargs="?", type=Path, default=Path("demo"), metavar="FOLDER", help="default: ./demo")
     command.add_argument(
-        "--lesson", action="append", default=[], metavar="NAME", help="only this lesson; may be repeated"
+        "--lesson",
+        action="append",
+        default=[],
+        type=lesson_name,
+        metavar="NAME",
+        help="only this lesson; may be repeated",
     )
     command.set_defaults(run=run_demo)
 

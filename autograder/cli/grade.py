@@ -6,11 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.course.names import lesson_name
+
 
 def add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder grade`."""
     command = commands.add_parser("grade", help="grade what students handed in, safely and in parallel")
-    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all that were handed in")
+    command.add_argument(
+        "lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all that were handed in"
+    )
     command.add_argument(
         "--student", default="*", metavar="GLOB", help="only students whose names fit, for example 'a*'"
     )
@@ -31,34 +35,34 @@ def run_grade(arguments: argparse.Namespace) -> int:
     """Grade the course around the current folder."""
     from rich.console import Console
 
+    from autograder.grading.options import GradeOptions
     from autograder.grading.worker.client import GradingServer
     from autograder.grading.worker.quick_imports import quick_imports
 
+    options = GradeOptions(
+        lessons=arguments.lessons,
+        students=arguments.student,
+        jobs=arguments.jobs,
+        force=arguments.force,
+        scheduler=arguments.scheduler,
+        unprotected=arguments.unprotected,
+        as_json=arguments.json,
+        dry_run=arguments.dry_run,
+    )
     warm = GradingServer(unprotected=arguments.unprotected)
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
         with quick_imports():
             from autograder.course.config import CourseError, course_root
-            from autograder.grading.grade import GradeOptions, grade  # nbgrader comes with it
-        options = GradeOptions(
-            lessons=arguments.lessons,
-            students=arguments.student,
-            jobs=arguments.jobs,
-            force=arguments.force,
-            scheduler=arguments.scheduler,
-            unprotected=arguments.unprotected,
-            as_json=arguments.json,
-            dry_run=arguments.dry_run,
-        )
+            from autograder.grading.grade import grade  # nbgrader comes with it
         try:
             return grade(course_root(Path.cwd()), options, Console(), warm=warm)
         except (CourseError, OSError) as error:
             print(error, file=sys.stderr)
             return 2
     except KeyboardInterrupt:
-        on = "without --force it goes on with what is not graded yet" if arguments.force else "the same command goes on"
-        print(f"Stopped. What was graded is recorded; {on}.", file=sys.stderr)
+        print(f"Stopped. {options.after_a_stop}", file=sys.stderr)
         return 130
     finally:
         warm.stop()

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.course.names import lesson_name
+
 
 def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder status`."""
@@ -15,7 +17,7 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Say for each lesson when it is due, how many handed in and are graded, whom somebody is to look "
         "at, what could not be graded, and what has changed since it was graded. Nothing is written.",
     )
-    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
+    command.add_argument("lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all")
     command.add_argument("--json", action="store_true", help="print it as JSON")
     command.set_defaults(run=run_status)
 
@@ -46,7 +48,7 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Say what grading again changed, the oldest first: each check whose points became others, and "
         "why it was graded again. Points are those of the checks, before points by hand and penalties.",
     )
-    command.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
+    command.add_argument("lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all")
     command.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
     command.add_argument("--json", action="store_true", help="print it as JSON")
     command.set_defaults(run=run_history)
@@ -81,7 +83,11 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "the course with one); students get theirs when you hand it out.",
     )
     command.add_argument(
-        "lessons", nargs="*", metavar="LESSON", help="default: those that are due or that somebody has handed in"
+        "lessons",
+        nargs="*",
+        type=lesson_name,
+        metavar="LESSON",
+        help="default: those that are due or that somebody has handed in",
     )
     command.add_argument(
         "--student", default="", metavar="GLOB", help="a page for each student whose id fits: 'a*', or '*' for all"
@@ -123,7 +129,9 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     some = argparse.ArgumentParser(add_help=False)
     some.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
     named = argparse.ArgumentParser(add_help=False)
-    named.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all, or all that somebody handed in")
+    named.add_argument(
+        "lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all, or all that somebody handed in"
+    )
     grades = argparse.ArgumentParser(add_help=False)
     grades.add_argument("--zeros", action="store_true", help="enter 0 where nothing was handed in, not nothing")
     grades.add_argument("--scale", action="store_true", help="convert points where the maximum there is another")
@@ -153,7 +161,9 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         grades,
     )
     form.add_argument("template", nargs="?", type=Path, metavar="GRADEBOOK", help="the CSV file exported from Canvas")
-    form.add_argument("--lesson", action="append", dest="lessons", metavar="NAME", help="only this; may be repeated")
+    form.add_argument(
+        "--lesson", action="append", dest="lessons", type=lesson_name, metavar="NAME", help="only this; may be repeated"
+    )
     form.add_argument(
         "--column", action="append", dest="columns", metavar="LESSON=HEADING", help="what Canvas calls a lesson"
     )
@@ -184,7 +194,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "who handed in has no page in it, and is listed.",
         some,
     )
-    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
     form.add_argument("template", type=Path, metavar="DOWNLOAD", help="the zip file or folder downloaded from Canvas")
     form.set_defaults(run=run_hand_back)
     form = add(
@@ -194,7 +204,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "is listed.",
         some,
     )
-    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
     form.add_argument(
         "--worksheet", type=Path, dest="template", required=True, metavar="FILE", help="downloaded from Moodle"
     )
@@ -206,7 +216,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "container lets it, a submission runs in the engine's sandbox; for the rest the container has to do, and what "
         "the run prints for instructors says so. Give it 2 GB of memory.",
     )
-    form.add_argument("lessons", nargs=1, metavar="LESSON", help="for example 01_attention")
+    form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
 
 
 def run_export(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.course.names import lesson_name
+
 
 def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder student` and its forms."""
@@ -26,7 +28,13 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="write all that is kept about the student: hand-ins, graded notebooks without hidden tests, feedback, "
         "and what the gradebook has, as JSON",
     )
-    form.add_argument("--open", default="", metavar="LESSON", help="open the notebook with its results in the browser")
+    form.add_argument(
+        "--open",
+        default="",
+        type=lesson_name,
+        metavar="LESSON",
+        help="open the notebook with its results in the browser",
+    )
     form.set_defaults(run=run_show)
     form = forms.add_parser(
         "remove",
@@ -44,7 +52,7 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Move the due date of a lesson for some students, who may have handed in something or not. What is "
         "taken off for being late is computed anew at once. A second extension takes the place of the first.",
     )
-    form.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
     form.add_argument("students", nargs="*", metavar="STUDENT", help="the ids, for example ada")
     form.add_argument("--all", action="store_true", help="all students that the gradebook has now")
     time = form.add_mutually_exclusive_group(required=True)

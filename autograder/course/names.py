@@ -15,6 +15,11 @@ def did_you_mean(names: Iterable[str], known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(f'`{name}`' for name in dict.fromkeys(similar))}?" if similar else ""
 
 
+def lesson_name(text: str) -> str:
+    """Return a lesson's name as a command line has it, perhaps with the slash that a shell puts behind a folder."""
+    return text.rstrip("/")
+
+
 def printable(text: str) -> str:
-    """Return a text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    """Return a text on one line that does nothing to a terminal: spaces for ends of lines, ? for all else that acts."""
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)

@@ -119,7 +119,7 @@ class Course:
         Raises:
             CourseError: one of the names is none of the course's.
         """
-        lessons, names = self.lessons(), [name.rstrip("/") for name in names]
+        lessons = self.lessons()
         if unknown := [name for name in names if name not in lessons]:
             hint = did_you_mean(unknown, lessons)
             raise CourseError(f"There is no lesson {', '.join(unknown)}. There are {', '.join(lessons)}.{hint}")

@@ -19,8 +19,8 @@ from autograder.course.lesson import Lesson
 from autograder.course.paths import Course
 from autograder.course.release import release, to_bytes
 from autograder.demo.students import STUDENTS, class_work
-from autograder.grading.grade import GradeOptions
 from autograder.grading.grade import grade as grade_all
+from autograder.grading.options import GradeOptions
 
 MARKER = ".made-by-autograder-demo"
 OWN_FOLDERS = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from autograder.course.names import printable
 from autograder.export.selection import Messages
 from autograder.spreadsheets.sheet import save
 
@@ -37,13 +38,8 @@ def put(
 def tell(messages: Messages, done: str, output: str) -> int:
     """Print what there is to know and what was done; return the exit status, 1 where something is missing."""
     for line in messages.notes:
-        print(_plain(line), file=sys.stderr)
+        print(printable(line), file=sys.stderr)
     if messages.missing:
-        print("Not in the file:", *(f"  {_plain(line)}" for line in messages.missing), sep="\n", file=sys.stderr)
+        print("Not in the file:", *(f"  {printable(line)}" for line in messages.missing), sep="\n", file=sys.stderr)
     print(f"✓ {done}", file=sys.stderr if output == SCREEN else sys.stdout)
     return 1 if messages.missing else 0
-
-
-def _plain(text: str) -> str:
-    """A text that does nothing to a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import autograder
 from autograder.course.config import CourseError
-from autograder.grading.jobs import VERSION, Job
+from autograder.grading.jobs import VERSION, BrokenOff, Job
 from autograder.grading.results import Result
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
@@ -38,7 +38,6 @@ MEND = (
     "Give every worker the versions and the source of this machine and a sandbox that holds, and start it again; "
     "docs/clusters.md says how."
 )
-GO_ON = "What was graded until then holds; run it again for the rest."
 
 Versions = dict[str, str]
 
@@ -194,7 +193,7 @@ class _Cluster:
         except KilledWorker:
             return None
         except Unfit as error:
-            raise CourseError(f"A worker may not go on grading.\n{error}\n{MEND} {GO_ON}") from None
+            raise BrokenOff(f"A worker may not go on grading.\n{error}\n{MEND}") from None
 
     @contextlib.contextmanager
     def _reached(self) -> Iterator[None]:
@@ -205,12 +204,11 @@ class _Cluster:
         try:
             yield
         except WorkerStartTimeoutError:
-            raise CourseError(
-                f"The scheduler at {self._address} has no workers. "
-                f"Start some with `dask worker {self._address}`. {GO_ON}"
+            raise BrokenOff(
+                f"The scheduler at {self._address} has no workers. Start some with `dask worker {self._address}`."
             ) from None
         except (CancelledError, ClosedClientError, OSError):
-            raise CourseError(f"The scheduler at {self._address} was lost. Start the cluster again. {GO_ON}") from None
+            raise BrokenOff(f"The scheduler at {self._address} was lost. Start the cluster again.") from None
 
 
 def _names(workers: list[str]) -> str:

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,39 +24,14 @@ from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
-from autograder.grading.jobs import Job, in_parallel, prepared, read_job, told
+from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_job, told
+from autograder.grading.options import GradeOptions
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.summary import Summary
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
-GO_ON = "What was graded is recorded; the same command goes on from there."
-
-
-@dataclass(frozen=True)
-class GradeOptions:
-    """What to grade, and how.
-
-    Attributes:
-        lessons: their names; all that somebody handed in when there are none.
-        students: a pattern for the names of students, "a*".
-        jobs: how many submissions at a time on this machine.
-        force: also those that have not changed since they were graded.
-        scheduler: the address of a Dask cluster to grade on, "" for this machine.
-        unprotected: grade even where the sandbox does not hold.
-        as_json: print the results as JSON instead of a table.
-        dry_run: record nothing; say which points would become others.
-    """
-
-    lessons: Sequence[str] = ()
-    students: str = "*"
-    jobs: int = 0
-    force: bool = False
-    scheduler: str = ""
-    unprotected: bool = False
-    as_json: bool = False
-    dry_run: bool = False
 
 
 def grade(
@@ -82,7 +57,7 @@ def grade(
         everybody = sorted({student for lesson in lessons for student in course.students(lesson)})
         who, hint = ", ".join(everybody) or "nobody", did_you_mean([options.students], everybody)
         raise CourseError(
-            f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}"
+            printable(f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}")
         )
     summary = Summary(dry_run=options.dry_run)
     begin = time.monotonic()
@@ -206,15 +181,17 @@ class _Runner:
         if self._options.scheduler:
             from autograder.grading.cluster import on_cluster
 
-            return on_cluster(jobs, self._options.scheduler, unprotected=self._options.unprotected)
-        self._warm_up()
-        return self._run_here(jobs)
+            run = on_cluster(jobs, self._options.scheduler, unprotected=self._options.unprotected)
+        else:
+            self._warm_up()
+            run = in_parallel(jobs, lambda job: job.run(self._warm), self._options.jobs or os.cpu_count() or 1)
+        return self._to_the_end(run)
 
-    def _run_here(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
+    def _to_the_end(self, run: Iterator[tuple[Job, Result]]) -> Iterator[tuple[Job, Result]]:
         try:
-            yield from in_parallel(jobs, lambda job: job.run(self._warm), self._options.jobs or os.cpu_count() or 1)
-        except GradingServerError as error:
-            raise CourseError(f"{error} {GO_ON}") from None
+            yield from run
+        except (BrokenOff, GradingServerError) as error:
+            raise CourseError(f"{error} {self._options.after_a_stop}") from None
 
     def _warm_up(self) -> None:
         if self._is_warm:

@@ -12,13 +12,17 @@ from textwrap import shorten
 
 from traitlets.config import Config
 
-from autograder.course.config import read_notebook
+from autograder.course.config import CourseError, read_notebook
 from autograder.course.written import asked
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
 VERSION = "3"  # of what grading comes to: another one grades all submissions anew
+
+
+class BrokenOff(CourseError):
+    """Grading ended before all was graded; what was graded until then holds."""
 
 
 @dataclass(frozen=True)

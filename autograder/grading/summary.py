@@ -101,7 +101,7 @@ class Summary:
         if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
             out.print(escape(printable(f"Known from before and still not gradable: {', '.join(known)}.")))
         if self.strays:
-            more = f" and {len(self.strays) - STRAYS} more" if len(self.strays) > STRAYS else ""
+            more = f" and {len(self.strays) - STRAYS} more, which --json names" if len(self.strays) > STRAYS else ""
             shown = ", ".join(self.strays[:STRAYS]) + more
             out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
 

@@ -26,7 +26,7 @@ def history(root: Path, lessons: Sequence[str], pattern: str, out: Console, *, a
     known = sorted({*book.students, *(one.student for one in regraded)})
     if known and not any(fnmatchcase(student, pattern) for student in known):
         raise CourseError(f"No student's id fits {pattern}.{did_you_mean([pattern], known)}")
-    names = {lesson.name for lesson in book.choose_lessons([name.rstrip("/") for name in lessons])}
+    names = {lesson.name for lesson in book.choose_lessons(lessons)}
     chosen = [one for one in regraded if fnmatchcase(one.student, pattern) and (one.lesson in names or not lessons)]
     if as_json:
         who = {one: book.students[one].name for one in sorted({one.student for one in chosen} & {*book.students})}

@@ -60,7 +60,7 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
         CourseError: there is no gradebook or no lesson of that name, or a lesson cannot be read.
     """
     book = read_gradebook(root)
-    found = [lesson_status(book, lesson) for lesson in book.choose_lessons([name.rstrip("/") for name in lessons])]
+    found = [lesson_status(book, lesson) for lesson in book.choose_lessons(lessons)]
     everybody = dict(book.students)
     for lesson in found:
         everybody |= {student: Student(student) for student in lesson.handed_in if student not in everybody}

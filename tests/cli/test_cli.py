@@ -13,6 +13,7 @@ from support.gradebook import LESSON, record
 from support.sample_lesson import ROOT
 
 from autograder import cli
+from autograder.course.names import printable
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,6 +79,40 @@ def test_a_name_that_is_none(
     monkeypatch.chdir(course)
     assert cli.main(arguments) == 2
     assert capsys.readouterr().err.endswith(f" Did you mean `{meant}`?\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "grade L/",
+        "status L/",
+        "history L/",
+        "report L/",
+        "demo --lesson L/",
+        "collect folder L/ class",
+        "collect moodle L/ class --worksheet w",
+        "student extend L/ ada --by 1d",
+        "student show ada --open L/",
+        "export csv L/",
+        "export canvas --lesson L/",
+        "export moodle L/",
+        "export gradescope L/",
+        "export gradescope-zip L/",
+        "export feedback-canvas L/ class",
+        "export feedback-moodle L/ --worksheet w",
+    ],
+)
+def test_a_lesson_may_have_the_slash_of_a_folder(words: str) -> None:
+    """Each command takes a lesson as a shell completes the name of its folder, with a slash behind it."""
+    with_slash, without = (
+        vars(cli.command_line().parse_args(words.replace("L/", name).split())) for name in ("L/", "L")
+    )
+    assert vars(parse(words.split())) == vars(parse(words.replace("L/", "L").split()))
+
+
+def test_what_is_printed_moves_no_cursor() -> None:
+    """Of a text from elsewhere ends of lines become spaces, and what else acts on a terminal question marks."""
+    assert printable("It failed.\nBecause\x1b[2J of\ta bell\x07.") == "It failed. Because?[2J of a bell?."
 
 
 def test_the_command_line_starts_without_what_instructors_need() -> None:

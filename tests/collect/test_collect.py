@@ -17,8 +17,9 @@ from autograder import cli
 from autograder.collect.place import Submitted
 from autograder.course.paths import Course
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
 from autograder.grading.gradebook.reader import read_gradebook
+from autograder.grading.options import GradeOptions
 from autograder.grading.worker.client import GradingServer
 
 NAME = f"{LESSON}.ipynb"

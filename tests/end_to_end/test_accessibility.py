@@ -17,7 +17,8 @@ from support.sample_lesson import ROOT
 
 from autograder.demo import sample_class
 from autograder.demo.students import class_work
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
+from autograder.grading.options import GradeOptions
 from autograder.report.write import ReportOptions, write_report
 
 NAME = "01_attention"

@@ -17,7 +17,8 @@ from support.sample_lesson import PREDICT, cell, sample_lesson
 from autograder.course.lesson import Lesson
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
+from autograder.grading.options import GradeOptions
 from autograder.report.write import ReportOptions, write_report
 
 CLASS = {

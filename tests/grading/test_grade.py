@@ -37,8 +37,9 @@ from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson, code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import class_work, solved, submission
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
 from autograder.grading.jobs import prepared
+from autograder.grading.options import GradeOptions
 from autograder.grading.results import Limits, Result
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
@@ -318,7 +319,7 @@ def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingSer
     assert f"Not graded, being in no lesson's folder: {strays}." in said
     assert ". A notebook belongs into submitted/<student>/<lesson>/." in said
     out = io.StringIO()
-    assert grade(course, GradeOptions([f"{SMALL}/"]), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
+    assert grade(course, GradeOptions([SMALL]), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
     assert "1_attention.ipynb" in out.getvalue() and "1 unchanged" in out.getvalue()
 
 

@@ -11,8 +11,12 @@ import pytest
 from rich.console import Console
 from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate
 
+from autograder import cli
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
+from autograder.grading.options import GradeOptions
+from autograder.grading.worker import client
+from autograder.grading.worker.client import GradingServerError
 
 LATE = "2030-01-02 13:00 UTC"
 
@@ -86,3 +90,33 @@ def test_what_could_not_be_recorded_counts_nothing(course: Path, monkeypatch: py
     assert row.split()[2:7] == ["–", "It", "could", "not", "be"]
     (result,) = json.loads(said(course, as_json=True))["graded"]
     assert result["counts"] is None
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), GradingServerError("The warm process ended.")], ids=repr)
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "What was graded is recorded; the same command goes on.\n"),
+        (["--force"], "What was graded is recorded; the same command grades all of it again, and without --force "),
+        (["--force", "--dry-run"], "Nothing was recorded, being a dry run.\n"),
+    ],
+)
+def test_a_stopped_run_promises_what_holds(
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    says: str,
+    stop: BaseException,
+) -> None:
+    """After Ctrl-C, and where grading cannot go on, it says what is recorded and what the same command would do."""
+
+    def stopped(*_: object) -> None:
+        raise stop
+
+    hand_in(course, "ada")
+    monkeypatch.setattr(Pretender, "grade", stopped)
+    monkeypatch.setattr(client, "GradingServer", lambda **_: Pretender(course))
+    monkeypatch.chdir(course)
+    assert cli.main(["grade", *options]) in (2, 130)
+    assert says in capsys.readouterr().err

@@ -18,8 +18,9 @@ from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.export.gradescope.results import of_result
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
 from autograder.grading.gradebook.reader import GradedSubmission, read_gradebook
+from autograder.grading.options import GradeOptions
 from autograder.stub import TEXT_STUB
 
 LESSON = "09_doubling"

@@ -19,10 +19,11 @@ from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.course.release import release
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
 from autograder.grading.gradebook import history, writer
 from autograder.grading.gradebook.history import CheckChange, Reason, append, read_history
 from autograder.grading.gradebook.writer import Recorder
+from autograder.grading.options import GradeOptions
 from autograder.grading.results import Outcome, Status
 
 RIGHT = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))

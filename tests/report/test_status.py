@@ -14,7 +14,8 @@ from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_dued
 from autograder import cli
 from autograder.course.paths import Course
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import GradeOptions, grade
+from autograder.grading.grade import grade
+from autograder.grading.options import GradeOptions
 
 
 def grade_all(course: Path) -> None:
@@ -73,7 +74,7 @@ def test_the_table_counts_and_names(term: Path, monkeypatch: pytest.MonkeyPatch)
     from autograder.report.status import status
 
     out = io.StringIO()
-    status(term, [f"{LESSON}/"], Console(file=out, width=200))
+    status(term, [LESSON], Console(file=out, width=200))
     heading, row, *lines = out.getvalue().splitlines()
     assert heading.split("  ")[0] == "lesson"
     assert row.split() == [LESSON, "2030-01-02", "12:00", "6", "of", "7", "5", "1", "1", "2"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autograder import files
 from autograder.course.config import CourseError
+from autograder.course.names import printable
 from autograder.course.paths import Course
 
 MOST_FILES = 1000  # that are kept beside a graded notebook
@@ -89,6 +90,6 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
 def _sentence(left_out: Sequence[Path]) -> str:
     if not left_out:
         return ""
-    shown = ["".join(c if c.isprintable() else "?" for c in str(path))[:80] for path in left_out[:SHOWN]]
+    shown = [printable(str(path))[:80] for path in left_out[:SHOWN]]
     more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
     return f"Not kept beside the graded notebook (links, too large or unreadable): {', '.join(shown)}{more}."

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import files
+from autograder.course.names import printable
 
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
@@ -114,7 +115,7 @@ def _only(folder: Path) -> str:
 
 def _shown(path: Path) -> str:
     """A file's name as it may be shown: nothing in it moves a cursor, and it fits a line."""
-    return "".join(letter if letter.isprintable() else "?" for letter in path.name[:80])
+    return printable(path.name[:80])
 
 
 def plain(name: str) -> str:
