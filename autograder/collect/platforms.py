@@ -143,8 +143,9 @@ class _WorksheetRow:
 
     def may_be(self, name: str) -> bool:
         """Whether a name in a download is theirs, as far as signs go that Moodle leaves out of a file's name."""
-        words, others = (set(re.findall(r"\w+", text.casefold())) for text in (self.who, name))
-        return words <= others or others <= words or sorted("".join(words)) == sorted("".join(others))
+        words, others = (re.findall(r"\w+", text.casefold()) for text in (self.who, name))
+        is_part = set(words) <= set(others) or set(others) <= set(words)
+        return is_part or sorted("".join(words)) == sorted("".join(others))
 
 
 def _worksheet(path: Path, people: People) -> list[_WorksheetRow]:

@@ -227,7 +227,7 @@ class Judge:
         failed = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
         return replace(
             outcome,
-            message=str(error),
+            message=str(error) or f"The check ended in {failed.verdict}, without a word.",
             verdict=failed.verdict,
             slip=failed.slip or "",
             rule=failed.rule or "",

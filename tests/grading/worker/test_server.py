@@ -30,9 +30,9 @@ def server() -> Iterator[GradingServer]:
 
 
 def grade(server: GradingServer, *cells: dict[str, Any]) -> Result:
-    """Grade the solved sample lesson with some cells more at its end."""
-    source = sample_lesson()
-    submitted = {**source, "cells": source["cells"] + list(cells)}
+    """Grade the solved sample lesson with these cells, in place of those of their names and else at its end."""
+    source, names = sample_lesson(), {cell["id"] for cell in cells}
+    submitted = {**source, "cells": [cell for cell in source["cells"] if cell["id"] not in names] + list(cells)}
     return server.grade("ann", "01_doubling", json.dumps(source).encode(), json.dumps(submitted).encode(), BRIEF)
 
 
@@ -40,6 +40,13 @@ def test_the_solution_has_full_points(server: GradingServer) -> None:
     """The sample lesson's own answers pass, without a note."""
     result = grade(server)
     assert (result.score, result.max_score, result.notes) == (4, 4, ())
+
+
+@pytest.mark.parametrize(("line", "error"), [("return 0", "AssertionError"), ("raise MemoryError", "MemoryError")])
+def test_a_check_that_fails_without_words_says_so(server: GradingServer, line: str, error: str) -> None:
+    """A bare `assert`, and an error that has no text, name the error at least: no points are lost in silence."""
+    result = grade(server, code("double", f"def double(x):\n    {line}", solution=True))
+    assert {check.message for check in result.checks} == {f"The check ended in {error}, without a word."}
 
 
 def test_a_cell_is_interrupted_where_interrupts_were_ignored(server: GradingServer) -> None:
