@@ -6,7 +6,7 @@ import json
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
@@ -81,7 +81,12 @@ def show(root: Path, options: ShowOptions, out: Console) -> int:
         student = book.students.get(kept.student, Student(kept.student))
         rows = [_row(book, lesson, student.id, _extensions(kept)) for lesson in book.lessons.values()]
         if options.as_json:
-            print(json.dumps({**asdict(student), "lessons": [asdict(row) for row in rows]}, default=_to_json, indent=2))
+            whole = {
+                "students": {student.id: student.name},
+                **asdict(student),
+                "lessons": [asdict(row) for row in rows],
+            }
+            print(json.dumps(whole, default=_to_json, indent=2))
         else:
             _print_table(out, student, rows)
     return 0
@@ -135,8 +140,8 @@ def _page(book: GradebookSnapshot, student: str, lesson: str) -> Path:
     )
 
 
-def _to_json(value: object) -> object:
-    return value.total_seconds() if isinstance(value, timedelta) else str(value)
+def _to_json(value: datetime | timedelta) -> float | str:
+    return value.total_seconds() if isinstance(value, timedelta) else value.replace(tzinfo=UTC).isoformat()
 
 
 def _print_table(out: Console, student: Student, rows: list[LessonRow]) -> None:

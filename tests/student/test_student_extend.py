@@ -41,7 +41,11 @@ def test_more_time_before_anything_is_handed_in(course: Path, capsys: pytest.Cap
     assert extend("eve", "--until", "2030-01-03 13:00 Europe/Berlin") == 0
     assert "✓ 01_doubling is due at 2030-01-03 12:00 UTC for eve." in capsys.readouterr().out
     lesson = shown("eve", capsys)
-    assert (lesson["state"], lesson["due"], lesson["extension"]) == ("not handed in", "2030-01-03 12:00:00", 86400.0)
+    assert (lesson["state"], lesson["due"], lesson["extension"]) == (
+        "not handed in",
+        "2030-01-03T12:00:00+00:00",
+        86400.0,
+    )
     assert cli.main(["report"]) == cli.main(["export", "csv"]) == 0
     with open(course / "grades.csv", encoding="utf-8-sig", newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}

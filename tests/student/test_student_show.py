@@ -40,12 +40,12 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         "max_points": 4.0,
         "penalty": 3.0,
         "state": "graded",
-        "due": "2030-01-04 12:00:00",
+        "due": "2030-01-04T12:00:00+00:00",
         "extension": 172800.0,
-        "handed_in": "2030-01-02 13:00:00",
+        "handed_in": "2030-01-02T13:00:00+00:00",
     }
     (lesson,) = shown["eve"]["lessons"]
-    assert (lesson["state"], lesson["points"], lesson["due"]) == ("not handed in", 0.0, "2030-01-02 12:00:00")
+    assert (lesson["state"], lesson["points"], lesson["due"]) == ("not handed in", 0.0, "2030-01-02T12:00:00+00:00")
 
 
 def test_what_waits_to_be_graded_is_said(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_what_waits_to_be_graded_is_said(course: Path, capsys: pytest.CaptureFix
     (folder / "timestamp.txt").write_text("2030-01-01T20:00:00+02:00", encoding="utf-8")
     assert cli.main(["student", "show", "new", "--json"]) == 0
     (lesson,) = json.loads(capsys.readouterr().out)["lessons"]
-    assert (lesson["state"], lesson["handed_in"]) == ("not graded yet", "2030-01-01 18:00:00")
+    assert (lesson["state"], lesson["handed_in"]) == ("not graded yet", "2030-01-01T18:00:00+00:00")
 
 
 @pytest.mark.parametrize("student", ["nobody", "..", "", ".replaced", "a\x1b[2J", "*"])

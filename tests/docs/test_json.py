@@ -1,0 +1,105 @@
+"""The JSON of the command line has the keys that the guide lists, no more and no fewer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
+from support.sample_lesson import ROOT
+
+from autograder import cli
+from autograder.grading.results import Note, NoteKind, Outcome, Status
+from autograder.grading.worker import client
+
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+SECTION = GUIDE[GUIDE.index("## JSON for programs") : GUIDE.index("## Many machines")]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| `.*$", SECTION, re.MULTILINE)
+]
+PASSED = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))
+
+
+def names(text: str) -> set[str]:
+    """Return what stands in backticks, but for what stands in brackets."""
+    return set(re.findall(r"`([^`]+)`", re.sub(r"\([^)]*\)", "", text)))
+
+
+def documented(command: str) -> set[str]:
+    """Return the keys that the guide lists for a command."""
+    return {key for row in ROWS if len(row) == 3 and command in names(row[1]) for key in names(row[0])}
+
+
+def entries(command: str) -> dict[str, set[str]]:
+    """Return the keys that the guide lists for what stands in lists: path → keys."""
+    rows = [(re.findall(r"`([^`]+)`", row[0]), names(row[1])) for row in ROWS if len(row) == 2]
+    return {path: keys for (path, *whose), keys in rows if command in (whose or [command])}
+
+
+def commands(parser: argparse.ArgumentParser, so_far: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the commands that take --json."""
+    for action in parser._actions:
+        if "--json" in action.option_strings:
+            yield " ".join(so_far)
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from commands(inner, (*so_far, name))
+
+
+@pytest.fixture
+def printed(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """What each command prints of a class in which everything happens: somebody late, graded again, a note."""
+    monkeypatch.chdir(course)
+    hand_in(course, "ada", "bob")
+    handed_in_at(course, "bob", "2030-01-02 13:00 UTC")
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    def run(command: str, *options: str, **changes: Any) -> None:
+        monkeypatch.setattr(client, "GradingServer", lambda **_: Pretender(course, **changes))
+        capsys.readouterr()
+        assert cli.main([*command.split(), *options, "--json"]) == 0
+        found.setdefault(command, []).append(json.loads(capsys.readouterr().out))
+
+    run("grade", notes=(Note(NoteKind.FILE, "A note."),))
+    set_duedate(course)
+    run("grade")
+    run("grade", "--force", checks=PASSED)
+    run("status")
+    run("history")
+    run("student show", "ada")
+    return found
+
+
+def test_each_command_that_has_json_is_in_the_guide() -> None:
+    """The guide names all of them, and none that has none."""
+    assert {name for row in ROWS if len(row) == 3 for name in names(row[1])} == set(commands(cli.command_line()))
+
+
+def test_the_keys_are_those_of_the_guide(printed: dict[str, list[dict[str, Any]]]) -> None:
+    """Each object has the keys of its command, and each entry of its lists those of that list."""
+    for command, wholes in printed.items():
+        for whole in wholes:
+            assert whole.keys() == documented(command), command
+        for path, keys in entries(command).items():
+            first, _, inner = path.partition(".")
+            found = [entry for whole in wholes for entry in whole.get(first, ())]
+            if inner:
+                found = [one for entry in found for one in (entry[inner] if inner != "counts" else [entry[inner]])]
+            assert found or first not in documented(command), (command, path)
+            assert all(one.keys() == keys for one in found), (command, path)
+
+
+def test_ids_and_times_are_as_the_guide_says(printed: dict[str, list[dict[str, Any]]]) -> None:
+    """Names stand under ids, and what is due has its zone, in both commands."""
+    for command, (whole, *_) in printed.items():
+        assert whole["students"].items() <= {"ada": "ada", "bob": "bob"}.items(), command
+    for command in ("status", "student show"):
+        (lesson,) = printed[command][0]["lessons"]
+        assert (lesson["lesson"], lesson["due"]) == (LESSON, "2030-01-02T12:00:00+00:00")
