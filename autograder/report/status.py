@@ -118,16 +118,16 @@ def _digest(path: Path) -> str:
 
 
 def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
-    table = Table(box=None, pad_edge=False)
+    """A row for each lesson; those of the course fit 80 columns, with no heading cut off."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("lesson", "due (UTC)"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("handed in", "graded", "to be looked at", "not gradable", "changed since"):
-        table.add_column(heading, justify="right")
+    for heading in (f"handed in, of {students}", "graded", "to be looked at", "not gradable", "changed since"):
+        table.add_column(heading, justify="right", width=max(map(len, heading.split())))
     for lesson in lessons:
-        counts = [lesson.graded, lesson.to_review, lesson.not_gradable, lesson.changed]
+        counts = [lesson.handed_in, lesson.graded, lesson.to_review, lesson.not_gradable, lesson.changed]
         due = lesson.due[:16].replace("T", " ") if lesson.due else "–"
-        handed_in_by = f"{len(lesson.handed_in)} of {students}"
-        table.add_row(escape(lesson.lesson), due, handed_in_by, *(str(len(count)) for count in counts))
+        table.add_row(escape(lesson.lesson), due, *(str(len(count)) for count in counts))
     return table
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.classroom import LESSONS
 from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
 
 from autograder import cli
@@ -75,9 +76,10 @@ def test_the_table_counts_and_names(term: Path, monkeypatch: pytest.MonkeyPatch)
 
     out = io.StringIO()
     status(term, [LESSON], Console(file=out, width=200))
-    heading, row, *lines = out.getvalue().splitlines()
-    assert heading.split("  ")[0] == "lesson"
-    assert row.split() == [LESSON, "2030-01-02", "12:00", "6", "of", "7", "5", "1", "1", "2"]
+    *_, heading, row = table = out.getvalue().splitlines()[:4]
+    lines = out.getvalue().splitlines()[len(table) :]
+    assert heading.split()[0] == "lesson" and "".join(table).count("7") == 1, "the class has seven"
+    assert row.split() == [LESSON, "2030-01-02", "12:00", "6", "5", "1", "1", "2"]
     assert lines == [
         f"{LESSON}, not graded yet: dee.",
         f"{LESSON}, to be looked at: eve.",
@@ -131,3 +133,15 @@ def test_a_course_that_begins(
     monkeypatch.chdir(course)
     lesson = lesson_status(capsys)
     assert lesson.pop("lesson") == LESSON and not any(lesson.values())
+
+
+def test_the_courses_own_lessons_fit_a_terminal() -> None:
+    """In 80 columns no heading, name or date of the longest lesson is cut off."""
+    from autograder.report.status import LessonStatus, _table
+
+    out, ids = io.StringIO(), tuple(map(str, range(130)))
+    longest = max(LESSONS, key=len)
+    row = LessonStatus(longest, "2030-01-02T12:00:00+00:00", ids, ids, ids, ids, ids)
+    Console(file=out, width=80).print(_table([row], 130))
+    words = "lesson due (UTC) handed in, of 130 graded to be looked at not gradable changed since 2030-01-02 12:00"
+    assert {*words.split(), longest} == set(out.getvalue().split())
