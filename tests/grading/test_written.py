@@ -135,7 +135,7 @@ def test_an_answer_waits_for_a_reader_and_keeps_what_they_give(course: Path, tmp
     hand_in(course, "ada", SAID + " And no rest.")
     again = graded(course)
     assert (again.score, again.to_review) == (5.5, {"explain_why"})
-    assert "Why: 1.5 of 2, given by hand, before this was handed in" in student_page(course, tmp_path / "again")
+    assert "Why: 1.5 of 2, given by hand, before this was last graded" in student_page(course, tmp_path / "again")
 
 
 def test_nbgraders_own_command_says_the_same(course: Path) -> None:

@@ -234,7 +234,7 @@ CLASS = [
     person("stripped", "Ned Bare", changed(strip), told="marks"),
     person("mangled", "Ona Eraser", changed(mangle_checks), told="had been deleted and was put back"),
     person("absent", "Quin Away", None),
-    person("loops", "Ray Round", answers(LOOPS), (), lessons=(FOLDER,), told="did not finish within 15 seconds"),
+    person("loops", "Ray Round", answers(LOOPS), (), lessons=(FOLDER,), told="did not finish within 20 seconds"),
     person("hoards", "Sol More", answers(HOARDS), (), told="MemoryError"),
     person("shouts", "Tao Loud", answers(SHOUTS)),
     person("kills", "Uma Exit", answers(KILLS), (), told="ended Python"),
