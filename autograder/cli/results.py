@@ -221,8 +221,11 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
-    from autograder.course.config import CourseError, course_root
-    from autograder.export.write import ExportOptions, write_export
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.export.write import ExportOptions, write_export
 
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
     given["students"] = given.pop("student", "*")

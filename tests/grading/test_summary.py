@@ -120,3 +120,16 @@ def test_a_stopped_run_promises_what_holds(
     monkeypatch.chdir(course)
     assert cli.main(["grade", *options]) in (2, 130)
     assert says in capsys.readouterr().err
+
+
+def test_a_whole_class_in_the_wrong_folder_is_named(course: Path) -> None:
+    """Each of two hundred notebooks in no lesson's folder is named; of more, the rest is in the JSON."""
+    hand_in(course, "ada")
+    for number in range(201):
+        path = course / "submitted" / "class" / f"{number:03}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    text = said(course)
+    assert all(f"submitted/class/{number:03}.ipynb" in text.replace("\n", "") for number in range(200))
+    assert "and 1 more, which --json names" in " ".join(text.split())
+    assert len(json.loads(said(course, as_json=True))["strays"]) == 201
