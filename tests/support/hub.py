@@ -1,4 +1,4 @@
-"""A JupyterHub of the tests' own, with accounts of this machine that the machine itself never sees, and their browsers."""
+"""A JupyterHub of the tests' own, for accounts that nobody else on this machine sees, and the browsers of these."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ from autograder.demo.sample_class import ONE_THREAD
 
 OWN_ACCOUNTS = Path(__file__).with_name("own_accounts.py")
 PROXY = ROOT / "tests" / "support" / "proxy" / "node_modules" / ".bin" / "configurable-http-proxy"
-NO_PROXY = (
-    "JupyterHub needs its proxy, which is not there. "
-    "`make browser` fetches it with npm; on Debian: apt-get install npm."
-)
+NO_PROXY = "JupyterHub needs its proxy, and it is not there. `make hub` gets it with npm."
 NOT_ROOT = (
     "JupyterHub starts servers as several accounts, which only root can do: "
-    "run this as root, or as somebody whom sudo asks for no password."
+    "run this as root or as somebody whom sudo asks for no password, "
+    "or leave it out: --ignore=tests/end_to_end/test_jupyterhub.py"
 )
 BIN = Path(sys.prefix) / "bin"
 CONFIG = """\
@@ -57,7 +55,7 @@ def jupyter_hub(machine: Path) -> Iterator[Hub]:
     """Start JupyterHub, for the accounts of a folder that own_accounts.py describes; end it with all that it started.
 
     Args:
-        machine: its `home/`, and its `etc/` where there is more to be set; the rest is added.
+        machine: its `home/`, `prepare`, and what is to be set in `etc/`; passwords and the hub's settings are added.
     """
     as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if as_root and subprocess.run([*as_root, "true"], capture_output=True, check=False).returncode:
@@ -147,33 +145,29 @@ class Browser:
         """The address of something on a server, one's own by default."""
         return f"{self._hub}/user/{account or self.account}/{path}"
 
-    def ask(self, method: str, path: str, account: str = "", **options: Any) -> requests.Response:
-        """Ask a server as JupyterLab's own pages ask it."""
-        address = self.address(path, account)
-        tokens = [cookie.value for cookie in self._cookies.cookies if cookie.name == "_xsrf" and cookie.path in address]
-        headers = {"X-XSRFToken": tokens[-1]}
-        return self._cookies.request(method, address, headers=headers, timeout=PATIENCE, **options)
+    def look_into(self, account: str) -> requests.Response:
+        """Ask the server of another account for its files."""
+        return self._cookies.get(self.address("api/contents", account), timeout=PATIENCE)
 
-    def told(self, method: str, path: str, **options: Any) -> Any:
-        """What one's server answers, which has to be that it worked."""
-        answer = self.ask(method, path, **options)
+    def ask(self, method: str, path: str, **options: Any) -> Any:
+        """Ask one's server as JupyterLab's own pages do, for what has to work; return what it answers."""
+        token = self._cookies.cookies.get("_xsrf", path=f"/user/{self.account}/")
+        headers = {"X-XSRFToken": token}
+        answer = self._cookies.request(method, self.address(path), headers=headers, timeout=PATIENCE, **options)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
     def _connect(self, path: str) -> websocket.WebSocket:
-        cookies = requests.utils.dict_from_cookiejar(self._cookies.cookies)
         address = self.address(path)
-        request = self._cookies.prepare_request(requests.Request("GET", address))
-        headers = {"Cookie": request.headers["Cookie"]}
-        return websocket.create_connection(
-            address.replace("http:", "ws:"), timeout=PATIENCE, header=headers, origin=self._hub
-        )
+        cookie = self._cookies.prepare_request(requests.Request("GET", address)).headers["Cookie"]
+        address = address.replace("http:", "ws:")
+        return websocket.create_connection(address, timeout=PATIENCE, header={"Cookie": cookie}, origin=self._hub)
 
     def terminal(self, command: str, folder: str = "") -> tuple[int, str]:
         """Run a command in a terminal of one's server; return its exit code, and what was to be seen."""
-        name = self.told("POST", "api/terminals", json={"cwd": folder} if folder else {})["name"]
+        name = self.ask("POST", "api/terminals", json={"cwd": folder} if folder else {})["name"]
         with contextlib.closing(self._connect(f"terminals/websocket/{name}")) as opened:
-            opened.send(json.dumps(["stdin", f"{command}; echo \"[ended with $?]\"\r"]))
+            opened.send(json.dumps(["stdin", f'{command}; echo "[ended with $?]"\r']))
             seen = ""
             while not (ended := ENDED.search(seen)):
                 kind, *what = json.loads(opened.recv())
@@ -184,7 +178,7 @@ class Browser:
     @contextmanager
     def kernel(self, folder: str) -> Iterator[Kernel]:
         """A Python of one's own in a folder, as opening a notebook starts it."""
-        started = self.told("POST", "api/kernels", json={"name": "python3", "path": folder})
+        started = self.ask("POST", "api/kernels", json={"name": "python3", "path": folder})
         with contextlib.closing(self._connect(f"api/kernels/{started['id']}/channels")) as opened:
             yield Kernel(opened)
         self.ask("DELETE", f"api/kernels/{started['id']}")
@@ -199,7 +193,13 @@ class Kernel:
     def run(self, code: str) -> str:
         """Run a cell; return the text that it shows, errors included."""
         message = uuid.uuid4().hex
-        header = {"msg_id": message, "msg_type": "execute_request", "session": "tests", "username": "", "version": "5.3"}
+        header = {
+            "msg_id": message,
+            "msg_type": "execute_request",
+            "session": "tests",
+            "username": "",
+            "version": "5.3",
+        }
         content = {"code": code, "silent": False, "store_history": False, "allow_stdin": False}
         empty = {"parent_header": {}, "metadata": {}, "buffers": [], "channel": "shell"}
         self._opened.send(json.dumps({"header": header, "content": content} | empty))

@@ -3,9 +3,9 @@
     unshare --mount --pid --fork --kill-child --mount-proc python own_accounts.py MACHINE COMMAND…
 
 MACHINE is a folder: `etc/` is laid over a copy of /etc, each folder in `home/` becomes the home of an account of that
-name, and `passwords` holds their passwords, as chpasswd reads them. All of it is seen by this command alone, in
-whose mount namespace it happens, and is gone with it. The Python that runs this, and this repository, can be read by
-every account, wherever they stand.
+name, `passwords` holds their passwords, as chpasswd reads them, and `prepare` is a shell script that runs last. All of
+it is seen by this command alone, in whose mount namespace it happens, and is gone with it. The Python that runs this,
+and this repository, can be read by every account, wherever they stand.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def add_accounts(machine: Path) -> None:
         private = "--create-home", "--key", "HOME_MODE=0700"
         run("useradd", *private, "--skel", home, "--shell", "/bin/bash", home.name)
     run("chpasswd", input=(machine / "passwords").read_bytes())
+    run("sh", "-e", machine / "prepare")
 
 
 if __name__ == "__main__":
