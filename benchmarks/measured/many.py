@@ -1,35 +1,77 @@
-EACH_HUNDRED = """
-`python benchmarks/grading.py --many {count}`: {count} submissions of `{lesson}` in one run with two workers, copies of
-the first twelve of the class, in {seconds:.0f} s. {machine}.
-The load was {load:.2f} at the start, and others used {others:.2f} cores meanwhile. The last hundred took
+"""Many submissions in one run: whether time and memory stay as they are, and what recording takes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+
+from measured.clock import machine, quiet, timed
+from measured.course import CLASS, Course
+from measured.processes import memory, peak
+
+TIMED_GRADE = Path(__file__).with_name("timed_grade.py")
+MANY = """\
+## Many submissions
+
+`python benchmarks/grading.py {lesson} --many {count}`: {count:,} submissions in one run with two workers, copies of the
+first twelve of the class, in {seconds:,.0f} s. {machine}.
+The load was {load:.2f} at the start, and others used {others:.2f} cores meanwhile. The last {step:,} took
 **{time:.2f} times** as long as the second, and **{memory:.2f} times** the memory.
 
-| submissions | s | peak, MB |
-|---|---:|---:|
-"""
+Recording is what one process does for all: a transaction in the gradebook, and the graded notebook in `autograded/`.
+It took {clock:.0f} ms a submission, {work:.0f} ms of work, the last {step:,} **{recording:.2f} times** the work of the
+second. The gradebook has {database:.1f} kB a submission, and `autograded/` {graded:.0f} kB.
+
+| submissions | s | s a submission | recording, ms of work | peak, MB |
+|---|---:|---:|---:|---:|"""
+
+
 def many(course: Course, count: int) -> Iterator[str]:
-    """The lines of the last section: each hundred of many submissions."""
+    """Each tenth of many submissions, or each hundred where they are fewer than a thousand."""
+    step = max(100, count // 10)
+    print(f"{count} students hand in", file=sys.stderr, flush=True)
     folder, load = course.copy(course.several(count, len(CLASS))), quiet()
-    begin, samples = time.time(), []
-    took = timed(lambda: samples.extend(memory(course.ours(), folder, every=0.5)))
-    with contextlib.closing(sqlite3.connect(folder / "gradebook.db")) as gradebook:
-        rows = gradebook.execute("select recorded from autograder_result order by recorded").fetchall()
-    if len(rows) != count:
-        sys.exit(f"✗ {len(rows)} of {count} are recorded.")
-    recorded = [datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() for (text,) in rows]
-    bounds = list(pairwise([begin, *recorded[99::100]]))
-    seconds = [end - start for start, end in bounds]
+    gradebook, times = folder / "gradebook.db", folder / "times.json"
+    line = [sys.executable, str(TIMED_GRADE), str(times), str(step), course.lesson, "--jobs", "2"]
+    begin, empty, samples = time.time(), gradebook.stat().st_size, []
+    took = timed(lambda: samples.extend(memory(line, folder, every=0.5, stderr=None)))
+    recorded = json.loads(times.read_text(encoding="utf-8"))
+    if len(recorded) != count:
+        sys.exit(f"✗ {len(recorded)} of {count} are recorded.")
+    parts = [recorded[start : start + step] for start in range(0, count, step)]
+    bounds = list(pairwise([begin, *(part[-1][0] for part in parts), begin + took.seconds]))
+    seconds = [(end - start) / len(part) for (start, end), part in zip(bounds, parts, strict=False)]
+    work = [1000 * mean(cpu for _, _, cpu in part) for part in parts]
     sizes = [peak([sample for sample in samples if start <= sample[0] <= end]) for start, end in bounds]
-    yield EACH_HUNDRED.format(
-        count=count,
+    yield MANY.format(
         lesson=course.lesson,
+        count=count,
         seconds=took.seconds,
         machine=machine(),
         load=load,
         others=took.others,
+        step=step,
         time=seconds[-1] / seconds[1],
-        memory=sizes[-1] / sizes[1],
-    ).rstrip("\n")
-    for place, (taken, size) in enumerate(zip(seconds, sizes, strict=True)):
-        name = f"{100 * place + 1} to {100 * place + 100}" + ("" if place else ", with start-up")
-        yield f"| {name} | {taken:.1f} | {size:.0f} |"
+        memory=sizes[len(parts) - 1] / sizes[1],
+        clock=1000 * mean(wall for _, wall, _ in recorded),
+        work=mean(work),
+        recording=work[-1] / work[1],
+        database=(gradebook.stat().st_size - empty) / count / 1000,
+        graded=size_of(folder / "autograded") / count / 1000,
+    )
+    for place, part in enumerate(parts):
+        name = f"{place * step + 1:,} to {place * step + len(part):,}" + ("" if place else ", with start-up")
+        total = seconds[place] * len(part)
+        yield f"| {name} | {total:,.1f} | {seconds[place]:.3f} | {work[place]:.1f} | {sizes[place]:.0f} |"
+    start, end = bounds[-1]
+    yield f"| the end: penalties and the table | {end - start:.1f} | | | {sizes[-1]:.0f} |"
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -28,7 +28,7 @@ def command(line: Sequence[str], folder: Path) -> None:
 
 
 def in_a_process(module: str, *arguments: str) -> Any:
-    """What a module of these prints, as JSON, when it is run with these words: the course and nbgrader are not in it."""
+    """What a module beside this one prints, as JSON, when it is run with these words in a process of its own."""
     from autograder.grading.worker.client import THREADS
 
     here = os.pathsep.join(str(ROOT / folder) for folder in ("benchmarks", "tests"))
@@ -42,9 +42,7 @@ def memory(
 ) -> list[tuple[float, float]]:
     """Time and MB of a command with all that it starts, until it ends."""
     samples = []
-    with subprocess.Popen(
-        line, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=stderr
-    ) as process:
+    with subprocess.Popen(line, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=stderr) as process:
         while process.poll() is None:
             samples.append((time.time(), sum(map(proportional_set, tree(process.pid)))))
             time.sleep(every)
