@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
-from measured.clock import machine, quiet, timed
+from measured.clock import Took, machine, quiet, timed
 from measured.course import CLASS, Course
 from measured.processes import memory, peak
 
@@ -31,6 +32,28 @@ second. The gradebook has {database:.1f} kB a submission, and `autograded/` {gra
 |---|---:|---:|---:|---:|"""
 
 
+@dataclass(frozen=True)
+class Run:
+    """One run over many submissions.
+
+    Attributes:
+        begin: when it began, as `time.time` says.
+        recorded: for each result when it was recorded, and the seconds on the clock and of work that this took.
+        samples: time and MB of all its processes.
+        database: bytes that the gradebook has grown by.
+        graded: bytes in autograded/.
+    """
+
+    lesson: str
+    begin: float
+    load: float
+    took: Took
+    recorded: Sequence[tuple[float, float, float]]
+    samples: Sequence[tuple[float, float]]
+    database: int
+    graded: int
+
+
 def many(course: Course, count: int) -> Iterator[str]:
     """Each tenth of many submissions, or each hundred where they are fewer than a thousand."""
     step = max(100, count // 10)
@@ -43,33 +66,40 @@ def many(course: Course, count: int) -> Iterator[str]:
     recorded = json.loads(times.read_text(encoding="utf-8"))
     if len(recorded) != count:
         sys.exit(f"✗ {len(recorded)} of {count} are recorded.")
-    parts = [recorded[start : start + step] for start in range(0, count, step)]
-    bounds = list(pairwise([begin, *(part[-1][0] for part in parts), begin + took.seconds]))
-    seconds = [(end - start) / len(part) for (start, end), part in zip(bounds, parts, strict=False)]
+    database, graded = gradebook.stat().st_size - empty, size_of(folder / "autograded")
+    yield from told(Run(course.lesson, begin, load, took, recorded, samples, database, graded), step)
+
+
+def told(run: Run, step: int) -> Iterator[str]:
+    """What the page says about a run, in parts of so many submissions."""
+    count = len(run.recorded)
+    parts = [run.recorded[start : start + step] for start in range(0, count, step)]
+    end = run.begin + run.took.seconds
+    bounds = list(pairwise([run.begin, *(part[-1][0] for part in parts), end]))
+    seconds = [(last - first) / len(part) for (first, last), part in zip(bounds, parts, strict=False)]
     work = [1000 * mean(cpu for _, _, cpu in part) for part in parts]
-    sizes = [peak([sample for sample in samples if start <= sample[0] <= end]) for start, end in bounds]
+    sizes = [peak([sample for sample in run.samples if first <= sample[0] <= last]) for first, last in bounds]
     yield MANY.format(
-        lesson=course.lesson,
+        lesson=run.lesson,
         count=count,
-        seconds=took.seconds,
+        seconds=run.took.seconds,
         machine=machine(),
-        load=load,
-        others=took.others,
+        load=run.load,
+        others=run.took.others,
         step=step,
         time=seconds[-1] / seconds[1],
-        memory=sizes[len(parts) - 1] / sizes[1],
-        clock=1000 * mean(wall for _, wall, _ in recorded),
-        work=mean(work),
+        memory=sizes[-2] / sizes[1],
+        clock=1000 * mean(wall for _, wall, _ in run.recorded),
+        work=1000 * mean(cpu for _, _, cpu in run.recorded),
         recording=work[-1] / work[1],
-        database=(gradebook.stat().st_size - empty) / count / 1000,
-        graded=size_of(folder / "autograded") / count / 1000,
+        database=run.database / count / 1000,
+        graded=run.graded / count / 1000,
     )
     for place, part in enumerate(parts):
         name = f"{place * step + 1:,} to {place * step + len(part):,}" + ("" if place else ", with start-up")
         total = seconds[place] * len(part)
         yield f"| {name} | {total:,.1f} | {seconds[place]:.3f} | {work[place]:.1f} | {sizes[place]:.0f} |"
-    start, end = bounds[-1]
-    yield f"| the end: penalties and the table | {end - start:.1f} | | | {sizes[-1]:.0f} |"
+    yield f"| the end: penalties and the table | {end - bounds[-1][0]:.1f} | | | {sizes[-1]:.0f} |"
 
 
 def size_of(folder: Path) -> int:
