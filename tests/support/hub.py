@@ -139,7 +139,7 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while not self._cookies.get(self.address("lab"), timeout=PATIENCE).url.startswith(self.address("lab")):
             assert time.monotonic() < end, f"The server of {account} did not start."
-            time.sleep(0.2)
+            time.sleep(0.5)
 
     def address(self, path: str, account: str = "") -> str:
         """The address of something on a server, one's own by default."""
