@@ -1,10 +1,12 @@
 # `make lab` and `make test` set up everything they need in .venv. Only `make test` may touch more: where there is no
-# PostgreSQL server for it to start, or no Chromium or npm to look with, and it may, it installs Debian's.
+# PostgreSQL server for it to start, no Chromium to look with, or no npm to fetch axe-core and JupyterHub's proxy by, and
+# it may, it installs Debian's.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 AXE    := tests/support/axe/node_modules
+PROXY  := tests/support/proxy/node_modules
 LESSON ?= 00_orientation
 EXAMPLES ?= 2000
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
@@ -14,7 +16,7 @@ PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 NBVAL    := --nbval
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test all-tests fuzz quick lint server browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -51,7 +53,7 @@ lab: $(READY)
 
 test: lint all-tests
 
-all-tests: $(READY) server browser
+all-tests: $(READY) server browser hub
 	$(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions tests
 
 # Two processes; with the same seed and number the same cases come again.
@@ -72,12 +74,15 @@ lint: $(READY)
 server:
 	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || $(call debian,postgresql)
 
+hub: $(PROXY)
+
 browser: $(AXE)
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
 	  || $(call debian,chromium)
 
-# axe-core, in the version and with the checksum of the lock file; without it, its tests say what is missing.
-$(AXE): tests/support/axe/package-lock.json
+# axe-core and JupyterHub's proxy, in the versions and with the checksums of the lock files; without them, their tests
+# say what is missing.
+$(AXE) $(PROXY): %/node_modules: %/package-lock.json
 	-@command -v npm > /dev/null || $(call debian,npm)
 	-@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error > /dev/null && touch $@
 
@@ -121,5 +126,5 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/report.py
 
 clean:
-	rm -rf $(VENV) $(AXE) build *.egg-info .hypothesis .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(AXE) $(PROXY) build *.egg-info .hypothesis .pytest_cache .ruff_cache
 	test ! -e demo/.made-by-autograder-demo || rm -rf demo

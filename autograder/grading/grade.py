@@ -112,7 +112,8 @@ class _Run:
                 self._compare(job, result, recorded.get(job.student))
             else:
                 result = self._record(job, result)
-            self.summary.graded.append(replace(result, notebook=""))
+            checks = result.checks if self.options.as_json else ()  # 70 MB for ten thousand submissions
+            self.summary.graded.append(replace(result, notebook="", checks=checks))
             self.progress.update(task, advance=1, last=_brief(result))
         if not self.options.dry_run:
             self.summary.penalties += [(lesson, change) for change in self.recorder.recompute_penalties(lesson)]

@@ -27,7 +27,7 @@ class Summary:
     """What a run came to, without notebooks.
 
     Attributes:
-        graded: by this run.
+        graded: by this run, with their checks where `print_json` follows.
         unchanged: graded by an earlier one.
         regraded: what became of those of `graded` that an earlier run had graded.
         penalties: by lesson, where something else is taken off for being late than before.

@@ -21,16 +21,13 @@ from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from support.classroom import LESSONS, ROOT
+from support.guide import BLOCKS, GUIDE, SCRIPTS, SHELL, block
 from traitlets.config import Application, Config
 
 from autograder import cli
 from autograder.course.config import Address
 
 GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "adding_an_exercise.md"]
-GUIDE = GUIDES[0].read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
-SCRIPTS = [code for language, code in BLOCKS if language == "python"]
-SHELL = [code for language, code in BLOCKS if language == "sh"]
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
 COMMANDS = sorted({line.strip() for code in SHELL for line in code.splitlines()} | set(SPANS))
 
@@ -39,12 +36,6 @@ def commands(name: str) -> list[list[str]]:
     """Return the words behind a command's name, for each time that the guide gives it words."""
     lines = [shlex.split(line.replace("=…", "=x")) for line in COMMANDS if line.startswith(f"{name} ")]
     return [words[1:] for words in lines]
-
-
-def block(*parts: str, of: list[str] = SCRIPTS) -> str:
-    """Return the one block that holds all parts."""
-    (match,) = (code for code in of if all(part in code for part in parts))
-    return match
 
 
 def configured(code: str) -> tuple[Config, dict[str, object]]:

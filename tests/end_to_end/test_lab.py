@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import socket
 import urllib.request
 from pathlib import Path
 
 import pytest
-from support.jupyter import Server, started
+from support.jupyter import Server, free_port, started
 from support.sample_lesson import ROOT
 
 LESSON = "notebooks/00_orientation/00_orientation.ipynb"
@@ -27,12 +26,6 @@ def first_command() -> list[str]:
     """What the README tells students to run on their machine."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     return shlex.split(re.search(r"\*\*On your machine\*\*.*?```\n(.*?)\n```", readme, re.DOTALL)[1])
-
-
-def free_port() -> int:
-    """A port on which nobody listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 def page(server: Server, path: str) -> tuple[str, str]:

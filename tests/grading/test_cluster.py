@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +16,8 @@ import psutil
 import pytest
 from distributed import Client
 from support.classroom import ROOT
+from support.dask_cluster import Dask, running_cluster
+from support.jupyter import free_port
 from support.processes import living, wait_until
 
 from autograder.course.config import CourseError, read_notebook
@@ -45,67 +45,10 @@ class Deadly(Job):
         raise AssertionError
 
 
-class Dask:
-    """A scheduler and two workers with one thread each, as their commands start them, in a session of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._log = (folder / "log").open("w")
-        self._environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(ROOT / "tests")}
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{port}"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port))
-        self.worker = self._start("worker", self.address, "--nworkers", str(THREADS), "--nthreads", "1")
-
-    def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        quiet = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
-        command = [sys.executable, "-m", "dask", what, *arguments, *quiet]
-        return subprocess.Popen(command, env=self._environment, stderr=self._log, start_new_session=True)
-
-    @contextlib.contextmanager
-    def client(self) -> Iterator[Client]:
-        """A way to look into it, once all workers are there."""
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(THREADS, timeout=30)
-            yield client
-
-    def stop(self) -> None:
-        """End it; workers first, since they wait for a scheduler that is gone."""
-        for process in (self.worker, self.scheduler):
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._log.close()
-
-
-def of_sessions(*leaders: int) -> set[psutil.Process]:
-    """The living processes of these sessions."""
-    members = set()
-    for process in psutil.process_iter():
-        with contextlib.suppress(ProcessLookupError):  # it has just ended
-            if os.getsid(process.pid) in leaders:
-                members.add(process)
-    return living(members)
-
-
-@contextlib.contextmanager
-def running_cluster(folder: Path) -> Iterator[Dask]:
-    """A cluster that leaves no process behind."""
-    cluster = Dask(folder)
-    try:
-        yield cluster
-    finally:
-        cluster.stop()
-    wait_until(lambda: not of_sessions(cluster.scheduler.pid, cluster.worker.pid), seconds=10)
-
-
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
     """One cluster for all tests that do not end it."""
-    with running_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+    with running_cluster(tmp_path_factory.mktemp("dask"), THREADS) as cluster:
         yield cluster
 
 
@@ -296,7 +239,7 @@ def test_job_that_kills_workers_is_a_result(dask: Dask) -> None:
 @pytest.mark.usefixtures("without_warm_processes")
 def test_scheduler_that_is_lost(tmp_path: Path) -> None:
     """It ends the run with what to do."""
-    with running_cluster(tmp_path) as dask:
+    with running_cluster(tmp_path, THREADS) as dask:
         with dask.client():
             run = on_cluster(absent(1000), dask.address)
             next(run)
@@ -311,8 +254,7 @@ def test_scheduler_that_is_lost(tmp_path: Path) -> None:
 def test_scheduler_that_cannot_be_reached(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is named, and what to do; no thread stays behind to try again."""
     monkeypatch.setattr(cluster, "CONNECTING", 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"{scheme}://127.0.0.1:{free.getsockname()[1]}"
+    address = f"{scheme}://127.0.0.1:{free_port()}"
     with pytest.raises(CourseError, match="cannot be reached") as raised:
         list(on_cluster(absent(1), address))
     assert address in str(raised.value)
@@ -322,7 +264,7 @@ def test_scheduler_that_cannot_be_reached(scheme: str, monkeypatch: pytest.Monke
 def test_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up after a while."""
     monkeypatch.setattr(cluster, "WITHOUT_WORKERS", 0.5)
-    with running_cluster(tmp_path) as dask:
+    with running_cluster(tmp_path, THREADS) as dask:
         dask.worker.kill()
         with pytest.raises(CourseError, match="has no workers"):
             list(on_cluster(absent(1), dask.address))

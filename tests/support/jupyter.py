@@ -132,6 +132,12 @@ def of_home(home: Path) -> list[int]:
     return found
 
 
+def free_port() -> int:
+    """A port on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
 def tail(log: Path, lines: int = 30) -> str:
     """The last lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,8 +17,14 @@ import chain
 import checks
 import grading
 import speed
+from measured import course as courses
+from measured import engine, many, processes
+from measured.clock import Seconds, Took
+from nbformat import NotebookNode
 
 from autograder.course.config import read_notebook
+from autograder.demo.sample_class import hand_in, released_notebook
+from autograder.grading.results import Outcome, Result, Status
 
 
 @pytest.fixture(scope="module")
@@ -95,18 +103,18 @@ def test_visible_checks_can_be_measured() -> None:
 
 def test_a_class_is_as_large_and_as_mixed_as_it_should_be(tmp_path: Path) -> None:
     """The benchmark of grading hands in as many submissions as asked, the same every time, and most of them differ."""
-    course = grading.Course(tmp_path, "02_multi_head_attention", 24)
-    again = grading.hand_ins(course.made, course.released, 24)
-    assert len(again) == 24 and again == course.students
+    made = courses.Course(tmp_path, "02_multi_head_attention", 24)
+    again = courses.hand_ins(made.made, made.released, 24)
+    assert len(again) == 24 and again == made.students
     assert len({str(notebook.cells) for notebook in again.values()}) > 12
 
 
 def test_other_points_than_those_of_stock_end_the_benchmark() -> None:
     """One check that is graded otherwise is named."""
     same = {("ada", "check_one"): 2.0, ("bob", "check_one"): 0.0}
-    grading.require_same(same, dict(same))
+    courses.require_same(same, dict(same))
     with pytest.raises(SystemExit, match=r"bob  check_one: ours 1.0, stock 0.0"):
-        grading.require_same({**same, ("bob", "check_one"): 1.0}, same)
+        courses.require_same({**same, ("bob", "check_one"): 1.0}, same)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
@@ -114,4 +122,77 @@ def test_memory_is_that_of_all_processes() -> None:
     """The peak of a process holds what a child of it holds."""
     inner = "import time; held = bytearray(b'x') * 10**8; time.sleep(1)"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
-    assert 100 < grading.peak(grading.memory([sys.executable, "-c", outer], Path.cwd())) < 200
+    assert 100 < processes.peak(processes.memory([sys.executable, "-c", outer], Path.cwd())) < 200
+
+
+def test_a_section_of_the_page_replaces_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured again stands where it stood, what is new where it belongs, and the others stay."""
+    monkeypatch.setattr(grading, "PAGE", tmp_path / "grading.md")
+    for name, text in {"many": "old", "time": "first", "cluster": "new", "many ": "again"}.items():
+        grading.write(name.strip(), f"{grading.HEADINGS[name.strip()]}\n\n{text}")
+    headings = [grading.HEADINGS[name] for name in ("time", "cluster", "many")]
+    texts = [f"{heading}\n\n{text}\n" for heading, text in zip(headings, ("first", "new", "again"), strict=True)]
+    assert grading.PAGE.read_text(encoding="utf-8") == "\n".join(texts)
+
+
+class CountsAnswers:
+    """Grades with a point for each answer, in ever less time."""
+
+    seconds = 100
+
+    def grade(self, lesson: str, source: bytes, notebook: NotebookNode) -> tuple[Result, Seconds]:
+        """Grade."""
+        self.seconds -= 1
+        answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+        points = sum("NotImplementedError" not in cell.source for cell in answers)
+        check = Outcome("check", points, Status.PASSED)
+        return Result("student", lesson, checks=(check,)), Seconds(self.seconds, self.seconds / 2)
+
+
+def test_a_blank_hand_in_and_a_half_done_one_are_measured_beside_a_solved_one() -> None:
+    """Each is graded to its points as often as the others, in turn, and the fastest counts."""
+    lesson = ROOT / "solutions" / "00_orientation" / "00_orientation.ipynb"
+    taken = engine.each_hand_in(CountsAnswers(), lesson)
+    last = 100 - 3 * (engine.REPEATS + 1)
+    assert taken == {
+        "solved": (last + 2, last / 2 + 1, 4),
+        "half done": (last + 1, last / 2 + 0.5, 2),
+        "blank": (last, last / 2, 0),
+    }
+
+
+def test_many_submissions_are_told_in_parts() -> None:
+    """Of ten a second that grow faster in the last part: how much faster, what recording took, and the memory."""
+    recorded = [(1000 + each / 10, 0.02, 0.01) for each in range(1, 201)]
+    recorded += [(1020 + each / 20, 0.02, 0.02) for each in range(1, 101)]
+    samples = [(1000 + each, 500 + each) for each in range(28)]
+    run = many.Run("01_doubling", 1000.0, 0.1, Took(27.0, 40.0, 0.0), recorded, samples, 600_000, 3_000_000)
+    head, *rows = "\n".join(many.told(run, 100)).rsplit("|---|---:|---:|---:|---:|\n")[0:2]
+    assert "**0.50 times** as long as the second, and **1.01 times** the memory" in head
+    assert "20 ms a submission, 13 ms of work" in head and "**2.00 times** the work" in head
+    assert "2.0 kB a submission" in head and "10 kB." in head
+    assert rows[0].splitlines() == [
+        "| 1 to 100, with start-up | 10.0 | 0.100 | 10.0 | 510 |",
+        "| 101 to 200 | 10.0 | 0.100 | 10.0 | 520 |",
+        "| 201 to 300 | 5.0 | 0.050 | 20.0 | 525 |",
+        "| the end: penalties and the table | 2.0 | | | 527 |",
+    ]
+
+
+def test_many_submissions_take_what_few_take() -> None:
+    """By the page in the repository, the last ones take the time and the memory of the second, within 10 %."""
+    page = (ROOT / "benchmarks" / "grading.md").read_text(encoding="utf-8")
+    ratios = re.search(r"\*\*([\d.]+) times\*\* as long as the second, and \*\*([\d.]+) times\*\* the memory", page)
+    assert all(0.9 < float(ratio) < 1.1 for ratio in ratios.groups())
+
+
+def test_recording_is_timed_while_grading_goes_on(course: Path) -> None:
+    """Each result that is recorded has a time of its own, and a line says how far it is."""
+    for student in ("ada", "bob", "eve"):
+        hand_in(course, student, "01_doubling", released_notebook(course, "01_doubling"))
+    times = course / "times.json"
+    line = [sys.executable, str(many.TIMED_GRADE), str(times), "2", "01_doubling", "--jobs", "1"]
+    done = subprocess.run(line, cwd=course, check=True, capture_output=True, encoding="utf-8")
+    assert re.search(r"^2 recorded after \d+ s$", done.stderr, re.MULTILINE)
+    taken = json.loads(times.read_text(encoding="utf-8"))
+    assert len(taken) == 3 and all(0 < work < clock for _, clock, work in taken)
