@@ -91,7 +91,8 @@ def _parsed(source: str) -> ast.Module | None:
 
 def _of_tree(tree: ast.Module) -> Iterator[_Piece]:
     docstrings = {id(node): True for node in _docstrings(tree)}
-    normalise, places = _Normaliser(tree), {}
+    normalise = _Normaliser(tree)
+    places: dict[ast.stmt, range] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
@@ -102,8 +103,8 @@ def _of_tree(tree: ast.Module) -> Iterator[_Piece]:
                 yield from _of_words(Kind.TEXT, node.value, *lines)
         if isinstance(node, ast.stmt):
             places[node] = _lines(node)
-    for name, lines in normalise.names.items():
-        yield Kind.NAME, name, lines
+    for name, bound_on in normalise.names.items():
+        yield Kind.NAME, name, bound_on
     for statement, lines in places.items():
         if text := normalise.header(statement):
             tokens = TOKEN.findall(text)
@@ -147,18 +148,15 @@ class _Normaliser(ast.NodeTransformer):
         self.names: dict[str, set[int]] = {}
         self.attributes: set[str] = set()
         for node in ast.walk(tree):
-            name = ""
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                name = node.id
+                self.names.setdefault(node.id, set()).add(node.lineno)
             elif isinstance(node, ast.arg):
-                name = node.arg
+                self.names.setdefault(node.arg, set()).add(node.lineno)
             elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                name = node.name
+                self.names.setdefault(node.name, set()).add(node.lineno)
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                name = node.attr
-                self.attributes.add(name)
-            if name:
-                self.names.setdefault(name, set()).add(node.lineno)
+                self.names.setdefault(node.attr, set()).add(node.lineno)
+                self.attributes.add(node.attr)
 
     def header(self, statement: ast.stmt) -> str:
         """A statement as text, without the statements in it; "" for a docstring and for what only declares."""
