@@ -15,7 +15,7 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 # longest name that fits.
 FLOORS = (
     ("cli",),
-    ("demo", "student", "hand_back"),
+    ("demo", "student", "hand_back", "similar"),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
     ("grading.cluster", "grading.summary", "grading.trials", "spreadsheets"),
     ("grading.jobs",),

@@ -1,4 +1,4 @@
-"""`autograder status`, `history`, `report` and `export`: what was graded, for people and for platforms."""
+"""`autograder status`, `history`, `report`, `similar` and `export`: what was graded, for people and for platforms."""
 
 from __future__ import annotations
 
@@ -113,6 +113,42 @@ def run_report(arguments: argparse.Namespace) -> int:
     options = ReportOptions(arguments.lessons, arguments.student, arguments.output)
     try:
         print(write_report(course_root(Path.cwd()), options))
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder similar`."""
+    command = commands.add_parser(
+        "similar",
+        help="list pairs of hand-ins that share what the class does not, to look at together",
+        description="Compare what was handed in for a lesson, and list the pairs that share rare lines, comments, "
+        "names, slips or cells of their own. What many of the class, the solution or the given cells have in common "
+        "counts nothing. One HTML file shows each pair side by side, for a person to judge; only you can read it.",
+    )
+    command.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    command.add_argument("--json", action="store_true", help="print it as JSON, and write no page")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="the page (default: similar.html in the course folder)"
+    )
+    command.set_defaults(run=run_similar)
+
+
+def run_similar(arguments: argparse.Namespace) -> int:
+    """Compare the hand-ins for a lesson of the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.similar.write import SimilarOptions, similar
+
+    options = SimilarOptions(arguments.lesson, arguments.output, arguments.json)
+    try:
+        similar(course_root(Path.cwd()), options, Console())
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -17,6 +17,7 @@ from autograder.report.page import write
 from autograder.report.student_page import student_page
 
 CLASS_PAGE = "report.html"
+SIMILAR_PAGE = "similar.html"
 STUDENT_PAGE = "feedback.html"
 SHOWN = 10
 
@@ -52,13 +53,13 @@ def write_report(root: Path, options: ReportOptions) -> str:
         return _students(book, lessons, waiting, options)
     path = options.output or book.course.root / CLASS_PAGE
     data = class_page(book, lessons, waiting)
-    write(path, data, mode=_mode(book))
+    write(path, data, mode=mode_of(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
-        return f"Nothing is graded yet, and {_shown(path)} says so. Run `autograder grade` first."
+        return f"Nothing is graded yet, and {shown(path)} says so. Run `autograder grade` first."
     size = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
-    return f"✓ {_shown(path)}: {size}, {_file_size(data)}. It holds names and points; only {who} can read the file."
+    return f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."
 
 
 def _students(
@@ -79,8 +80,8 @@ def _students(
     places = [_place(book, student, options.output) for student in named]
     for student, path in zip(named, places, strict=True):
         _make_folder(path.parent, book)
-        write(path, student_page(book, lessons, student, waiting), mode=_mode(book))
-    pages = _shown(places[0]) if len(places) == 1 else f"{len(places)} pages, {_shown(places[0])} the first of them."
+        write(path, student_page(book, lessons, student, waiting), mode=mode_of(book))
+    pages = shown(places[0]) if len(places) == 1 else f"{len(places)} pages, {shown(places[0])} the first of them."
     return f"✓ {pages}" + (f"\n{left_out}" if odd else "")
 
 
@@ -136,12 +137,12 @@ def _make_folder(folder: Path, book: GradebookSnapshot) -> None:
         ) from None
 
 
-def _mode(book: GradebookSnapshot) -> int:
+def mode_of(book: GradebookSnapshot) -> int:
     """A page is for those who grade: its owner, and the group where nbgrader shares the course with one."""
     return 0o660 if book.course.is_shared else 0o600
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """A path as somebody in the current folder would write it."""
     path = path.absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
@@ -151,5 +152,5 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _file_size(data: bytes) -> str:
+def file_size(data: bytes) -> str:
     return f"{len(data) / 10**6:.1f} MB" if len(data) >= 10**6 else f"{max(1, round(len(data) / 1000))} kB"

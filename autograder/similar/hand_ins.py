@@ -1,0 +1,122 @@
+"""The hand-ins of a lesson as they are compared: answers, cells of their own, and what the checks said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from nbformat import NotebookNode
+
+from autograder.course.config import CourseError, read_notebook
+from autograder.course.lesson import answer_of, cell_id, cells_of
+from autograder.course.paths import Course
+from autograder.grading.gradebook.reader import GradebookSnapshot
+from autograder.grading.results import Outcome, Status
+from autograder.grading.submission.reader import NotGradable, bytes_of, find
+from autograder.grading.submission.reader import cells_of as submitted_cells_of
+from autograder.grading.submission.repair import repair
+from autograder.report.counts import outcomes_of
+from autograder.similar.traits import Kind, Trait, Traits, traits_of
+
+OWN_CELLS, NAMES, WORDS = "cells of their own", "names", "words"  # aspects beside the exercises
+MOST_LETTERS = 100_000  # of a hand-in that are compared
+ASPECTS = {Kind.NAME: NAMES} | dict.fromkeys((Kind.COMMENT, Kind.DOCSTRING, Kind.TEXT, Kind.PASSAGE), WORDS)
+
+Holdings: TypeAlias = Mapping[str, frozenset[Trait]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that a student wrote.
+
+    Attributes:
+        place: the exercise, or `OWN_CELLS`.
+    """
+
+    place: str
+    source: str
+    traits: Traits
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """What one student handed in.
+
+    Attributes:
+        slips: the checks that failed.
+        is_cut: it is so long that not all of it is compared.
+    """
+
+    student: str
+    cells: tuple[Cell, ...]
+    slips: tuple[Outcome, ...] = ()
+    is_cut: bool = False
+
+    def holdings(self, exercises: Sequence[str]) -> Holdings:
+        """Aspect → its traits."""
+        found: dict[str, set[Trait]] = {}
+        for cell in self.cells:
+            for trait in cell.traits:
+                found.setdefault(ASPECTS.get(trait.kind, cell.place), set()).add(trait)
+        for outcome in self.slips:
+            found.setdefault(answer_of(outcome.check, exercises), set()).add(slip_of(outcome))
+        return {aspect: frozenset(traits) for aspect, traits in found.items()}
+
+
+def slip_of(outcome: Outcome) -> Trait:
+    """A failed check as a trait: by the mistake that is proved, else by all that it said, numbers included."""
+    return Trait(Kind.SLIP, f"{outcome.check}: {outcome.mistake or outcome.message or outcome.verdict}")
+
+
+def holdings(
+    answers: Mapping[str, str], cells: Iterable[tuple[str, bool]], slips: Mapping[str, Iterable[Trait]]
+) -> Holdings:
+    """Aspect → its traits, of answers and of cells of their own, of which each is code or not."""
+    sources = [*((name, source, True) for name, source in answers.items()), *((OWN_CELLS, *cell) for cell in cells)]
+    made = tuple(Cell(place, source, traits_of(source, is_code=is_code)) for place, source, is_code in sources)
+    found = dict(HandIn("", made).holdings(list(answers)))
+    for exercise, traits in slips.items():
+        found[exercise] = found.get(exercise, frozenset()) | frozenset(traits)
+    return found
+
+
+def known_traits(lessons: Iterable[Path]) -> frozenset[Trait]:
+    """What these lessons say themselves: solutions, stubs, given cells, checks, and the text between them."""
+    found: set[Trait] = set()
+    for path in lessons:
+        with suppress(CourseError):
+            for cell in read_notebook(path).cells:
+                found.update(traits_of(cell.source, is_code=cell.cell_type == "code"))
+    return frozenset(found)
+
+
+def read_hand_ins(book: GradebookSnapshot, lesson: str, source: NotebookNode) -> Iterator[HandIn]:
+    """Read what was handed in for a lesson; what cannot be read is left out."""
+    for student in book.course.students(lesson):
+        with suppress(NotGradable, OSError):
+            graded = book.graded.get((student, lesson))
+            outcomes = outcomes_of(graded).values() if graded else ()
+            slips = tuple(outcome for outcome in outcomes if outcome.status is Status.FAILED)
+            cells, is_cut = _cells(book.course, student, lesson, source)
+            yield HandIn(student, cells, slips, is_cut)
+
+
+def _cells(course: Course, student: str, lesson: str, source: NotebookNode) -> tuple[tuple[Cell, ...], bool]:
+    """A student's answers and own cells, and whether some were left out because there is too much."""
+    path, _ = find(course.submitted(student, lesson), lesson)
+    given = {cell.id: cell for cell in cells_of(source)}
+    made: list[Cell] = []
+    left = MOST_LETTERS
+    for raw in repair(source, submitted_cells_of(bytes_of(path))).notebook.cells:
+        original = given.get(cell_id(raw))
+        if original is not None and (not original.is_answer or raw.source == original.released):
+            continue
+        left -= len(raw.source)
+        if left < 0:
+            return tuple(made), True
+        place = OWN_CELLS if original is None else original.id
+        made.append(Cell(place, raw.source, traits_of(raw.source, is_code=raw.cell_type == "code")))
+    return tuple(made), False

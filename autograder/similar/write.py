@@ -1,0 +1,159 @@
+"""`autograder similar`: pairs of hand-ins to look at together, in the terminal and on a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course.config import CourseError, read_notebook
+from autograder.course.lesson import Lesson, cells_of
+from autograder.course.names import printable
+from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.report.page import render, write
+from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, shown
+from autograder.similar.hand_ins import HandIn, known_traits, read_hand_ins
+from autograder.similar.shared import SimilarPair, similar_pairs
+
+MOST_PAIRS = 50  # on the page, and in the terminal
+LOOK = (
+    "Look at each pair yourself, and ask both: what two share may come from work done together, from a page that "
+    "both read, or from one another."
+)
+
+
+@dataclass(frozen=True)
+class SimilarOptions:
+    """What to compare, and where to write the page.
+
+    Attributes:
+        output: the page; None for the usual place.
+        as_json: print JSON, and write no page.
+    """
+
+    lesson: str
+    output: Path | None = None
+    as_json: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The hand-ins of one lesson, compared.
+
+    Attributes:
+        compared, left_out: students' ids; who is left out handed in what cannot be read.
+        cut: whose hand-in is so long that not all of it was compared.
+        not_graded: whose slips are not known, among those compared.
+    """
+
+    lesson: str
+    compared: tuple[str, ...]
+    left_out: tuple[str, ...]
+    cut: tuple[str, ...]
+    not_graded: tuple[str, ...]
+    pairs: tuple[SimilarPair, ...]
+
+
+def similar(root: Path, options: SimilarOptions, out: Console) -> None:
+    """Compare what was handed in for a lesson, say which pairs share what, and write a page that shows it.
+
+    Raises:
+        CourseError: there is no gradebook or no lesson of that name, or the page cannot be written.
+    """
+    book = read_gradebook(root)
+    (lesson,) = book.choose_lessons([options.lesson.rstrip("/")])
+    comparison = _compared(book, lesson.name)
+    people = {student: book.students.get(student, Student(student)) for student in comparison.compared}
+    if options.as_json:
+        out.print_json(json.dumps(_as_json(comparison, people)))
+        return
+    for line in _lines(comparison, people):
+        out.print(escape(printable(line)), highlight=False, soft_wrap=True)
+    path = options.output or book.course.root / SIMILAR_PAGE
+    pairs, more = comparison.pairs[:MOST_PAIRS], max(0, len(comparison.pairs) - MOST_PAIRS)
+    data = render(
+        "similar.html",
+        course=book.course.name,
+        comparison=comparison,
+        labels={student: person.label for student, person in people.items()},
+        lines=_about(comparison),
+        look=LOOK,
+        pairs=pairs,
+        more=more,
+    )
+    write(path, data, mode=mode_of(book))
+    who = "you and your group" if book.course.is_shared else "you"
+    out.print(
+        escape(f"✓ {shown(path)}: side by side, {file_size(data)}. It holds names; only {who} can read the file."),
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
+    path = book.course.source(lesson)
+    try:
+        source = read_notebook(path)
+    except CourseError as error:
+        raise CourseError(f"{path}: {error}") from None
+    exercises = [cell.id for cell in cells_of(source) if cell.is_answer] or [
+        exercise.name for exercise in Lesson(lesson, source).exercises
+    ]
+    hand_ins: Sequence[HandIn] = list(read_hand_ins(book, lesson, source))
+    known = known_traits(book.course.source(name) for name in book.course.lessons())
+    students = tuple(hand_in.student for hand_in in hand_ins)
+    return Comparison(
+        lesson,
+        compared=students,
+        left_out=tuple(sorted(set(book.course.students(lesson)) - set(students))),
+        cut=tuple(hand_in.student for hand_in in hand_ins if hand_in.is_cut),
+        not_graded=tuple(student for student in students if (student, lesson) not in book.graded),
+        pairs=tuple(similar_pairs(hand_ins, exercises, known)),
+    )
+
+
+def _as_json(comparison: Comparison, people: dict[str, Student]) -> dict[str, object]:
+    pairs = [
+        {"students": [pair.first, pair.second], "shares": [asdict(share) for share in pair.shares]}
+        for pair in comparison.pairs
+    ]
+    others = {name: value for name, value in asdict(comparison).items() if name != "pairs"}
+    return {"students": {student: person.name for student, person in people.items()}, **others, "pairs": pairs}
+
+
+def _lines(comparison: Comparison, people: dict[str, Student]) -> Iterator[str]:
+    """Say in the terminal what was found."""
+    yield from _about(comparison)
+    for pair in comparison.pairs[:MOST_PAIRS]:
+        who = f"{people[pair.first].label} and {people[pair.second].label}"
+        yield f"  {who} share {'; '.join(map(str, pair.shares))}."
+    if len(comparison.pairs) > MOST_PAIRS:
+        yield f"  … and {len(comparison.pairs) - MOST_PAIRS} pairs more; --json lists all."
+    if comparison.pairs:
+        yield LOOK
+
+
+def _about(comparison: Comparison) -> list[str]:
+    """How many pairs there are, and what was not compared."""
+    count, compared = len(comparison.pairs), len(comparison.compared)
+    hand_ins = f"{compared} hand-in{'' if compared == 1 else 's'}"
+    if compared < 2:
+        lines = [f"{comparison.lesson}: {hand_ins}, nothing to compare."]
+    elif count:
+        pairs = f"{count} pair{'' if count == 1 else 's'} among {hand_ins}"
+        lines = [f"{comparison.lesson}: {pairs} to look at together."]
+    else:
+        lines = [f"{comparison.lesson}: no pair among {hand_ins} shares more than chance brings about."]
+    groups = {
+        "cannot be read, and was left out": comparison.left_out,
+        "is so long that only its beginning was compared": comparison.cut,
+    }
+    lines += [f"What {student} handed in {what}." for what, who in groups.items() for student in who]
+    if comparison.not_graded:
+        number = len(comparison.not_graded)
+        lines.append(f"{number} {'is' if number == 1 else 'are'} not graded, so what checks say of it is not compared.")
+    return lines

@@ -1,0 +1,132 @@
+"""How many pairs does `autograder similar` list where nobody shared anything, and how many copies? Writes similar.md.
+
+    python benchmarks/similar.py
+
+The classes are drawn from students who know nothing of each other (see independent_students.py). Into other classes one
+copy each is put, disguised (see disguises.py). Hand-ins are compared as the command compares them, but are not written
+into notebooks first, and are not graded: that a wrong answer makes the same slip stands in the tables.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import independent_students as independent
+import numpy as np
+from disguises import KINDS, disguised
+from independent_students import LESSONS, ROOT, Written
+
+from autograder.similar.hand_ins import Holdings, holdings, known_traits
+from autograder.similar.pairs import pairs_of, tables_of
+from autograder.similar.traits import Kind, Trait
+
+STUDENTS, CLASS = 400, 100  # invented for each lesson; of whom a class is drawn
+CLASSES, COPIES = 1000, 8  # classes in all; copies of each kind and lesson
+HEAD = """\
+# Pairs of hand-ins that are listed
+
+Made by `python benchmarks/similar.py`; do not edit.
+
+## Where nobody shared anything
+
+{classes:,} classes of {size}, drawn from {students} invented students of each lesson, who know nothing of each other:
+answers from `tests/answers`, common ones more often, each written with habits, names, comments, texts and cells of the
+student's own. On average {mean:.3f} pairs a class are listed; {share:.1%} of the classes have any.
+
+| lesson | classes | pairs a class | classes with a pair |
+|---|---:|---:|---:|
+"""
+COPIED = """
+## Copies, by how they were disguised
+
+One copy in a class of {size}, {copies} of each kind in each lesson.
+
+| the copy has | listed |
+|---|---:|
+"""
+TAIL = """
+## What this does not cover
+
+- The students are invented. Habits, pools of names and comments, and how common an answer is are guesses; they were
+  written down before the comparison was, and not changed for it.
+- The classes of a lesson are drawn from the same {students} students, so they are not wholly independent of each other.
+- Students who learn from the same page, group or program share more than chance brings about, and are listed without
+  having copied from each other. Nothing here says how often.
+- A copy of an answer that many give, or of the course's own, cannot be told from that answer: what is missing above is
+  mostly that. With other names and no comments, nothing is left in short exercises that only two students have.
+- A slip is known by its row in the tables, not by grading; two rows with the same values would be one slip in a class.
+- Classes that are much smaller tell less: what is rare can only be known where there are many to compare with.
+
+Made on a pool of {students} students a lesson in {minutes:.0f} minutes of processor time; a class of {size} takes
+{each:.2f} s to compare.
+"""
+
+
+@cache
+def known() -> frozenset[Trait]:
+    """What the course itself says, in all lessons."""
+    return known_traits(sorted((ROOT / "solutions").glob("*/*.ipynb")))
+
+
+def held(written: Written) -> Holdings:
+    """What a hand-in holds, as the command sees it."""
+    slips = {exercise: [Trait(Kind.SLIP, slip)] for exercise, slip in written.slips.items()}
+    return holdings(written.answers, [(cell, True) for cell in written.cells], slips)
+
+
+def listed(tables: Mapping[str, np.ndarray], who: list[int]) -> set[tuple[int, int]]:
+    """The pairs of a class, by their rows in the tables."""
+    found = pairs_of({aspect: table[who] for aspect, table in tables.items()})
+    return {(who[pair.first], who[pair.second]) for pair in found}
+
+
+def independent_classes(lesson: str, count: int, students: int = STUDENTS, size: int = CLASS) -> list[int]:
+    """How many pairs are listed in each of so many classes whose students share nothing."""
+    chance = random.Random(f"classes {lesson}")
+    tables = tables_of([held(written) for written in independent.students(lesson, students)], known())
+    return [len(listed(tables, chance.sample(range(students), size))) for _ in range(count)]
+
+
+def copies(lesson: str, count: int, students: int = STUDENTS, size: int = CLASS) -> dict[str, list[bool]]:
+    """Kind of disguise → for each of so many copies whether it is listed with what it was made of."""
+    chance = random.Random(f"copies {lesson}")
+    written = independent.students(lesson, students)
+    made = [(kind, chance.randrange(students)) for kind in KINDS for _ in range(count)]
+    fakes = [held(disguised(written[original], kind, lesson, chance)) for kind, original in made]
+    tables = tables_of([*map(held, written), *fakes], known())
+    found: dict[str, list[bool]] = {kind: [] for kind in KINDS}
+    for place, (kind, original) in enumerate(made, students):
+        others = chance.sample([other for other in range(students) if other != original], size - 2)
+        found[kind].append((original, place) in listed(tables, [original, *others, place]))
+    return found
+
+
+def main() -> None:
+    """Measure all lessons and write the page."""
+    begin, rows, all_pairs, all_copies, each = time.process_time(), [], [], {kind: [] for kind in KINDS}, []
+    for lesson in LESSONS:
+        start = time.process_time()
+        pairs = independent_classes(lesson, CLASSES // len(LESSONS))
+        each.append((time.process_time() - start) / len(pairs))
+        share = np.mean([count > 0 for count in pairs])
+        rows.append(f"| {lesson} | {len(pairs)} | {np.mean(pairs):.3f} | {share:.1%} |\n")
+        all_pairs += pairs
+        for kind, found in copies(lesson, COPIES).items():
+            all_copies[kind] += found
+        print(rows[-1], {kind: float(np.mean(found)) for kind, found in all_copies.items()}, flush=True)
+    minutes = (time.process_time() - begin) / 60
+    share = np.mean([count > 0 for count in all_pairs])
+    about = {"classes": len(all_pairs), "size": CLASS, "students": STUDENTS, "copies": COPIES}
+    text = HEAD.format(**about, mean=np.mean(all_pairs), share=share) + "".join(rows) + COPIED.format(**about)
+    text += "".join(f"| {kind} | {np.mean(found):.0%} |\n" for kind, found in all_copies.items())
+    text += TAIL.format(**about, minutes=minutes, each=np.mean(each))
+    Path(ROOT / "benchmarks" / "similar.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
