@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -11,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from measured.processes import tree
 
 QUIET, PATIENCE = 1.0, 900  # the load to wait for, and for how many seconds
 
@@ -56,10 +59,14 @@ def spent() -> float:
     return sum(each.ru_utime + each.ru_stime for each in both)
 
 
-def worked_by(process: int) -> float:
-    """Seconds for which a process and the ended ones that it forked have worked."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+def worked_by(*processes: int) -> float:
+    """Seconds for which processes and all that they started have worked, in whatever session it is."""
+    ticks = 0
+    for process in {each for root in processes for each in tree(root)}:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended: its parent has its seconds
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def fastest(taken: Sequence[Seconds]) -> Seconds:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from measured.clock import Seconds, machine, quiet, spent, timed, worked_by
 from measured.course import CLASS, Course
-from measured.processes import command
+from measured.processes import ROOT, command
 
 WORKERS = (1, 2, 4)
 FEW, MANY = len(CLASS), 7 * len(CLASS)
@@ -51,8 +51,8 @@ def cluster(course: Course) -> Iterator[str]:
 
 def by_cluster(course: Course, workers: int) -> Seconds:
     """What a submission more takes by a cluster of so many workers."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-    from support.dask_cluster import of_sessions, running_cluster
+    sys.path.insert(0, str(ROOT / "tests"))
+    from support.dask_cluster import running_cluster
 
     with tempfile.TemporaryDirectory(prefix="dask-") as folder, running_cluster(Path(folder), workers) as dask:
         with dask.client():
@@ -60,8 +60,7 @@ def by_cluster(course: Course, workers: int) -> Seconds:
 
         def work() -> float:
             """Seconds of all that has to do with it."""
-            processes = of_sessions(dask.scheduler.pid, dask.worker.pid)
-            return spent() + sum(worked_by(process.pid) for process in processes)
+            return spent() + worked_by(dask.scheduler.pid, dask.worker.pid)
 
         line = [*course.ours(workers), "--scheduler", dask.address]
         return a_further_one(course, line, work)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import subprocess
 import sys
 import time
@@ -58,7 +59,7 @@ def jupyter_hub(machine: Path) -> Iterator[Hub]:
         machine: its `home/`, `prepare`, and what is to be set in `etc/`; passwords and the hub's settings are added.
     """
     as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if as_root and subprocess.run([*as_root, "true"], capture_output=True, check=False).returncode:
+    if as_root and (not shutil.which("sudo") or subprocess.run([*as_root, "true"], check=False).returncode):
         pytest.fail(NOT_ROOT)
     if not PROXY.is_file():
         pytest.fail(NO_PROXY)
@@ -90,10 +91,7 @@ def jupyter_hub(machine: Path) -> Iterator[Hub]:
         process = subprocess.Popen(command, stdout=output, stderr=output)
         try:
             _wait_until_it_answers(process, url, log)
-            yield Hub(url, passwords)
-        except Exception as error:
-            error.add_note(f"JupyterHub said:\n{tail(log)}")
-            raise
+            yield Hub(url, passwords, log)
         finally:
             _end(process, as_root)
 
@@ -119,27 +117,37 @@ def _end(process: subprocess.Popen, as_root: Sequence[str]) -> None:
 class Hub:
     """A running JupyterHub, where accounts sign in."""
 
-    def __init__(self, url: str, passwords: Mapping[str, str]) -> None:
-        self._url, self._passwords = url, passwords
+    def __init__(self, url: str, passwords: Mapping[str, str], log: Path) -> None:
+        self._url, self._passwords, self._log = url, passwords, log
 
     def sign_in(self, account: str) -> Browser:
         """Sign in as a person does, and wait for the account's own server."""
-        return Browser(self._url, account, self._passwords[account])
+        browser, end = Browser(self._url, account), time.monotonic() + PATIENCE
+        browser.sign_in(self._passwords[account])
+        while not browser.is_served():
+            if time.monotonic() > end:
+                pytest.fail(f"The server of {account} did not start. JupyterHub said:\n{tail(self._log)}")
+            time.sleep(0.5)
+        return browser
 
 
 class Browser:
     """What somebody who has signed in asks their server for, with the cookies of a browser."""
 
-    def __init__(self, hub: str, account: str, password: str) -> None:
+    def __init__(self, hub: str, account: str) -> None:
         self._hub, self.account, self._cookies = hub, account, requests.Session()
-        page = self._cookies.get(f"{hub}/hub/login", timeout=PATIENCE)
-        page.raise_for_status()
-        form = {"username": account, "password": password, "_xsrf": self._cookies.cookies["_xsrf"]}
-        self._cookies.post(f"{hub}/hub/login", data=form, timeout=PATIENCE).raise_for_status()
-        end = time.monotonic() + PATIENCE
-        while not self._cookies.get(self.address("lab"), timeout=PATIENCE).url.startswith(self.address("lab")):
-            assert time.monotonic() < end, f"The server of {account} did not start."
-            time.sleep(0.5)
+
+    def sign_in(self, password: str) -> None:
+        """Fill in the form, which makes the hub start a server."""
+        page = f"{self._hub}/hub/login"
+        self._cookies.get(page, timeout=PATIENCE).raise_for_status()
+        form = {"username": self.account, "password": password, "_xsrf": self._cookies.cookies["_xsrf"]}
+        self._cookies.post(page, data=form, timeout=PATIENCE).raise_for_status()
+
+    def is_served(self) -> bool:
+        """Whether one's server answers, and not the hub in its place."""
+        lab = self.address("lab")
+        return self._cookies.get(lab, timeout=PATIENCE).url.startswith(lab)
 
     def address(self, path: str, account: str = "") -> str:
         """The address of something on a server, one's own by default."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +21,7 @@ import grading
 import speed
 from measured import course as courses
 from measured import engine, many, processes
-from measured.clock import Seconds, Took
+from measured.clock import Seconds, Took, worked_by
 from nbformat import NotebookNode
 
 from autograder.course.config import read_notebook
@@ -123,6 +125,19 @@ def test_memory_is_that_of_all_processes() -> None:
     inner = "import time; held = bytearray(b'x') * 10**8; time.sleep(1)"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
     assert 100 < processes.peak(processes.memory([sys.executable, "-c", outer], Path.cwd())) < 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="work is read from /proc")
+def test_work_is_that_of_all_that_was_started() -> None:
+    """What a process has worked holds the work of its children, in a session of their own as well."""
+    inner = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True); time.sleep(600)"
+    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}], start_new_session=True)"
+    with subprocess.Popen([sys.executable, "-c", outer], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        worked = worked_by(process.pid)
+        for pid in processes.tree(process.pid):
+            os.kill(pid, signal.SIGKILL)
+    assert worked >= 0.5
 
 
 def test_a_section_of_the_page_replaces_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
