@@ -63,7 +63,7 @@ def class_(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_names_format_and_comments_change_no_code() -> None:
     """Two sources that differ in names, spaces, annotations, texts and comments have the same statements."""
-    one = 'def f(x: int, k=2) -> int:\n    """Say."""\n    total = x + k  # add\n    print(f"is {total}")\n    return total'
+    one = 'def f(x: int, k=2):\n    """Say."""\n    total = x + k  # add\n    print(f"{total:05}")\n    return total'
     other = "def g(a, b = 2):\n  s = (a +\n    b)\n  print('it is so')\n  return s"
     assert of_kinds(one, *CODE) == of_kinds(other, *CODE) != set()
     assert Trait(Kind.NAME, "total") in traits_of(one) and Trait(Kind.COMMENT, "add") in traits_of(one)
@@ -117,7 +117,7 @@ def test_a_pair_is_named_and_shown(class_: Path, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().out
     assert said.startswith(f"{LESSON}: 1 pair among 32 hand-ins to look at together.\n")
     assert "  ada (Ada Lovelace) and bob share 2 rare lines in `double`; a rare line in cells of their own;" in said
-    assert "a comment; " in said and "the names `thrice`" in said
+    assert "a comment; " in said and "the name `thrice`" in said
     page = BeautifulSoup((class_ / SIMILAR_PAGE).read_bytes(), "html.parser")
     assert not page.find_all("script") and HOSTILE in page.text
     marked = [mark.text for mark in page.select(".beside mark")]
