@@ -119,7 +119,7 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/grading.py
 	$(BIN)/python benchmarks/report.py
-	$(BIN)/python benchmarks/similar.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/similar.py
 
 clean:
 	rm -rf $(VENV) $(AXE) build *.egg-info .hypothesis .pytest_cache .ruff_cache
