@@ -124,6 +124,7 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/grading.py
 	$(BIN)/python benchmarks/report.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/similar.py
 
 clean:
 	rm -rf $(VENV) $(AXE) $(PROXY) build *.egg-info .hypothesis .pytest_cache .ruff_cache

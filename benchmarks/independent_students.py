@@ -1,10 +1,10 @@
 """Students who know nothing of each other, invented: what each of them hands in for a lesson.
 
-To each exercise a student takes one of the answers in tests/answers, right or wrong, by a law of Zipf: a few answers are
-common, most are rare. Then it is written in the student's own way. Habits decide between ways to say the same in Python
-and PyTorch, and hold for all exercises of a student, mostly; names of variables, comments, docstrings, messages and
-cells of their own come from pools, the common ones again more often. So by chance some students share a rare answer, a
-habit, a name or a comment, as students do. Whatever two of them share, they share by chance.
+To each exercise a student takes one of the answers in tests/answers, right or wrong, by a law of Zipf: a few answers
+are common, most are rare. Then it is written in the student's own way. Habits decide between ways to say the same in
+Python and PyTorch, and hold for all exercises of a student, mostly; names of variables, comments, docstrings, messages
+and cells of their own come from pools, the common ones again more often. So by chance some students share a rare
+answer, a habit, a name or a comment, as students do. Whatever two of them share, they share by chance.
 """
 
 from __future__ import annotations

@@ -12,18 +12,20 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
 import independent_students as independent
 import numpy as np
 from disguises import KINDS, disguised
-from independent_students import LESSONS, ROOT, Written
+from independent_students import ROOT, Written
 
 from autograder.similar.hand_ins import Holdings, holdings, known_traits
 from autograder.similar.pairs import pairs_of, tables_of
 from autograder.similar.traits import Kind, Trait
 
+LESSONS = ("01_attention", "02_multi_head_attention", "04_encoder_decoder_blocks", "06_training")
 STUDENTS, CLASS = 400, 100  # invented for each lesson; of whom a class is drawn
 CLASSES, COPIES = 1000, 8  # classes in all; copies of each kind and lesson
 HEAD = """\
@@ -84,20 +86,27 @@ def listed(tables: Mapping[str, np.ndarray], who: list[int]) -> set[tuple[int, i
     return {(who[pair.first], who[pair.second]) for pair in found}
 
 
+@cache
+def everybody(lesson: str, students: int) -> tuple[list[Written], list[Holdings]]:
+    """So many students who know nothing of each other, and what each of them holds."""
+    written = independent.students(lesson, students)
+    return written, [held(each) for each in written]
+
+
 def independent_classes(lesson: str, count: int, students: int = STUDENTS, size: int = CLASS) -> list[int]:
     """How many pairs are listed in each of so many classes whose students share nothing."""
     chance = random.Random(f"classes {lesson}")
-    tables = tables_of([held(written) for written in independent.students(lesson, students)], known())
+    tables = tables_of(everybody(lesson, students)[1], known())
     return [len(listed(tables, chance.sample(range(students), size))) for _ in range(count)]
 
 
 def copies(lesson: str, count: int, students: int = STUDENTS, size: int = CLASS) -> dict[str, list[bool]]:
     """Kind of disguise → for each of so many copies whether it is listed with what it was made of."""
     chance = random.Random(f"copies {lesson}")
-    written = independent.students(lesson, students)
+    written, holds = everybody(lesson, students)
     made = [(kind, chance.randrange(students)) for kind in KINDS for _ in range(count)]
     fakes = [held(disguised(written[original], kind, lesson, chance)) for kind, original in made]
-    tables = tables_of([*map(held, written), *fakes], known())
+    tables = tables_of([*holds, *fakes], known())
     found: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for place, (kind, original) in enumerate(made, students):
         others = chance.sample([other for other in range(students) if other != original], size - 2)
@@ -105,25 +114,32 @@ def copies(lesson: str, count: int, students: int = STUDENTS, size: int = CLASS)
     return found
 
 
+def measured(lesson: str) -> tuple[list[int], float, dict[str, list[bool]], float]:
+    """Pairs in each class, seconds a class, whether copies are listed, and seconds in all: the processor's."""
+    begin = time.process_time()
+    everybody(lesson, STUDENTS), known()
+    start = time.process_time()
+    pairs = independent_classes(lesson, CLASSES // len(LESSONS))
+    each = (time.process_time() - start) / len(pairs)
+    found = copies(lesson, COPIES)
+    print(lesson, np.mean(pairs), {kind: float(np.mean(one)) for kind, one in found.items()}, flush=True)
+    return pairs, each, found, time.process_time() - begin
+
+
 def main() -> None:
-    """Measure all lessons and write the page."""
-    begin, rows, all_pairs, all_copies, each = time.process_time(), [], [], {kind: [] for kind in KINDS}, []
-    for lesson in LESSONS:
-        start = time.process_time()
-        pairs = independent_classes(lesson, CLASSES // len(LESSONS))
-        each.append((time.process_time() - start) / len(pairs))
-        share = np.mean([count > 0 for count in pairs])
-        rows.append(f"| {lesson} | {len(pairs)} | {np.mean(pairs):.3f} | {share:.1%} |\n")
-        all_pairs += pairs
-        for kind, found in copies(lesson, COPIES).items():
-            all_copies[kind] += found
-        print(rows[-1], {kind: float(np.mean(found)) for kind, found in all_copies.items()}, flush=True)
-    minutes = (time.process_time() - begin) / 60
-    share = np.mean([count > 0 for count in all_pairs])
-    about = {"classes": len(all_pairs), "size": CLASS, "students": STUDENTS, "copies": COPIES}
-    text = HEAD.format(**about, mean=np.mean(all_pairs), share=share) + "".join(rows) + COPIED.format(**about)
-    text += "".join(f"| {kind} | {np.mean(found):.0%} |\n" for kind, found in all_copies.items())
-    text += TAIL.format(**about, minutes=minutes, each=np.mean(each))
+    """Measure these lessons and write the page."""
+    with ProcessPoolExecutor(len(LESSONS)) as pool:
+        results = dict(zip(LESSONS, pool.map(measured, LESSONS), strict=True))
+    counts = np.array([count for pairs, *_ in results.values() for count in pairs])
+    about = {"classes": len(counts), "size": CLASS, "students": STUDENTS, "copies": COPIES}
+    text = HEAD.format(**about, mean=counts.mean(), share=(counts > 0).mean())
+    for lesson, (pairs, *_) in results.items():
+        text += f"| {lesson} | {len(pairs)} | {np.mean(pairs):.3f} | {np.mean([n > 0 for n in pairs]):.1%} |\n"
+    text += COPIED.format(**about)
+    for kind in KINDS:
+        text += f"| {kind} | {np.mean([one for _, _, found, _ in results.values() for one in found[kind]]):.0%} |\n"
+    seconds = sum(taken for *_, taken in results.values())
+    text += TAIL.format(**about, minutes=seconds / 60, each=np.mean([each for _, each, *_ in results.values()]))
     Path(ROOT / "benchmarks" / "similar.md").write_text(text, encoding="utf-8")
     print(text)
 

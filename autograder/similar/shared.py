@@ -34,7 +34,9 @@ class Share:
         count, place = len(self.texts), self.where if self.where == OWN_CELLS else f"`{self.where}`"
         if self.kind is Kind.NAME:
             some = ", ".join(f"`{name}`" for name in self.texts[:NAMED])
-            return f"the names {some}" + (f" and {count - NAMED} more" if count > NAMED else "")
+            return f"the name{'s' if count > 1 else ''} {some}" + (
+                f" and {count - NAMED} more" if count > NAMED else ""
+            )
         if self.kind is Kind.SLIP:
             return "the same slip in " + ", ".join(f"`{check}`" for check in self.texts)
         if self.kind is Kind.PHRASE:

@@ -16,7 +16,7 @@ from autograder.course.names import printable
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.report.page import render, write
 from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, shown
-from autograder.similar.hand_ins import HandIn, known_traits, read_hand_ins
+from autograder.similar.hand_ins import OWN_CELLS, HandIn, known_traits, read_hand_ins
 from autograder.similar.shared import SimilarPair, similar_pairs
 
 MOST_PAIRS = 50  # on the page, and in the terminal
@@ -82,6 +82,7 @@ def similar(root: Path, options: SimilarOptions, out: Console) -> None:
         labels={student: person.label for student, person in people.items()},
         lines=_about(comparison),
         look=LOOK,
+        own_cells=OWN_CELLS,
         pairs=pairs,
         more=more,
     )
@@ -155,5 +156,6 @@ def _about(comparison: Comparison) -> list[str]:
     lines += [f"What {student} handed in {what}." for what, who in groups.items() for student in who]
     if comparison.not_graded:
         number = len(comparison.not_graded)
-        lines.append(f"{number} {'is' if number == 1 else 'are'} not graded, so what checks say of it is not compared.")
+        verb = "is" if number == 1 else "are"
+        lines.append(f"{number} of them {verb} not graded: what checks would say is not compared.")
     return lines

@@ -56,6 +56,7 @@ def test_every_autograder_command_parses() -> None:
         "history",
         "release",
         "report",
+        "similar",
         "status",
         "student",
     }

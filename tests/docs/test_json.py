@@ -4,41 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
-from support.sample_lesson import ROOT
+from support.guide import JSON_ROWS, json_entries, json_keys, names
 
 from autograder import cli
 from autograder.grading.results import Note, NoteKind, Outcome, Status
 from autograder.grading.worker import client
 
-GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-SECTION = GUIDE[GUIDE.index("## JSON for programs") : GUIDE.index("## Many machines")]
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| `.*$", SECTION, re.MULTILINE)
-]
 PASSED = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))
-
-
-def names(text: str) -> set[str]:
-    """Return what stands in backticks, but for what stands in brackets."""
-    return set(re.findall(r"`([^`]+)`", re.sub(r"\([^)]*\)", "", text)))
-
-
-def documented(command: str) -> set[str]:
-    """Return the keys that the guide lists for a command."""
-    return {key for row in ROWS if len(row) == 3 and command in names(row[1]) for key in names(row[0])}
-
-
-def entries(command: str) -> dict[str, set[str]]:
-    """Return the keys that the guide lists for what stands in lists: path → keys."""
-    rows = [(re.findall(r"`([^`]+)`", row[0]), names(row[1])) for row in ROWS if len(row) == 2]
-    return {path: keys for (path, *whose), keys in rows if command in (whose or [command])}
 
 
 def commands(parser: argparse.ArgumentParser, so_far: tuple[str, ...] = ()) -> Iterator[str]:
@@ -79,20 +57,20 @@ def printed(
 
 def test_each_command_that_has_json_is_in_the_guide() -> None:
     """The guide names all of them, and none that has none."""
-    assert {name for row in ROWS if len(row) == 3 for name in names(row[1])} == set(commands(cli.command_line()))
+    assert {name for row in JSON_ROWS if len(row) == 3 for name in names(row[1])} == set(commands(cli.command_line()))
 
 
 def test_the_keys_are_those_of_the_guide(printed: dict[str, list[dict[str, Any]]]) -> None:
     """Each object has the keys of its command, and each entry of its lists those of that list."""
     for command, wholes in printed.items():
         for whole in wholes:
-            assert whole.keys() == documented(command), command
-        for path, keys in entries(command).items():
+            assert whole.keys() == json_keys(command), command
+        for path, keys in json_entries(command).items():
             first, _, inner = path.partition(".")
             found = [entry for whole in wholes for entry in whole.get(first, ())]
             if inner:
                 found = [one for entry in found for one in (entry[inner] if inner != "counts" else [entry[inner]])]
-            assert found or first not in documented(command), (command, path)
+            assert found or first not in json_keys(command), (command, path)
             assert all(one.keys() == keys for one in found), (command, path)
 
 
