@@ -97,7 +97,7 @@ release: $(READY)
 # and says where: mend that, `git add` it, and run this again.
 update: $(READY)
 	@$(MERGING) || git pull --no-rebase --no-ff --no-commit $(UPSTREAM) main || $(MERGING)
-	@echo "Whatever conflicts in notebooks/ and in the README's table is settled now: it is made again."
+	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
 	@$(MAKE) --no-print-directory release
 	@if $(MERGING); then \
 	  git add notebooks; grep -q '^<<<<<<< ' README.md || git add README.md; git commit --no-edit; \

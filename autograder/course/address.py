@@ -19,7 +19,7 @@ from nbgrader.utils import compute_checksum
 from autograder.course.config import CourseError
 from autograder.course.manifest import Manifest, git
 
-HOST, PATH = r"[\w.-]+\.[A-Za-z]{2,}", r"(?P<path>[\w.-]+(?:/[\w.-]+)+?)(?:\.git)?/?"
+HOST, PATH = r"[\w.-]+\.[A-Za-z]{2,}", r"(?P<path>[\w.-]+(?:/[\w.-]+)*/[\w.-]+?)(?:\.git)?/?"
 FORMS = (  # of a remote that others can reach
     re.compile(rf"https://(?:[^/\s]*@)?(?P<host>{HOST}(?::\d+)?)/{PATH}"),
     re.compile(rf"ssh://(?:[^/\s]*@)?(?P<host>{HOST})(?::\d+)?/{PATH}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,7 +73,13 @@ def _is_hidden(path: Path) -> bool:
 def read_notebook(path: Path) -> NotebookNode:
     """Read a notebook whose shape is valid, whatever is in its cells and even when they have no ids."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"^<<<<<<< ", text, re.MULTILINE):
+            raise CourseError(
+                "it and what git merged into it change the same lines. Choose between them where git has marked them, "
+                "or take one whole with `git checkout --ours` or `git checkout --theirs`, and `git add` it."
+            )
+        raw = json.loads(text)
         if raw["nbformat"] != 4:
             raise CourseError("its format is not version 4. Open it in Jupyter and save it.")
         trial = copy.deepcopy(raw)
