@@ -163,7 +163,9 @@ def test_a_sentence_that_both_changed_in_the_readme_waits_too(upstream: Path, fo
     done = run(fork, *UPDATE)
     assert done.returncode != 0
     assert "U\tREADME.md" in done.stdout + done.stderr
-    edit(fork / "README.md", (re.search(r"<<<<<<< .*>>>>>>> \w+\n", (fork / "README.md").read_text(), re.S)[0], "Fin.\n"))
+    edit(
+        fork / "README.md", (re.search(r"<<<<<<< .*>>>>>>> \w+\n", (fork / "README.md").read_text(), re.S)[0], "Fin.\n")
+    )
     git(fork, "add", "README.md")
     assert run(fork, *UPDATE).returncode == 0
     assert git(fork, "status", "--porcelain") == ""
