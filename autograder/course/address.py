@@ -43,7 +43,7 @@ SETUP = """\
 import sys
 
 if "google.colab" in sys.modules:
-    print("Colab needs the course's .whl file from your teacher. Upload it (Files, on the left), then run this again.")
+    print("Colab needs the course's .whl file. Upload it (Files, on the left), and run this again.")
     %pip install --quiet *.whl
 
 import math

@@ -181,7 +181,7 @@ def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Co
     colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(Address("", "main").setup())])
     outputs = colab.execute(notebook).cells[0].outputs
-    assert text(outputs[0]).startswith("Colab needs the course's .whl file from your teacher.")
+    assert text(outputs[0]).startswith("Colab needs the course's .whl file. Upload it")
     assert outputs[-1].ename == "ModuleNotFoundError"
     where = f"--wheel-dir={colab.home}"
     colab.run("-m", "pip", "wheel", "--quiet", "--no-deps", where, f"git+{COURSE.repository}@{COURSE.branch}")
