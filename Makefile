@@ -100,7 +100,10 @@ update: $(READY)
 	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
 	@$(MAKE) --no-print-directory release
 	@if $(MERGING); then \
-	  git add notebooks; grep -q '^<<<<<<< ' README.md || git add README.md; git commit --no-edit; \
+	  git add notebooks; \
+	  test -n "$$(git ls-files --unmerged solutions)" || git add solutions; \
+	  grep -q '^<<<<<<< ' README.md || git add README.md; \
+	  git commit --no-edit; \
 	fi
 
 outputs: $(READY)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from support.sample_lesson import ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
+from support.warm import Lent
 
 from autograder.course.config import read_notebook
 from autograder.course.release import release
@@ -127,11 +128,14 @@ def test_a_new_version_is_merged_without_mending(upstream: Path, fork: Path, beg
     assert len(git(fork, "log", "-1", "--format=%P").split()) == 2
 
 
-def test_a_fork_without_changes_gets_the_new_version(upstream: Path) -> None:
-    """It is merged as well, and the address of `origin` is put in on the way."""
-    course = upstream.parent / "untouched"
+def test_a_fork_that_was_never_released_gets_the_new_version(upstream: Path) -> None:
+    """What release changes on the way is part of the merge: the address of `origin`, a lesson as somebody saved it."""
+    course = upstream.parent / "unreleased"
     git(upstream, "clone", "--quiet", "--origin=upstream", ".", str(course))
     git(course, "remote", "add", "origin", "https://github.com/you/course")
+    write_lesson(course, sample_lesson(9), "09_mine")
+    git(course, "add", "--all")
+    git(course, "commit", "--quiet", "--message=Mine")
     new_version(upstream)
     assert run(course, *UPDATE).returncode == 0
     assert git(course, "status", "--porcelain") == ""
@@ -184,7 +188,7 @@ def dry_run(course: Path, warm: GradingServer) -> list[tuple[float, float]]:
     """Say whose points an update would change, old and new, recording nothing."""
     out = io.StringIO()
     options = GradeOptions(as_json=True, dry_run=True, force=True)
-    assert grade(course, options, Console(file=out), warm=warm) == 0
+    assert grade(course, options, Console(file=out), warm=Lent(warm)) == 0
     return [(each["old"], each["new"]) for each in json.loads(out.getvalue())["regraded"]]
 
 
@@ -195,7 +199,7 @@ def test_what_a_new_version_changes_in_grades_is_known_before(upstream: Path, fo
     answered = read_notebook(fork / STUDENT)
     cell(answered, "double")["source"] = "def double(x):\n    return 4 if x == 2 else 6 if x == 3 else x + x[:1]"
     hand_in(fork, "ada", NAME, answered)
-    assert grade(fork, GradeOptions(), Console(file=io.StringIO()), warm=warm) == 0
+    assert grade(fork, GradeOptions(), Console(file=io.StringIO()), warm=Lent(warm)) == 0
     edit(upstream / SOURCE, ("assert double(3) == 6", "assert double(5) == 10"))
     new_version(upstream)
     assert run(fork, *UPDATE).returncode == 0
@@ -207,7 +211,7 @@ def test_a_lesson_with_hand_ins_can_stay_as_it_was(upstream: Path, fork: Path, w
     """A new version with another check stops where somebody has handed in; the guide's line keeps the old lesson."""
     release(fork)
     hand_in(fork, "ada", NAME, read_notebook(fork / STUDENT))
-    assert grade(fork, GradeOptions(), Console(file=io.StringIO()), warm=warm) == 0
+    assert grade(fork, GradeOptions(), Console(file=io.StringIO()), warm=Lent(warm)) == 0
     edit(upstream / SOURCE, ("check_double_text", "check_double_words"))
     new_version(upstream)
     done = run(fork, *UPDATE)
