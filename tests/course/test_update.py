@@ -27,6 +27,8 @@ SOURCE, STUDENT = (f"{folder}/{NAME}/{NAME}.ipynb" for folder in ("solutions", "
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 UPDATE = ["make", "update", "READY=", f"BIN={Path(sys.executable).parent}"]
 PULL = ["git", "pull", "--no-rebase", "upstream", "main"]
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+RENEW = "git checkout FETCH_HEAD -- notebooks/01_attention"
 STUDENTS_UPDATE = re.search(r"```\n(git commit .*?)```", README, re.DOTALL)[1]
 WHO = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"}
 WHO |= {name.replace("AUTHOR", "COMMITTER"): text for name, text in WHO.items()}
@@ -224,7 +226,7 @@ def test_a_lesson_with_hand_ins_can_stay_as_it_was(upstream: Path, fork: Path, w
 
 
 def test_students_keep_what_they_began(upstream: Path) -> None:
-    """Git refuses to overwrite an answer; with the README's lines all else is updated, more than once."""
+    """Git overwrites no answer; the README's lines update all else, more than once, and the guide's line the rest."""
     clone = upstream.parent / "student"
     git(upstream, "clone", "--quiet", ".", str(clone))
     answered = json.loads((clone / STUDENT).read_text(encoding="utf-8"))
@@ -242,3 +244,10 @@ def test_students_keep_what_they_began(upstream: Path) -> None:
         assert git(clone, "status", "--porcelain") == ""
         edit(upstream / SOURCE, (sentence, following))
         publish(upstream)
+    assert RENEW in GUIDE
+    shutil.copy(clone / STUDENT, clone / f"notebooks/{NAME}/mine.ipynb")
+    git(clone, *RENEW.replace("01_attention", NAME).split()[1:])
+    assert "Always x is" in (clone / STUDENT).read_text(encoding="utf-8")
+    assert run(clone, "bash", "-c", STUDENTS_UPDATE).returncode == 0
+    assert (clone / f"notebooks/{NAME}/mine.ipynb").read_bytes() == mine
+    assert "For ever x is" in (clone / STUDENT).read_text(encoding="utf-8")
