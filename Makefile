@@ -8,15 +8,17 @@ READY  := $(VENV)/ready
 AXE    := tests/support/axe/node_modules
 PROXY  := tests/support/proxy/node_modules
 LESSON ?= 00_orientation
+UPSTREAM ?= upstream
 EXAMPLES ?= 2000
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 NBVAL    := --nbval
+MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release demo doctor mistakes mutants gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -26,6 +28,7 @@ help:
 	@echo "make demo        grade a sample class and print its points"
 	@echo "make doctor      try what the sandbox of grading promises on this machine"
 	@echo "make release     make notebooks/ from solutions/"
+	@echo "make update      merge a new version of the course, from the git remote upstream, and release"
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
@@ -94,6 +97,19 @@ debian = sh -c '\
 
 release: $(READY)
 	$(BIN)/autograder release
+
+# What both sides generated is made again, not merged. Where both changed the same lines elsewhere, git refuses the commit
+# and says where: mend that, `git add` it, and run this again.
+update: $(READY)
+	@$(MERGING) || git pull --no-rebase --no-ff --no-commit $(UPSTREAM) main || $(MERGING)
+	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
+	@$(MAKE) --no-print-directory release
+	@if $(MERGING); then \
+	  git add notebooks; \
+	  test -n "$$(git ls-files --unmerged solutions)" || git add solutions; \
+	  grep -q '^<<<<<<< ' README.md || git add README.md; \
+	  git commit --no-edit; \
+	fi
 
 outputs: $(READY)
 	$(BIN)/jupyter nbconvert --to notebook --inplace --execute solutions/*/*.ipynb

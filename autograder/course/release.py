@@ -27,14 +27,14 @@ from traitlets.config import Config
 
 from autograder import files
 from autograder.course import lint
-from autograder.course.config import Address, CourseError, read_lessons, read_notebook, readme
+from autograder.course.address import SETUP, Address, read_address, without_address
+from autograder.course.config import CourseError, read_lessons, read_notebook, readme
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
+from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
 from autograder.course.written import asked
 
-MANIFEST = "release.json"
 TITLE = re.compile(r"\A# @title .*\n")  # of a folded check
-GENERATED_BY = "autograder release; do not edit, neither this file nor those it lists: edit solutions/ and run it again"
 JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
@@ -78,15 +78,16 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     Raises:
         CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
     """
-    address = Address.read(root)
+    address = read_address(root, look_up=not check)
     course = Course.at(root)
     lessons = read_lessons(root)
     for name, notebook in lessons.items():
-        fill_in(notebook, name, address)
+        fill_in(notebook, name)
         normalise(notebook)
     sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
     for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
-    plan = make_plan(root, sources, generate(for_students, course.config), readme(root, lessons, address))
+    generated = generate(for_students, course.config, address)
+    plan = make_plan(root, sources, generated, readme(root, lessons, address.badge), address)
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
     lines = [
@@ -101,7 +102,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     if check:
         return lines
     if register:
-        generate(for_students, course.config, database=course.db_url)
+        generate(for_students, course.config, address, database=course.db_url)
     for path in plan.edited:
         lines.append(f"{_keep_copy(path).relative_to(root).as_posix()}: a copy of what somebody worked in")
     for change in plan.changes:
@@ -116,13 +117,12 @@ def _refusal(path: Path) -> str:
     )
 
 
-def fill_in(notebook: NotebookNode, lesson: str, address: Address) -> None:
-    """Put the canonical Colab badge, setup cell and progress cell into a lesson's source."""
+def fill_in(notebook: NotebookNode, lesson: str) -> None:
+    """Put the canonical setup, exercises and progress into a lesson's source, and take the course's address out."""
     title, setup = notebook.cells[:2]
     exercises = exercises_of(Lesson(lesson, notebook))
-    lines = title.source.split("\n")
-    title.source = "\n".join(address.badge(lesson) if lint.BADGE in line else line for line in lines)
-    setup.source = address.setup()
+    title.source = without_address(title.source)
+    setup.source = SETUP
     setup.metadata["nbgrader"] = SETUP_METADATA
     setup.metadata["tags"] = sorted({*setup.metadata.get("tags", []), "nbval-ignore-output"})
     for cell in notebook.cells:
@@ -198,7 +198,9 @@ class _Messages(logging.Handler):
         self.lines.append(text.splitlines()[-1] if "Traceback (most recent call last)" in text else text)
 
 
-def generate(sources: dict[str, bytes], config: Config, database: str | None = None) -> dict[str, bytes]:
+def generate(
+    sources: dict[str, bytes], config: Config, address: Address, database: str | None = None
+) -> dict[str, bytes]:
     """Return the student version of each lesson, made by nbgrader; with a database, record the lessons there."""
     with tempfile.TemporaryDirectory() as folder:
         generated = {}
@@ -211,6 +213,7 @@ def generate(sources: dict[str, bytes], config: Config, database: str | None = N
             normalise(notebook)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
             fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
+            address.put_into(notebook, lesson)
             generated[lesson] = to_bytes(notebook)
         return generated
 
@@ -235,9 +238,11 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         raise CourseError(f"{place}: nbgrader could not {task}. {advice} It says:\n{message}") from error
 
 
-def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None) -> Plan:
+def make_plan(
+    root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
+) -> Plan:
     """Compare what should be with what is, and tell generated files from those somebody worked in."""
-    digests = read_manifest(root)
+    digests = Manifest.read(root).files
     folder = root / "notebooks"
     notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     plan = Plan([], [], [])
@@ -249,6 +254,7 @@ def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes]
             path.exists()
             and not _is_released(path, digests.get(name))
             and _written(path.read_bytes()) != _written(data)
+            and not was_ever_released(root, _written(path.read_bytes()))
         ):
             plan.edited.append(path)
     for name in sorted(digests.keys() - notebooks.keys()):
@@ -257,32 +263,14 @@ def make_plan(root: Path, sources: dict[str, bytes], generated: dict[str, bytes]
             plan.changes.append(Change(path, None))
         elif path.exists():
             plan.left.append(path)
-    listed = {name: _written(data) for name, data in sorted(notebooks.items())}
-    manifest = json.dumps({"generated by": GENERATED_BY, "files": listed}, indent=2) + "\n"
-    contents[folder / MANIFEST] = manifest.encode()
+    listed = {name: _written(data) for name, data in notebooks.items()}
+    contents[folder / NAME] = Manifest(listed, address.repository).to_bytes()
     if table is not None:
         contents[root / "README.md"] = table
     plan.changes.extend(
         Change(path, data) for path, data in contents.items() if not path.exists() or _differs(path, data)
     )
     return plan
-
-
-def read_manifest(root: Path) -> dict[str, str]:
-    """Return which files release wrote, with their digests; nothing when it never ran."""
-    path = root / "notebooks" / MANIFEST
-    try:
-        digests: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["files"]
-        if all(re.fullmatch(r"(\w+)/\1\.ipynb", name) and isinstance(digest, str) for name, digest in digests.items()):
-            return digests
-    except FileNotFoundError:
-        return {}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        pass
-    raise CourseError(
-        f"notebooks/{MANIFEST} is damaged, so nobody knows which notebooks were generated. Restore it from git, "
-        "or delete it: notebooks that are not up to date then have to be moved away or forced."
-    )
 
 
 def _is_released(path: Path, digest: str | None) -> bool:

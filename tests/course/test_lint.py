@@ -77,7 +77,6 @@ FACTS = "`**Paper:** §3.2.1 · **Exercises:** 1 · **Points:** 4 · **Time:** a
 BREACHES = {
     "no title": (remove("title"), ["cell title", "first cell", "id is `title`"]),
     "wrong number": (swap("title", "# 1 ·", "# 2 ·"), ["cell title", "`# 2 · Doubling`", "`# 1 · `"]),
-    "no badge": (swap("title", "colab.research.google.com", "example.com"), ["cell title", "0 Colab badges"]),
     "no promise": (swap("title", "You double a number by hand.", ""), ["cell title", "not one sentence"]),
     "two promises": (swap("title", "by hand.", "by hand.\nTwice."), ["cell title", "not one sentence"]),
     "promise without full stop": (swap("title", "by hand.", "by hand"), ["cell title", "not one sentence"]),

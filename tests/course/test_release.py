@@ -17,7 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, is_grade
 from support.gradebook import configure
-from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
+from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson
 
 from autograder import cli
 from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
@@ -124,13 +124,14 @@ def test_checks_end_with_their_last_line(course: Path) -> None:
 
 
 def test_setup_is_filled_in_and_locked(released: Path) -> None:
-    """Every notebook gets the one setup cell, which installs the course on Colab and whose output nbval ignores."""
-    for path in (released / SOURCE, released / STUDENT):
-        setup = cell(notebook(path), "setup")
-        assert f'%pip install --quiet "git+{ADDRESS}@main"' in setup["source"]
+    """Every notebook gets the one setup cell, whose output nbval ignores; the students' installs it on Colab."""
+    source, student = (cell(notebook(released / path), "setup") for path in (SOURCE, STUDENT))
+    for setup in (source, student):
         assert setup["source"].endswith('print(f"Ready: PyTorch {torch.__version__} on {device}.")')
         assert setup["metadata"]["nbgrader"]["locked"] is True
         assert setup["metadata"]["tags"] == ["nbval-ignore-output"]
+    assert f'%pip install --quiet "git+{ADDRESS}@main"' in student["source"]
+    assert "git+" not in source["source"]
 
 
 def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path) -> None:
@@ -177,40 +178,6 @@ def test_checks_are_folded_under_what_they_prove(course: Path) -> None:
         assert (other["metadata"].get("cellView") == "form") is is_check
         assert (other["metadata"].get("jupyter") == {"source_hidden": True}) is is_check
     assert release(course, check=True, register=False) == []
-
-
-def test_address_stands_in_one_place(released: Path) -> None:
-    """A new address in pyproject.toml reaches badges, setup cells and the README."""
-    write_pyproject(released, "https://github.com/teacher/fork.git", "2030")
-    assert len(release(released, register=False)) == 4
-    for path, text in snapshot(released).items():
-        assert b"transformer-course" not in text, path
-    opened = b"https://colab.research.google.com/github/teacher/fork/blob/2030/notebooks/01_doubling/01_doubling.ipynb)"
-    assert opened in (released / STUDENT).read_bytes()
-    assert opened in (released / SOURCE).read_bytes()
-    assert opened in (released / "README.md").read_bytes()
-    assert b"git+https://github.com/teacher/fork@2030" in (released / STUDENT).read_bytes()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "",
-        "[tool.autograder]\nbranch = 'main'",
-        "[tool.autograder]\nrepository = 'https://gitlab.com/a/b'\nbranch = 'main'",
-        f"[tool.autograder]\nrepository = '{ADDRESS}'",
-        f"[tool.autograder]\nrepository = '{ADDRESS}'\nbranch = 'my branch'",
-        "[tool.autograder",
-    ],
-)
-def test_missing_address_is_refused(course: Path, text: str | None) -> None:
-    """Without a GitHub address and a branch, release says where to write them."""
-    (course / "pyproject.toml").unlink()
-    if text is not None:
-        (course / "pyproject.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(CourseError, match=r"pyproject\.toml"):
-        release(course)
 
 
 def noisy_lesson() -> dict[str, Any]:

@@ -25,7 +25,7 @@ from support.guide import BLOCKS, GUIDE, SCRIPTS, SHELL, block
 from traitlets.config import Application, Config
 
 from autograder import cli
-from autograder.course.config import Address
+from autograder.course.address import Address, read_address
 
 GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "adding_an_exercise.md"]
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
@@ -161,7 +161,7 @@ def test_the_address_is_read(tmp_path: Path) -> None:
     """The table for pyproject.toml is one that release understands."""
     (table,) = (code for language, code in BLOCKS if language == "toml")
     (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
-    assert Address.read(tmp_path) == Address("you/course-students", "main")
+    assert read_address(tmp_path, look_up=False) == Address("https://github.com/you/course-students", "main")
 
 
 def test_what_students_get_holds_the_package_and_no_answers() -> None:

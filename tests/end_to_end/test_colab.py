@@ -22,10 +22,12 @@ from packaging.requirements import Requirement
 from support.classroom import AS_GRADED
 from support.sample_lesson import ROOT
 
-from autograder.course.config import Address, read_notebook
+from autograder.course.address import Address
+from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo.students import colab_save, solved, submission
 
+COURSE = Address("https://github.com/you/course", "main")
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
 ON_COLAB = ("torch", "numpy", "matplotlib", "tqdm", "ipykernel", "nbclient")
 RUN = """\
@@ -110,12 +112,11 @@ def publish(repository: Path) -> dict[str, str]:
         if (ROOT / name).is_file():
             (repository / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, repository / name)
-    address = Address.read(ROOT)
-    git(repository, "init", "--quiet", "--initial-branch", address.branch)
+    git(repository, "init", "--quiet", "--initial-branch", COURSE.branch)
     git(repository, "add", "--all")
     git(repository, "-c", "user.name=Course", "-c", "user.email=course@localhost", "commit", "--quiet", "--message=All")
     instead = {
-        f"url.{repository.as_uri()}.insteadOf": f"https://github.com/{address.repository}",
+        f"url.{repository.as_uri()}.insteadOf": COURSE.repository,
         "protocol.file.allow": "always",
     }
     pairs = {
@@ -155,6 +156,7 @@ def test_lesson_runs_on_colab(colab: Colab, fresh: list[str], lesson: str) -> No
     colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
     source = Lesson(lesson, read_notebook(ROOT / "solutions" / lesson / f"{lesson}.ipynb"))
     released = read_notebook(ROOT / "notebooks" / lesson / f"{lesson}.ipynb")
+    released.cells[1].source = COURSE.setup()
     opened = colab_save(submission(released, solved(source.exercises)))
 
     cells = [cell for cell in colab.execute(opened).cells if cell.cell_type == "code"]
@@ -172,6 +174,21 @@ def test_lesson_runs_on_colab(colab: Colab, fresh: list[str], lesson: str) -> No
     installed = colab.run("-c", LIST).splitlines()
     assert [line.split()[0] for line in installed if line not in fresh] == ["transformer-from-scratch"]
     assert [line for line in fresh if line not in installed] == []
+
+
+def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Colab, fresh: list[str]) -> None:
+    """The setup cell says what to upload, waits for nothing, and installs the file once it is there."""
+    colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(Address("", "main").setup())])
+    outputs = colab.execute(notebook).cells[0].outputs
+    assert text(outputs[0]).startswith("Colab needs the course's .whl file. Upload it")
+    assert outputs[-1].ename == "ModuleNotFoundError"
+    where = f"--wheel-dir={colab.home}"
+    colab.run("-m", "pip", "wheel", "--quiet", "--no-deps", where, f"git+{COURSE.repository}@{COURSE.branch}")
+    assert "Ready: PyTorch" in "".join(map(text, colab.execute(notebook).cells[0].outputs))
+    assert [line.split()[0] for line in colab.run("-c", LIST).splitlines() if line not in fresh] == [
+        "transformer-from-scratch"
+    ]
 
 
 def text(output: NotebookNode) -> str:

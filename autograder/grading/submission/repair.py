@@ -17,6 +17,7 @@ from typing import NamedTuple
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
@@ -258,5 +259,5 @@ def harmless(markdown: str) -> str:
 
 
 def _normalised(source: str) -> str:
-    """A source without what editors change by themselves: spaces at the ends of lines and of the text."""
-    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+    """A source without what editors change by themselves, spaces at the ends of lines and of the text, and address."""
+    return without_address("\n".join(line.rstrip() for line in source.strip().splitlines()))

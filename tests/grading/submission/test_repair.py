@@ -13,6 +13,7 @@ from faults.broken_notebooks import ANSWERS, CHECKS, FAULTS, STUB, Fault
 from nbformat import NotebookNode
 from support.classroom import ROOT
 
+from autograder.course.address import Address
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson, parse_or_none
 from autograder.demo.students import solved, submission
@@ -154,6 +155,17 @@ def test_cells_of_the_students_own_stay_where_they_were() -> None:
     assert order.index("print('after the check')") == order.index("check_split_heads_values") + 1
     assert order[order.index("setup") + 1].endswith("import numpy as np")
     assert len(extras(repaired)) == 3
+
+
+@pytest.mark.parametrize("ids", [True, False], ids=["as released", "without ids"])
+def test_an_address_is_no_change(ids: bool) -> None:
+    """Where the course was downloaded from, in setup, badge and links, makes no cell one of the student's own."""
+    notebook = handed_in()
+    Address("https://github.com/you/course", "main").put_into(notebook, NAME)
+    if not ids:
+        for cell in notebook.cells:
+            cell.id, cell.metadata = "", {}
+    assert extras(repair(SOURCE, cells_of(json.dumps(notebook).encode())).notebook) == []
 
 
 def test_a_copied_check_is_not_run_as_a_cell_of_the_students() -> None:
