@@ -542,13 +542,12 @@ def as_part(arguments: argparse.Namespace) -> object:
     sys.path.insert(0, str(ROOT / "tests"))
     import support.classroom  # noqa: F401 (imported here once, and not in each fork)
 
-    from autograder.grading.worker.server import warm_up, warm_up_dynamo
+    from autograder.grading.worker.server import warm_up
 
     if arguments.engine:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    shell = warm_up()
+    warm_up()
     if arguments.engine:
-        warm_up_dynamo(shell)
         return list(engine())
     took = floor(json.loads(Path(arguments.floor).read_text(encoding="utf-8")))
     return astuple(took)

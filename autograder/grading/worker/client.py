@@ -22,10 +22,10 @@ from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.submission.compiled import packed
 from autograder.grading.worker.messages import (
     FOLDER_PREFIX,
+    JOB,
     MAX_MESSAGE_BYTES,
     SECONDS_TO_SPARE,
     GradingRequest,
-    JobKind,
     ServerReady,
 )
 
@@ -130,13 +130,12 @@ class GradingServer:
         ours, theirs = socket.socketpair()
         with ours:
             try:
-                kind = JobKind.NEEDS_DYNAMO if ready.needs_dynamo else JobKind.PLAIN
                 with theirs, self._lock:
-                    socket.send_fds(self._socket, [kind.value], [theirs.fileno()])
+                    socket.send_fds(self._socket, [JOB], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + SECONDS_TO_SPARE
-                request = GradingRequest(student, lesson, limits, len(ready.data))
-                channel.send(request, [ready.data, submitted])
+                request = GradingRequest(student, lesson, limits, len(ready))
+                channel.send(request, [ready, submitted])
                 fields, notebook = channel.receive(dict)
             except OSError:
                 raise GradingServerError(ENDED) from None
