@@ -13,9 +13,8 @@ from autograder.grading.rpc.messages import ModuleState, OptimizerGroup
 from autograder.grading.rpc.modules import Contents
 from autograder.grading.rpc.tensors import SharedTensors
 
-
-# The other side's modules that may pile up before those that nobody holds are let go of: the tensors of all are looked
-# at before each message. XXX
+# The other side's modules that may pile up before those that nobody holds are let go of: all their tensors are looked
+# at before each message. Without, the student's process of lesson 2 takes a tenth more processor time.
 MOST_KEPT = 12
 
 

@@ -50,10 +50,9 @@ class _Shared:
                 return True
         if tensor.shape != self.shape or tensor.dtype is not self.dtype:
             return True
-        shadow = self.shadow
-        if type(shadow) is bytes:
-            return string_at(self.place, len(shadow)) != shadow
-        return shadow is not None and not torch.equal(tensor, shadow)
+        if isinstance(self.shadow, bytes):
+            return string_at(self.place, len(self.shadow)) != self.shadow
+        return self.shadow is not None and not torch.equal(tensor, self.shadow)
 
 
 def _bytes_of(tensor: Tensor) -> bytes:

@@ -28,12 +28,13 @@ class ServerReady:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """A submission to grade, for the judge; the lesson's notebook and the submission follow as bytes."""
+    """A submission to grade; the lesson, what a blank hand-in comes to, and the submission follow as bytes."""
 
     student: str
     lesson: str
     limits: Limits
     lesson_bytes: int
+    blank_bytes: int = 0
 
 
 @dataclass(frozen=True)
