@@ -179,9 +179,12 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
     if backend.has(function, *inputs):
         return backend.ask(device, name, function, *inputs)
     # A build without CUDA cannot make tensors there, only compute with them.
-    for elsewhere, answer in itertools.product(("cuda", "meta"), (False, True)):
+    answers = [_Answering(answer) for answer in (False, True)]
+    for elsewhere, answering in itertools.product(("cuda", "meta"), answers):
+        if answering.answer and not answers[0].was_asked:
+            continue  # it would do the same again, which takes as long
         try:
-            result = _on(elsewhere, answer, function, inputs)
+            result = _on(elsewhere, answering, function, inputs)
         except Exception as error:
             if "same device" in str(error):
                 slip = "Make new tensors with `device=x.device`; register constants as buffers."
@@ -210,11 +213,15 @@ class _Together(nn.Module):
 
 
 class _Answering(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Answers yes or no where Python asks it of tensors that hold no numbers, as `while not ended.all()` does."""
+    """Answers yes or no where Python asks it of tensors that hold no numbers, as `while not ended.all()` does.
+
+    Attributes:
+        was_asked: it has been, at some time.
+    """
 
     def __init__(self, answer: bool) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.answer = answer
+        self.answer, self.was_asked = answer, False
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What the operator returns."""
@@ -223,6 +230,7 @@ class _Answering(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return function(*args, **(kwargs or {}))
         except RuntimeError:
             if asks:
+                self.was_asked = True
                 return self.answer
             raise
 
@@ -238,13 +246,13 @@ def _unlogged() -> Iterator[None]:
         logger.disabled = before
 
 
-def _on(elsewhere: str, answer: bool, function: Callable[..., object], inputs: Sequence[object]) -> object:
+def _on(elsewhere: str, answering: _Answering, function: Callable[..., object], inputs: Sequence[object]) -> object:
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and few checks need it
 
     def moved(tensor: Tensor) -> Tensor:
         return torch.empty(tensor.shape, dtype=tensor.dtype, device=elsewhere)
 
-    with _unlogged(), torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), _Answering(answer):
+    with _unlogged(), torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), answering:
         together = _Together(function, inputs)
         state, made = dict[str, Tensor](), dict[int, Tensor]()
         # Each module once, and shared tensors shared: PyTorch puts back a module with two names as it found it last.

@@ -175,14 +175,13 @@ def main(what: str, argument: str = "") -> object:
     """Warm up, measure one thing, and return it."""
     import support.classroom  # noqa: F401 (imported here once, and not in each fork)
 
-    from autograder.grading.worker.server import warm_up, warm_up_dynamo
+    from autograder.grading.worker.server import warm_up
 
     if what != "floor":
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    shell = warm_up()
+    warm_up()
     if what == "floor":
         return astuple(floor(json.loads(Path(argument).read_text(encoding="utf-8"))))
-    warm_up_dynamo(shell)
     with GradingServer() as warm:
         if what == "lessons":
             return list(each_lesson(Grader(warm)))

@@ -16,21 +16,6 @@ from typing import Any, NamedTuple
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.submission.dependencies import Names, names_in
 
-# What a lesson or its answers use that imports `torch._dynamo`, which takes a second.
-_USES_OF_DYNAMO = ("torch.optim", "check.device", '"meta"')
-
-
-class Packed(NamedTuple):
-    """A lesson made ready, for a process of this very Python.
-
-    Attributes:
-        data: it, as bytes for `unpacked`; they come from nobody else.
-        needs_dynamo: `torch._dynamo` is to be there before it is graded.
-    """
-
-    data: bytes
-    needs_dynamo: bool
-
 
 class CompiledLesson(NamedTuple):
     """A lesson, ready to be graded.
@@ -47,8 +32,8 @@ class CompiledLesson(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)
-def packed(source: bytes) -> Packed:
-    """A lesson's notebook made ready."""
+def packed(source: bytes) -> bytes:
+    """A lesson's notebook made ready, for `unpacked` in a process of this very Python."""
     notebook = json.loads(source)
     names, codes = {}, {}
     for cell in notebook["cells"]:
@@ -59,9 +44,7 @@ def packed(source: bytes) -> Packed:
         if is_check(cell):
             with suppress(SyntaxError, ValueError):
                 codes[cell_id(cell), cell["source"]] = compiled(cell)
-    sources = "".join(cell["source"] for cell in notebook["cells"])
-    needs_dynamo = any(use in sources for use in _USES_OF_DYNAMO)
-    return Packed(marshal.dumps((notebook, names, codes)), needs_dynamo)
+    return marshal.dumps((notebook, names, codes))
 
 
 def unpacked(data: bytes | bytearray) -> CompiledLesson:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from autograder.course.lesson import as_python
 
 # With these a cell may read any name, whatever its source says.
-_ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
+ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
 
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 
@@ -46,7 +46,7 @@ def unneeded(
     """
     precomputed = precomputed or {}
     used = [precomputed.get(cell) or names_in(*cell) for cell in cells]
-    if any(names.lasting & _ANYTHING for names, (_, given) in zip(used, cells, strict=True) if not given):
+    if any(names.lasting & ANYTHING for names, (_, given) in zip(used, cells, strict=True) if not given):
         return set()
     variables = set().union(*(names.variables for names in used))
     visible = set().union(*(names.lasting for names, (_, given) in zip(used, cells, strict=True) if not given))

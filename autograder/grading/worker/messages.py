@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 
 from autograder.grading.results import Limits
 
 FOLDER_PREFIX = "autograder-"  # of a server's own folder
 MAX_MESSAGE_BYTES = 2**16
+JOB = b"j"  # what comes with a job's socket
 SECONDS_TO_SPARE = 120.0  # that a judge has beyond its submission's before it is given up
-
-
-class JobKind(Enum):
-    """What a job needs of the server; the value is the byte that comes with the job's socket."""
-
-    PLAIN = b"p"
-    NEEDS_DYNAMO = b"d"
 
 
 @dataclass(frozen=True)
@@ -34,12 +28,13 @@ class ServerReady:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """A submission to grade, for the judge; the lesson's notebook and the submission follow as bytes."""
+    """A submission to grade; the lesson, what a blank hand-in comes to, and the submission follow as bytes."""
 
     student: str
     lesson: str
     limits: Limits
     lesson_bytes: int
+    blank_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from autograder.grading.sandbox.probe import begin_probe
 from autograder.grading.worker.messages import (
     FOLDER_PREFIX,
     MAX_MESSAGE_BYTES,
-    JobKind,
     ServerReady,
     StudentRequest,
 )
@@ -60,14 +59,13 @@ class Server:
     """Forks, for as long as its client is there.
 
     Args:
-        client: the socket on which jobs come; each is a `JobKind` and a socket of its own.
+        client: the socket on which jobs come; each is a socket of its own.
         shell: what each student's process runs its cells in.
         required: the steps into the sandbox that must not fail.
     """
 
     def __init__(self, client: socket.socket, shell: Shell, required: Collection[Step]) -> None:
         self._client, self._shell, self._required = client, shell, required
-        self._has_dynamo = False
         self._judges: dict[int, _ForkedJudge] = {}  # by pid
 
     def run(self) -> None:
@@ -103,10 +101,6 @@ class Server:
         message, descriptors, *_ = socket.recv_fds(self._client, 1, 1)
         if not message:
             return False
-        if JobKind(message) is JobKind.NEEDS_DYNAMO and not self._has_dynamo:
-            warm_up_dynamo(self._shell)
-            _freeze_garbage()
-            self._has_dynamo = True
         ours, theirs = socket.socketpair()
         with socket.socket(fileno=descriptors[0]) as job, theirs:
             pid = os.fork()
@@ -192,15 +186,6 @@ def warm_up() -> Shell:
         shell.rehearse(made)
         judge.rehearse()
     return made
-
-
-def warm_up_dynamo(shell: Shell) -> None:
-    """Import and touch what only some lessons need."""
-    from autograder.grading.worker.shell import REHEARSAL_WITH_DYNAMO, rehearse
-    from autograder.random_state import preserved
-
-    with preserved():
-        rehearse(shell, REHEARSAL_WITH_DYNAMO)
 
 
 def _freeze_garbage() -> None:

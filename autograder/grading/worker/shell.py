@@ -26,25 +26,19 @@ import torch.nn.functional as F
 from torch import nn
 from autograder import check, data, draw, generated, mistakes, parts, yours
 import collections, copy, functools, itertools, time, typing
-import torch._subclasses.fake_tensor, torch.utils.data
-nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
-torch.testing.assert_close(torch.ones(2), torch.ones(2))
-figure, axes = plt.subplots()
-axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
-plt.show()
-print(torch.ones(2))
-1 / 0
-"""
-REHEARSAL_WITH_DYNAMO = """
-import torch, torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
-layer = torch.nn.Linear(2, 2)
+import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
+layer = nn.Linear(2, 2)
 layer(torch.ones(1, 2)).sum().backward()
 for optimizer in (torch.optim.Adam(layer.parameters(), lr=0.1), torch.optim.SGD(layer.parameters(), lr=0.1)):
     optimizer.step()
 size = torch.empty(2, device="meta")
 torch.polar(size, size)
-with torch._subclasses.fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-    torch.func.functional_call(layer, dict(layer.named_parameters()), torch.ones(1, 2))
+check.device("layer(x)", layer, torch.ones(1, 2))
+torch.testing.assert_close(torch.ones(2), torch.ones(2))
+figure, axes = plt.subplots()
+axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
+plt.show()
+print(torch.ones(2))
 1 / 0
 """
 
@@ -207,12 +201,12 @@ def make_shell() -> Shell:
     return shell
 
 
-def rehearse(shell: Shell, source: str = REHEARSAL) -> None:
+def rehearse(shell: Shell) -> None:
     """Touch what takes time when it is first used; nothing of it is left."""
     shell.page = Page(10**6)
     names = set(shell.user_ns)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        shell.run(source, store_history=False)
+        shell.run(REHEARSAL, store_history=False)
     errors = [output["ename"] for output in shell.page.outputs if output["output_type"] == "error"]
     if errors != ["ZeroDivisionError"]:
         raise RuntimeError(f"The rehearsal of a student's process failed: {errors}")

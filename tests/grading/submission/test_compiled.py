@@ -1,22 +1,17 @@
-"""What a lesson needs of the server is found in what it says."""
+"""A lesson crosses to its judges made ready, and whole."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
-from support.sample_lesson import code, sample_lesson
+from support.sample_lesson import sample_lesson
 
 from autograder.grading.submission.compiled import packed, unpacked
 
 
-@pytest.mark.parametrize(
-    ("source", "needs_dynamo"), [("1", False), ("torch.optim.Adam", True), ('torch.ones(2, device="meta")', True)]
-)
-def test_a_lesson_says_whether_it_needs_dynamo(source: str, needs_dynamo: bool) -> None:
-    """It is found in what its cells say."""
+def test_a_packed_lesson_is_unpacked_whole() -> None:
+    """What is unpacked is the notebook that was packed, with a code object for each of its checks."""
     lesson = sample_lesson()
-    lesson["cells"].append(code("more", source))
-    made = packed(json.dumps(lesson).encode())
-    assert made.needs_dynamo is needs_dynamo
-    assert unpacked(made.data).notebook == lesson
+    made = unpacked(packed(json.dumps(lesson).encode()))
+    assert made.notebook == lesson
+    assert made.codes and {check for check, _ in made.codes} <= {cell["id"] for cell in lesson["cells"]}
