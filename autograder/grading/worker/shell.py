@@ -30,7 +30,7 @@ import torch._subclasses.fake_tensor, torch.utils.data
 nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
 torch.testing.assert_close(torch.ones(2), torch.ones(2))
 figure, axes = plt.subplots()
-axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
+axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([]), draw.Picture
 plt.show()
 print(torch.ones(2))
 1 / 0
