@@ -20,8 +20,8 @@ Made by `python benchmarks/calibrate.py`; do not edit.
 
 The model, the loss, the schedule, the training step and the decoding are the answers in `solutions/`, joined into one
 program; the recipe is that of lesson 6 ({sizes}, {steps} steps, warm-up {warmup}, post-norm). Each seed draws its own
-weights, dropout and training data; exact match is counted on {count} sequences of 3 to 8 words that training never
-holds. PyTorch {torch} on {threads} threads, {machine}.
+weights and training data; exact match is counted on {count} sequences of 3 to 8 words that training never holds.
+PyTorch {torch} on {threads} threads, {machine}.
 
 | seed | exact match | seconds of training | seconds of decoding |
 |---:|---:|---:|---:|

@@ -11,7 +11,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from autograder.check import _backend
 from autograder.check._compare import kind, versus
@@ -178,13 +180,15 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
     backend = _backend.current()
     if backend.has(function, *inputs):
         return backend.ask(device, name, function, *inputs)
+    if _stays_away_from_the_cpu(function, inputs):
+        return
     # A build without CUDA cannot make tensors there, only compute with them.
     answers = [_Answering(answer) for answer in (False, True)]
     for elsewhere, answering in itertools.product(("cuda", "meta"), answers):
         if answering.answer and not answers[0].was_asked:
             continue  # it would do the same again, which takes as long
         try:
-            result = _on(elsewhere, answering, function, inputs)
+            result = _fake(elsewhere, answering, function, inputs)
         except Exception as error:
             if "same device" in str(error):
                 slip = "Make new tensors with `device=x.device`; register constants as buffers."
@@ -199,17 +203,30 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
             raise CheckFailed(f"`{name}` is on the device {strays[0]}, its inputs are elsewhere.")
 
 
+class _Noting(TorchFunctionMode):
+    """Notes whether a tensor on the CPU takes part in anything."""
+
+    cpu = False
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What the function returns."""
+        tensors = (value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor))
+        self.cpu |= any(tensor.is_cpu for tensor in tensors)
+        return function(*args, **(kwargs or {}))
+
+
 class _Together(nn.Module):
     """A function and the modules that it is called with: one module, whose tensors can be elsewhere for a call."""
 
-    def __init__(self, function: Callable[..., object], inputs: Sequence[object]) -> None:
+    def __init__(self, function: Callable[..., object], inputs: Sequence[object], noting: _Noting) -> None:
         super().__init__()
-        self.function = function
+        self.function, self.noting = function, noting
         self.models = nn.ModuleList([value for value in inputs if isinstance(value, nn.Module)])
 
     def forward(self, *inputs: object) -> object:
         """What the function returns."""
-        return self.function(*inputs)
+        with self.noting:
+            return self.function(*inputs)
 
 
 class _Answering(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -246,22 +263,37 @@ def _unlogged() -> Iterator[None]:
         logger.disabled = before
 
 
-def _on(elsewhere: str, answering: _Answering, function: Callable[..., object], inputs: Sequence[object]) -> object:
-    from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and few checks need it
+def _stays_away_from_the_cpu(function: Callable[..., object], inputs: Sequence[object]) -> bool:
+    """Whether there is nothing to ask: with inputs that hold no numbers, it computes with such tensors alone."""
+    noting = _Noting()
+    try:
+        with torch.no_grad():
+            result = _on("meta", function, inputs, noting)
+    except Exception:
+        return False
+    return not noting.cpu and all(value.is_meta for value in tree_leaves(result) if isinstance(value, Tensor))
 
+
+def _fake(elsewhere: str, answering: _Answering, function: Callable[..., object], inputs: Sequence[object]) -> object:
+    from torch._subclasses.fake_tensor import FakeTensorMode  # takes a second, and few answers need it
+
+    with _unlogged(), torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), answering:
+        return _on(elsewhere, function, inputs, _Noting())
+
+
+def _on(elsewhere: str, function: Callable[..., object], inputs: Sequence[object], noting: _Noting) -> object:
     def moved(tensor: Tensor) -> Tensor:
         return torch.empty(tensor.shape, dtype=tensor.dtype, device=elsewhere)
 
-    with _unlogged(), torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), answering:
-        together = _Together(function, inputs)
-        state, made = dict[str, Tensor](), dict[int, Tensor]()
-        # Each module once, and shared tensors shared: PyTorch puts back a module with two names as it found it last.
-        for place, module in together.named_modules():
-            own = module.named_parameters(recurse=False, remove_duplicate=False)
-            for key, tensor in (*own, *module.named_buffers(recurse=False, remove_duplicate=False)):
-                state[f"{place}.{key}".lstrip(".")] = made.setdefault(id(tensor), moved(tensor))
-        arguments = tuple(moved(value) if isinstance(value, Tensor) else value for value in inputs)
-        return torch.func.functional_call(together, state, arguments, tie_weights=False)
+    together = _Together(function, inputs, noting)
+    state, made = dict[str, Tensor](), dict[int, Tensor]()
+    # Each module once, and shared tensors shared: PyTorch puts back a module with two names as it found it last.
+    for place, module in together.named_modules():
+        own = module.named_parameters(recurse=False, remove_duplicate=False)
+        for key, tensor in (*own, *module.named_buffers(recurse=False, remove_duplicate=False)):
+            state[f"{place}.{key}".lstrip(".")] = made.setdefault(id(tensor), moved(tensor))
+    arguments = tuple(moved(value) if isinstance(value, Tensor) else value for value in inputs)
+    return torch.func.functional_call(together, state, arguments, tie_weights=False)
 
 
 def defaults(name: str, function: Callable[..., object], **expected: object) -> None:

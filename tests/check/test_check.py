@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -75,6 +76,14 @@ def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
 def test_what_is_no_such_tensor_has_a_verdict_of_its_own(got: object, words: str) -> None:
     """None, other types, shapes, NaN, infinities and devices are told apart."""
     assert words in said(check.close, "x", got, X)
+
+
+def test_an_infinite_value_is_expected_exactly() -> None:
+    """−∞ equals itself alone: no other number is near it, however wide the tolerances."""
+    hidden = torch.tensor([0.5, -torch.inf])
+    check.close("x", hidden.clone(), hidden)
+    text = said(check.close, "x", torch.tensor([0.5, -3e38]), hidden)
+    assert "expected  -inf  at index (1,)" in text and "got       -3e+38" in text
 
 
 def test_a_slip_is_named_only_when_its_values_prove_it() -> None:
@@ -530,6 +539,21 @@ def test_tensors_are_made_where_the_inputs_are() -> None:
         assert "makes a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
     assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
     assert "is on the device cpu" in said(check.device, "f(x)", lambda x: torch.ones(2), X)
+
+
+def test_a_first_verdict_imports_nothing_heavy() -> None:
+    """Gradients, and devices where an answer only cuts, are looked at without SymPy, Dynamo and Matplotlib."""
+    code = """if True:
+        import sys, torch
+        before = set(sys.modules)
+        from autograder import check, data, draw, generated, mistakes, parts, yours
+        x = torch.ones(2, 3, requires_grad=True)
+        check.gradients_agree("2 * x", 2 * x, x + x, x=x)
+        check.device("shifted(x)", lambda x: (x[:, :-1], x[:, 1:]), x)
+        print(*{"sympy", "torch._dynamo", "matplotlib"} & (set(sys.modules) - before))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n", done.stdout
 
 
 @pytest.mark.parametrize("question", [torch.all, torch.any])

@@ -57,7 +57,7 @@ def test_the_recipe_is_that_of_the_lessons(lesson: str, sizes: str, rate: str) -
     assert f"Transformer({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, " in text
     assert f"dropout={chain.SIZES['dropout']}).to(device)" in text
     assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
-    assert rate.format(warmup=chain.WARMUP) in text and "lr=0.2, betas=(0.9, 0.98), eps=1e-9" in text
+    assert all(words in text for words in (rate.format(warmup=chain.WARMUP), "lr=0.1", "betas=(0.9, 0.98), eps=1e-9"))
 
 
 def test_every_seed_copied_everything() -> None:

@@ -70,17 +70,5 @@ def mended_next(model, run, tokens) -> torch.Tensor:
     return model.output_projection(x)[:, -1].argmax(dim=-1)
 
 
-# %% predict_encoder_layers
-predicted_encoder_layers = "20"
-
-# %% predict_self_attention
-predicted_self_attention = "40"
-
-# %% predict_padding_mask
-predicted_padding_mask = "70"
-
-# %% predict_causal_mask
-predicted_causal_mask = "0"
-
-# %% predict_positions
-predicted_positions = "0"
+# %% predict_parts
+predicted_parts = "20, 40, 70, 0, 0"

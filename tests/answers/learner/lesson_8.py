@@ -155,17 +155,5 @@ def beam_search(model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eo
     return tokens, scores
 
 
-# %% predict_encoder
-predicted_encoder = "20"
-
-# %% predict_self_attention
-predicted_self_attention = "40"
-
-# %% predict_padding_mask
-predicted_padding_mask = "50"
-
-# %% predict_causal_mask
-predicted_causal_mask = "0"
-
-# %% predict_positions
-predicted_positions = "0"
+# %% predict_parts
+predicted_parts = "20 %, 40 %, 50 %, 0 %, 0 %"

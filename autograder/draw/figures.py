@@ -1,0 +1,29 @@
+"""All figures, under one name each: what `autograder.draw` is made of, once a figure is asked for."""
+
+from autograder.draw.curves import bars, lines, norms, rotation, waves
+from autograder.draw.diagrams import architecture, flow
+from autograder.draw.explorer import Explorer, explore
+from autograder.draw.maps import attention, encoding, heads, masks
+from autograder.draw.picture import Picture
+from autograder.draw.training import loss, schedule
+from autograder.draw.writing import decoding
+
+__all__ = [
+    "Explorer",
+    "Picture",
+    "architecture",
+    "attention",
+    "bars",
+    "decoding",
+    "encoding",
+    "explore",
+    "flow",
+    "heads",
+    "lines",
+    "loss",
+    "masks",
+    "norms",
+    "rotation",
+    "schedule",
+    "waves",
+]
