@@ -11,6 +11,7 @@ from attacks.patched_checks import PATCHED_CHECKS
 from attacks.patched_shell import PATCHED_SHELL
 from attacks.posing_as_the_course import POSING_AS_THE_COURSE
 from attacks.reading_secrets import READING_SECRETS
+from attacks.ready_parts import READY_PARTS
 
 # By the way that is tried.
 KINDS: dict[str, list[Attack]] = {
@@ -23,6 +24,7 @@ KINDS: dict[str, list[Attack]] = {
     "out of the sandbox": ESCAPING_SANDBOX,
     "forged results": FORGING_RESULTS,
     "active content": ACTIVE_CONTENT,
+    "ready parts": READY_PARTS,
     "posing as the course": POSING_AS_THE_COURSE,
 }
 ATTACKS: list[Attack] = [attack for attacks in KINDS.values() for attack in attacks]

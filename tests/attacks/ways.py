@@ -1,4 +1,4 @@
-"""The ways in which instructors have submissions graded, each with a class of attackers in it, and what came of them."""
+"""The ways in which instructors have submissions graded, and what comes of a class of attackers in each."""
 
 from __future__ import annotations
 
@@ -267,10 +267,11 @@ class _Runner:
         return [*command_of(self.user), sys.executable, *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        out = self.output
+        environment, out = self.environment, self.output
+        command = self.command(*arguments)
         return subprocess.Popen(
-            self.command(*arguments), cwd=self.course, env=self.environment, stdout=out, stderr=out, start_new_session=True
-        )  # fmt: skip
+            command, cwd=self.course, env=environment, stdout=out, stderr=out, start_new_session=True
+        )
 
     def run(self, *arguments: str, seconds: float) -> None:
         process = self.start(*arguments)

@@ -26,6 +26,7 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
+from autograder.grading.rpc.encoder import MOST_TEXT
 from autograder.grading.submission.compiled import CompiledLesson, compiled, unpacked
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
@@ -182,6 +183,10 @@ class Judge:
 
     def _run_student_cell(self, cell: NotebookNode) -> None:
         name, process = cell_id(cell), self._live_process()
+        if len(cell.source) > MOST_TEXT:
+            what = f"it has {len(cell.source):,} letters, more than {MOST_TEXT:,}. Shorten it."
+            cell.outputs = [error_output("NotRun", f"This cell was not run: {what}")]
+            return
         if process is None:
             cell.outputs = [error_output("NotRun", f"This cell was not run: {NO_PROCESS_LEFT}")]
             return
