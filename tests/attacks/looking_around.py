@@ -69,7 +69,8 @@ LOOKING_AROUND = [
             name = place.encode()
             calls = {"stat": (4, name, buffer), "lstat": (6, name, buffer), "newfstatat": (262, -100, name, buffer, 0),
                      "statx": (332, -100, name, 0, 0x7FF, buffer), "access": (21, name, 0),
-                     "statfs": (137, name, buffer), "faccessat2": (439, -100, name, 0, 0), "readlink": (89, name, buffer, 4096),
+                     "statfs": (137, name, buffer), "faccessat2": (439, -100, name, 0, 0),
+                     "readlink": (89, name, buffer, 4096),
                      "getxattr": (191, name, b"user.x", buffer, 4096), "listxattr": (194, name, buffer, 4096)}
             for call, values in calls.items():
                 if libc.syscall(*values) >= 0 and os.path.splitext(place)[1]:

@@ -1,7 +1,7 @@
 """The sandbox: a process that has entered it computes, reads the Python installation, and reaches nothing else.
 
-`enter` applies what the system has: namespaces, read-only mounts, a folder of limited size, limits, Landlock, a filter
-on system calls. `probe` says what that comes to here, from real attempts.
+`enter` applies what the system has: namespaces, read-only mounts, a root folder with nothing else in it, a folder of
+limited size, limits, Landlock, a filter on system calls. `probe` says what that comes to here, from real attempts.
 """
 
 from __future__ import annotations
