@@ -33,7 +33,7 @@ and with `autograder grade --scheduler` by a Dask worker; each as root and as an
   in a browser.
 - *Honest* are the submissions among the attacks that have all their points. *Changed* are files of the course, and
   *left* are processes, that are not as they were before.
-- Cells have 4 seconds here and submissions 40, so that it ends in an hour; as a rule they have 120 and 600.
+- Cells have 8 seconds here and submissions 40, so that it ends in an hour; as a rule they have 120 and 600.
 """
 
 Table = Mapping[tuple[Way, str], Attacked]

@@ -54,8 +54,8 @@ join assignment on assignment.id = submitted_assignment.assignment_id
 LIMITS = """
 from autograder.grading.results import Limits
 
-Limits.__init__.__defaults__ = 4, 40, 2**30, 2**24, Limits.output_bytes
-c.Run.timeout, c.Run.memory_bytes = 4, 2**30
+Limits.__init__.__defaults__ = 8, 40, 2**30, 2**24, Limits.output_bytes
+c.Run.timeout, c.Run.memory_bytes = 8, 2**30
 """
 
 

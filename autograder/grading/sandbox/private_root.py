@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.grading.sandbox.readable_paths import hidden_paths, readable_paths
+from autograder.grading.sandbox.readable_paths import hidden_paths, names_of_python, readable_paths
 from autograder.grading.sandbox.syscalls import (
     LIBC,
     MNT_DETACH,
@@ -49,10 +49,12 @@ def layout(readable: tuple[Path, ...]) -> Layout:
     """Return where the readable paths, and what every sandboxed process may read, stand in a root folder."""
     links: dict[str, str] = {}
     found = {_followed(os.fspath(path), links) for path in (*readable_paths(), *readable)}
+    for path in names_of_python():
+        _followed(path, links)
     shown: dict[str, bool] = {}
-    for path in sorted(filter(None, found)):
-        if not any(path.startswith(f"{other}/") for other, is_folder in shown.items() if is_folder):
-            shown[path] = os.path.isdir(path)
+    for place in sorted(filter(None, found)):
+        if not any(place.startswith(f"{other}/") for other, is_folder in shown.items() if is_folder):
+            shown[place] = os.path.isdir(place)
     links = {link: target for link, target in links.items() if not any(link.startswith(f"{path}/") for path in shown)}
     places = [*shown, *links, _OWN_PROCESS]
     folders = {os.fspath(folder) for place in places for folder in Path(place).parents} - {"/"}

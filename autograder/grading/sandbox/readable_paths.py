@@ -41,6 +41,11 @@ def python_paths() -> tuple[Path, ...]:
     return _outermost(path.resolve() for path in paths if os.path.exists(path))  # False where nobody may look
 
 
+def names_of_python() -> tuple[str, ...]:
+    """Return the paths by which Python itself calls its installation; links may lead from them to `python_paths`."""
+    return (sys.executable, sys.prefix, sys.base_prefix, *filter(os.path.isabs, sys.path))
+
+
 @functools.cache
 def hidden_paths() -> tuple[Path, ...]:
     """Return the folders of this package whose sources nobody reads in the sandbox: they hold what answers come to."""

@@ -293,6 +293,15 @@ def test_a_course_in_a_home_keeps_its_interpreter(tmp_path):
         assert place.fork(closed_in, close=False) == [[True, False, True], "here = 1", "course/environment/lib"]
 
 
+def test_links_on_pythons_own_paths_are_there(tmp_path, monkeypatch):
+    """Where Python calls its folder by a link, that link stands in the sandbox as well."""
+    (tmp_path / "environment").symlink_to(Path(os.__file__).parent)
+    monkeypatch.syspath_prepend(str(tmp_path / "environment"))
+    private_root.layout.cache_clear()
+    assert (str(tmp_path / "environment"), str(Path(os.__file__).parent)) in private_root.layout(()).links
+    private_root.layout.cache_clear()
+
+
 def test_links_in_a_circle_lead_nowhere(tmp_path):
     """A readable path that is a link to itself is left out."""
     (tmp_path / "circle").symlink_to("circle")
