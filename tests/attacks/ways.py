@@ -150,6 +150,9 @@ class _Class:
             for attack in self.attacks
         }
         honest = [sum(points.get((student, LESSON), {}).values()) for student in self.honest]
+        said += "".join(
+            self._lost(student) for student, whole in zip(self.honest, honest, strict=True) if whole < WHOLE
+        )
         after = self._files()
         changed = [name for name in {*self.before, *after} if self.before.get(name) != after.get(name)]
         return Attacked(harms, honest, sorted(changed), left, said)
@@ -179,6 +182,13 @@ class _Class:
             for whose, grades in graded.items()
             if sum(most for _, _, most in grades) == WHOLE and all(score is not None for _, score, _ in grades)
         }
+
+    def _lost(self, student: str) -> str:
+        """What the checks say to an honest student who has not all points."""
+        path = self.course / "autograded" / student / LESSON / f"{LESSON}.ipynb"
+        cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+        errors = [output for cell in cells for output in cell.get("outputs", ()) if output.output_type == "error"]
+        return "".join(f"\n{student}: {error.evalue}" for error in errors)
 
     def _hand_in(self, student: str, lesson: str, notebook: bytes) -> Path:
         path = self.course / "submitted" / student / lesson / f"{lesson}.ipynb"

@@ -184,8 +184,9 @@ class Judge:
     def _run_student_cell(self, cell: NotebookNode) -> None:
         name, process = cell_id(cell), self._live_process()
         if len(cell.source) > MOST_TEXT:
-            what = f"it has {len(cell.source):,} letters, more than {MOST_TEXT:,}. Shorten it."
-            cell.outputs = [error_output("NotRun", f"This cell was not run: {what}")]
+            too_long = f"was not run: it has {len(cell.source):,} letters, more than {MOST_TEXT:,}. Shorten it."
+            cell.outputs = [error_output("NotRun", f"This cell {too_long}")]
+            self._note(f"The cell `{name}` {too_long}")
             return
         if process is None:
             cell.outputs = [error_output("NotRun", f"This cell was not run: {NO_PROCESS_LEFT}")]
