@@ -28,7 +28,7 @@ Every attack in `tests/attacks/`, handed in by a student of a class with honest 
 would: with `autograder grade`, with `nbgrader autograde`, by the request that formgrader's button sends to its server,
 and with `autograder grade --scheduler` by a Dask worker; each as root and as an ordinary user.
 
-- A number says how many of the attacks did any of these: *gain* points that an honest grader would not give, *leak*
+- *0 / 30* says that of 30 attacks none did any of these: *gain* points that an honest grader would not give, *leak*
   something secret into what a student sees, *stop* their own grading or that of others, *show* something that can act
   in a browser.
 - *Honest* are the submissions among the attacks that have all their points. *Changed* are files of the course, and
@@ -57,8 +57,10 @@ def page(table: Table) -> str:
     """The page: a row for each kind of attack, a column for each way and user."""
     rows = [["", "attacks", *(f"{way}, {user}" for way, user in table)], ["---", *["---:"] * (1 + len(table))]]
     for kind, attacks in [*KINDS.items(), ("all", ATTACKS)]:
-        harmed = (sum(bool(each.harms[attack.what]) for attack in attacks) for each in table.values())
-        rows.append([kind, str(len(attacks)), *map(str, harmed)])
+        tried = [
+            [each.harms[attack.what] for attack in attacks if attack.what in each.harms] for each in table.values()
+        ]
+        rows.append([kind, str(len(attacks)), *(f"{sum(map(bool, harms))} / {len(harms)}" for harms in tried)])
     complete = (f"{each.honest.count(WHOLE)} of {len(each.honest)}" for each in table.values())
     rows.append(["honest", "", *complete])
     rows.append(["changed, left", "", *(f"{len(each.changed)}, {len(each.left)}" for each in table.values())])

@@ -19,10 +19,11 @@ def test_the_page_counts_and_names_what_did_harm() -> None:
         (Way.CLUSTER, ORDINARY): Attacked(HARMLESS | {evil: [Harm.LEAKS]}, [20, 7], ["solutions/a"], [1]),
     }
     said = page(table).splitlines()
-    assert f"| secrets read | {len(KINDS['secrets read'])} | 0 | 1 |" in said
-    assert f"| all | {len(ATTACKS)} | 0 | 1 |" in said
+    count, of_kind = len(ATTACKS), len(KINDS["secrets read"])
+    assert f"| secrets read | {of_kind} | 0 / {of_kind} | 1 / {of_kind} |" in said
+    assert f"| all | {count} | 0 / {count} | 1 / {count} |" in said
     assert "| honest |  | 2 of 2 | 1 of 2 |" in said and "| changed, left |  | 0, 0 | 1, 1 |" in said
-    assert f"Of {2 * len(ATTACKS):,} submissions 1 did harm:" in said
+    assert f"Of {2 * count:,} submissions 1 did harm:" in said
     assert f"- {evil}, a Dask worker, an ordinary user: leaks" in said
 
 
