@@ -70,9 +70,12 @@ def page(table: Table) -> str:
         for what, harms in each.harms.items()
         if harms
     ]
+    told = {line.partition("honest: ")[2] for each in table.values() for line in each.said.splitlines()} - {""}
     count = sum(len(each.harms) for each in table.values())
     said = f"Of {count:,} submissions {len(harms)} did harm{':' if harms else '.'}"
     lines = [HEAD, *(f"| {' | '.join(row)} |" for row in rows), "", said, *(["", *harms] if harms else [])]
+    if told:  # a busy machine costs the honest their time
+        lines += ["", "Honest submissions that lost points were told:", "", *(f"- {text}" for text in sorted(told))]
     return "\n".join(lines) + "\n"
 
 
