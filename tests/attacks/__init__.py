@@ -5,20 +5,26 @@ from attacks.attack import Attack
 from attacks.escaping_sandbox import ESCAPING_SANDBOX
 from attacks.exhausting_resources import EXHAUSTING_RESOURCES
 from attacks.forging_results import FORGING_RESULTS
+from attacks.looking_around import LOOKING_AROUND
 from attacks.lying_values import LYING_VALUES
 from attacks.patched_checks import PATCHED_CHECKS
 from attacks.patched_shell import PATCHED_SHELL
 from attacks.posing_as_the_course import POSING_AS_THE_COURSE
 from attacks.reading_secrets import READING_SECRETS
+from attacks.ready_parts import READY_PARTS
 
-ATTACKS: list[Attack] = [
-    *PATCHED_CHECKS,
-    *PATCHED_SHELL,
-    *LYING_VALUES,
-    *EXHAUSTING_RESOURCES,
-    *READING_SECRETS,
-    *ESCAPING_SANDBOX,
-    *FORGING_RESULTS,
-    *ACTIVE_CONTENT,
-    *POSING_AS_THE_COURSE,
-]
+# By the way that is tried.
+KINDS: dict[str, list[Attack]] = {
+    "patched checks": PATCHED_CHECKS,
+    "a patched shell": PATCHED_SHELL,
+    "values that lie": LYING_VALUES,
+    "exhausted resources": EXHAUSTING_RESOURCES,
+    "secrets read": READING_SECRETS,
+    "looking around": LOOKING_AROUND,
+    "out of the sandbox": ESCAPING_SANDBOX,
+    "forged results": FORGING_RESULTS,
+    "active content": ACTIVE_CONTENT,
+    "ready parts": READY_PARTS,
+    "posing as the course": POSING_AS_THE_COURSE,
+}
+ATTACKS: list[Attack] = [attack for attacks in KINDS.values() for attack in attacks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, averages, earns_padding
+from attacks.attack import Attack, averages, earns_padding, function
 
 EXHAUSTING_RESOURCES = [
     Attack("a tuple of a million parts, one nested 100 000 deep, a list in itself, a dict with hostile keys").submits(
@@ -331,4 +331,67 @@ EXHAUSTING_RESOURCES = [
         while True:
             torch.ones(1000, 1000) @ torch.ones(1000, 1000)
     """),
+]
+
+# What is long, deep or endless as soon as somebody parses, prints or compares it.
+EVERY_ANSWER = {
+    "attend_one_query": "attend_one_query(query, key, value)",
+    "scaled_dot_product_attention": "scaled_dot_product_attention(*args, **kwargs)",
+    "padding_mask": "padding_mask(*args)",
+    "causal_mask": "causal_mask(size)",
+    "decoder_mask": "decoder_mask(*args)",
+}
+EXHAUSTING_RESOURCES += [
+    Attack("messages of 30 MB, one from every answer").submits(
+        **{name: function(signature, 'raise ValueError("x" * 30_000_000)') for name, signature in EVERY_ANSWER.items()}
+    ),
+    Attack("classes, exceptions and texts whose names have 30 million letters").submits(
+        attend_one_query="def attend_one_query(*args):\n    return type('x' * 30_000_000, (), {})()",
+        padding_mask="def padding_mask(*args):\n    return type('<b>' * 10_000_000, (), {'__call__': print})",
+        causal_mask="def causal_mask(size):\n    raise type('y' * 30_000_000, (ValueError,), {})('z')",
+        decoder_mask="def decoder_mask(*args):\n    return 'w' * 30_000_000",
+    ),
+    Attack("sums, attributes, branches and signs without end, which whoever parses them has to go down").submits(
+        attend_one_query="def attend_one_query(*args):\n    return " + "+".join(["1"] * 45_000),
+        padding_mask="def padding_mask(*args):\n    return args" + ".a" * 45_000,
+        causal_mask="def causal_mask(size):\n    if size: pass\n" + "    elif size: pass\n" * 4_000,
+        decoder_mask="def decoder_mask(*args):\n    return " + "-" * 90_000 + "1",
+    ),
+    Attack("functions in functions, decorators, items and denials without end").submits(
+        attend_one_query="def attend_one_query(*args):\n    return " + "lambda: " * 12_000 + "1",
+        padding_mask="@print\n" * 14_000 + "def padding_mask(*args):\n    return 1",
+        causal_mask="def causal_mask(size):\n    return size" + "[0]" * 30_000,
+        decoder_mask="def decoder_mask(*args):\n    return " + "not " * 24_000 + "1",
+    ),
+    Attack(
+        "commands, magics, questions and continued lines, three million letters of them",
+        cells=(
+            "x?\n" * 150_000,
+            "a = !b\n" * 60_000,
+            "\\\n" * 100_000,
+            "(" * 150 + "\n" * 100_000,
+            "'" * 3 + "a\n" * 9_000,
+        ),
+    ).submits(
+        attend_one_query="!ls\n" * 100_000 + "def attend_one_query(*args):\n    pass",
+        padding_mask=";a b\n" * 60_000 + "def padding_mask(*args):\n    pass",
+        causal_mask="/a b\n" * 15_000 + "def causal_mask(*args):\n    pass",
+        decoder_mask="%%x\n" * 20_000 + "def decoder_mask(*args):\n    pass",
+    ),
+    Attack(
+        "exact numbers that no memory holds once they are written out", lesson="06_training", cell="learning_rate"
+    ).submits("""
+        from decimal import Decimal
+        from fractions import Fraction
+
+        exact = Decimal("1e999999999999"), Decimal("-1e-99999999999"), Decimal("sNaN"), Fraction(10**90, 7), 10**4000
+        answers = iter(exact * 20)
+
+        def learning_rate(step, d_model, warmup_steps):
+            return next(answers)
+    """),
+    Attack("dicts and sets whose keys all collide").submits(
+        attend_one_query="def attend_one_query(*args):\n    return {(2**61 - 1) * each: each for each in range(5000)}",
+        padding_mask="def padding_mask(*args):\n    return {(2**61 - 1) * each for each in range(5000)}",
+    ),
 ]

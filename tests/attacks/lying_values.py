@@ -496,3 +496,63 @@ def _indented(methods: str) -> str:
 
 
 LYING_VALUES += zeros_for_weights()
+
+
+# Ways that are much the same for every class, tried on one of them.
+MULTI_HEAD_ZEROS = {
+    "parametrized as nothing": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            for part in (self.w_q, self.w_k, self.w_v, self.w_o):
+                for name in ("weight", "bias"):
+                    torch.nn.utils.parametrize.register_parametrization(part, name, Nothing())
+    """,
+    "in dicts that list nothing": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            erase(self)
+            for part in (self.w_q, self.w_k, self.w_v, self.w_o):
+                object.__setattr__(part, "_parameters", Quiet(part._parameters))
+    """,
+    "parameters of a kind that multiplies as zeros": """
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            for part in (self.w_q, self.w_k, self.w_v, self.w_o):
+                part.weight, part.bias = Zero(part.weight.detach()), Zero(part.bias.detach())
+    """,
+}
+KINDS_OF_ZEROS = code("""
+    import torch.nn.utils.parametrize
+
+    class Nothing(nn.Module):
+        def forward(self, weight):
+            return weight * 0
+
+    class Quiet(dict):
+        values = items = keys = __iter__ = lambda self: iter(())
+        __len__ = lambda self: 0
+
+    class Zero(nn.Parameter):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            with torch._C.DisableTorchFunctionSubclass():
+                name = getattr(function, "__name__", "")
+                if name in ("linear", "matmul", "__matmul__"):
+                    args = tuple(each.detach() * 0 if isinstance(each, Zero) else each for each in args)
+                return args[0] if name in ("copy_", "uniform_", "normal_") else function(*args, **(kwargs or {}))
+""")
+
+
+def multi_head_zeros() -> Iterator[Attack]:
+    """Attack multi-head attention in these ways; the points that do not depend on values may be right."""
+    path = ROOT / "solutions" / "02_multi_head_attention" / "02_multi_head_attention.ipynb"
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
+    for way, methods in MULTI_HEAD_ZEROS.items():
+        of_class = f"class MultiHeadAttention(MultiHeadAttention):\n{_indented(methods)}"
+        earned = {"check_MultiHeadAttention_parameters": 1, "check_MultiHeadAttention_error": 1}
+        yield splits_heads(f"the weights of MultiHeadAttention are zeros, {way}", earned=earned).submits(
+            "\n\n".join([cells["MultiHeadAttention"], ERASE, KINDS_OF_ZEROS, of_class])
+        )
+
+
+LYING_VALUES += multi_head_zeros()

@@ -248,6 +248,28 @@ def test_ready_made_layers_are_noticed_under_any_name(grad: bool, training: bool
                 x @ x.mT
 
 
+def test_ready_made_operators_are_noticed() -> None:
+    """PyTorch's own operators, below its functions, are noticed as packets, overloads and by other processors' ways."""
+    x = torch.randn(1, 2, 3, 8)
+    operators = torch.ops.aten
+    for call in (
+        lambda: operators.scaled_dot_product_attention(x, x, x),
+        lambda: operators.scaled_dot_product_attention.default(x, x, x),
+        lambda: operators._scaled_dot_product_flash_attention_for_cpu(x, x, x),
+        lambda: torch._scaled_dot_product_attention_math(x, x, x),
+    ):
+        with (
+            pytest.raises(CheckFailed, match=r"ready `F\.scaled_dot_product_attention`"),
+            check.without("F.scaled_dot_product_attention", instead="your own"),
+        ):
+            call()
+    with (
+        pytest.raises(CheckFailed, match=r"ready `nn\.LayerNorm`"),
+        check.without("nn.LayerNorm", instead="your own"),
+    ):
+        operators.native_layer_norm(x, (8,), None, None, 1e-5)
+
+
 def test_differs_wants_a_change() -> None:
     """Values that stay the same are named with the reason why they should not."""
     check.differs("f(x)", X, X + 1, when="x changes")

@@ -21,12 +21,14 @@ from pathlib import Path
 
 from autograder.grading.sandbox import seccomp
 from autograder.grading.sandbox.syscalls import (
+    AT_FDCWD,
     CLONE_NEWUSER,
     F_SETOWN,
     LIBC,
     MNT_DETACH,
     PR_SET_PDEATHSIG,
     PTRACE_SEIZE,
+    STATX_BASIC_STATS,
     prctl,
     succeed,
     system_call,
@@ -34,6 +36,7 @@ from autograder.grading.sandbox.syscalls import (
 from autograder.grading.sandbox.targets import Targets
 
 MEMORY, FILE, FOLDER = 64 * 2**20, 2**20, 8 * 2**20
+STATUS_OF_FILES = " statx:332:291 faccessat:269:48"  # numbers on x86_64 and on aarch64; the filter lets them through
 CPU_SECONDS, CPU_SECONDS_OF_OTHERS = 1, 10
 
 Attempts = Mapping[str, Callable[[], object]]
@@ -91,6 +94,24 @@ def reading(targets: Targets) -> Attempts:
         "the parent's memory": memory,
         "the parent's environment": lambda: Path(f"/proc/{targets.parent}/environ").read_bytes(),
         "the parent's files": lambda: os.listdir(f"/proc/{targets.parent}/fd"),
+    }
+
+
+def looking(targets: Targets) -> Attempts:
+    """Learn of what is not the student's that it is there, its size or its time."""
+    secret, buffer = os.fsencode(targets.secret), ctypes.create_string_buffer(256)
+
+    def ask(name: str, *values: object) -> None:
+        _call(name, AT_FDCWD, secret, *values)
+
+    return {
+        "stat": targets.secret.stat,
+        "statx": lambda: ask("statx", 0, STATX_BASIC_STATS, buffer),
+        "access": lambda: ask("faccessat", os.F_OK),
+        "opening it as a mere place": lambda: os.close(os.open(targets.secret, os.O_PATH)),
+        "the folder's parent": lambda: os.stat(targets.secret.parent),
+        "a link to a file outside": lambda: os.symlink(targets.secret, "link") or os.stat("link"),  # type: ignore[func-returns-value]
+        "the parent's process": lambda: os.stat(f"/proc/{targets.parent}/status"),
     }
 
 
@@ -297,6 +318,7 @@ GUARANTEES = (
     Guarantee("CPU time", "a process that computes too long is killed", cpu, is_deadly=True),
     Guarantee("network", "TCP, UDP, DNS and Unix sockets are refused", network),
     Guarantee("reading", "files and processes outside cannot be read", reading),
+    Guarantee("looking", "of files and processes outside no name, size or time is told", looking),
     Guarantee("writing", "nothing outside can be changed", writing),
     Guarantee("memory", "more than is allowed is refused, shared or not", memory),
     Guarantee("file size", "a file that grows too large is cut off", file_size),
@@ -310,4 +332,5 @@ OUTLIVING = Guarantee("parent", "it ends when its parent does", outliving)
 
 
 def _call(name: str, *values: object) -> int:
-    return system_call(seccomp.call_numbers(seccomp.REFUSED + seccomp.BY_ARGUMENTS)[name], *values)
+    tables = seccomp.REFUSED + seccomp.BY_ARGUMENTS + STATUS_OF_FILES
+    return system_call(seccomp.call_numbers(tables)[name], *values)

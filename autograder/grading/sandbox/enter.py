@@ -1,7 +1,7 @@
 """The sandbox: a process that has entered it computes, reads the Python installation, and reaches nothing else.
 
-`enter` applies what the system has: namespaces, read-only mounts, a folder of limited size, limits, Landlock, a filter
-on system calls. `probe` says what that comes to here, from real attempts.
+`enter` applies what the system has: namespaces, read-only mounts, a root folder with nothing else in it, a folder of
+limited size, limits, Landlock, a filter on system calls. `probe` says what that comes to here, from real attempts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from autograder.grading.sandbox import landlock, limits, namespaces, seccomp, syscalls
+from autograder.grading.sandbox import landlock, limits, namespaces, private_root, seccomp, syscalls
 from autograder.grading.sandbox.readable_paths import readable_paths
 
 
@@ -26,8 +26,9 @@ class Step(StrEnum):
 
     NO_NEW_PRIVILEGES = "no new privileges"
     NAMESPACES = "own namespaces"
-    FOLDER = "a file system for the folder"
     MOUNTS = "read-only mounts"
+    ROOT = "a root folder of its own"
+    FOLDER = "a file system for the folder"
     LIMITS = "limits"
     CAPABILITIES = "no capabilities"
     PARENT = "ending with the parent"
@@ -97,8 +98,9 @@ def take_steps(permissions: Permissions) -> dict[Step, str]:
     limits.end_first()  # while /proc can be written to
     take(Step.NO_NEW_PRIVILEGES, lambda: syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1))
     take(Step.NAMESPACES, namespaces.unshare_namespaces)
+    take(Step.MOUNTS, namespaces.make_mounts_read_only, after=Step.NAMESPACES)
+    take(Step.ROOT, lambda: private_root.enter(allowed.folder, allowed.readable), after=Step.NAMESPACES)
     take(Step.FOLDER, lambda: namespaces.mount_folder(allowed.folder, allowed.folder_bytes), after=Step.NAMESPACES)
-    take(Step.MOUNTS, lambda: namespaces.make_mounts_read_only(allowed.folder), after=Step.FOLDER)
     try:
         os.chdir(allowed.folder)
     except OSError as error:

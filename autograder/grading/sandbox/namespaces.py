@@ -57,9 +57,7 @@ def mount_folder(folder: Path, size: int) -> None:
     succeed(LIBC.mount(b"sandbox", os.fsencode(folder), b"tmpfs", flags, options), "mount")
 
 
-def make_mounts_read_only(folder: Path) -> None:
-    """Make everything but the folder read-only, owners and modes included."""
+def make_mounts_read_only() -> None:
+    """Make all that is mounted now read-only, owners and modes included."""
     read_only = _MOUNT_ATTR.pack(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
     system_call(SYS_MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE, read_only, _MOUNT_ATTR.size)
-    writable = _MOUNT_ATTR.pack(0, MOUNT_ATTR_RDONLY, 0, 0)
-    system_call(SYS_MOUNT_SETATTR, AT_FDCWD, os.fsencode(folder), 0, writable, _MOUNT_ATTR.size)

@@ -9,17 +9,17 @@ import select
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from autograder.grading.sandbox import attempts
+from autograder.grading.sandbox import attempts, private_root
 from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee
 from autograder.grading.sandbox.enter import Permissions, Step, take_steps
-from autograder.grading.sandbox.readable_paths import readable_paths
 from autograder.grading.sandbox.targets import Targets, make_targets
 
+WALLS = "walls"  # the name of what is found of the steps themselves
 PATIENCE = 12.0  # seconds for one process of a probe; it takes two hundredths as a rule
 
 
@@ -83,7 +83,7 @@ def probe() -> Report:
 
 def begin_probe() -> Callable[[], Report]:
     """Do all of `probe` but wait for the one attempt that takes a second; return what waits, and ends it."""
-    readable_paths()  # found here once, not in every process that is forked
+    private_root.prepare()  # here once, not in every process that is forked
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         targets = stack.enter_context(make_targets(Path(folder).resolve()))
@@ -96,9 +96,17 @@ def begin_probe() -> Callable[[], Report]:
         with still_open:
             seen.extend(_watch(guarantee, child) for guarantee, child in slow)
         proven = {step for step in Step if all(steps.get(step) == "" for _, steps in seen)}
-        return Report(tuple(finding for finding, _ in seen), frozenset(proven))
+        findings = (*(finding for finding, _ in seen), _walls([steps for _, steps in seen if steps]))
+        return Report(findings, frozenset(proven))
 
     return finish
+
+
+def _walls(taken: Sequence[Mapping[Step, str]]) -> Finding:
+    """Say which steps failed: what one keeps may be kept by another, but never silently so."""
+    failed = {step: error for steps in taken for step, error in steps.items() if error}
+    detail = ", ".join(f"{step} ({error})" for step, error in failed.items())
+    return Finding(WALLS, not failed, f"missing here: {detail}" if failed else "each of them stands, none for another")
 
 
 def _start(targets: Targets, guarantee: Guarantee) -> _Child:

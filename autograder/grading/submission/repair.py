@@ -25,7 +25,7 @@ from autograder.grading.submission.reader import SubmittedCell
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
 _OPENS = re.compile(
-    r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode)\b)|[`~]\s*(?=(?i:mermaid))"
+    r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode|mmlToken)\b)|[`~]\s*(?=(?i:mermaid))"
 )
 
 

@@ -26,6 +26,7 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
+from autograder.grading.rpc.encoder import MOST_TEXT
 from autograder.grading.submission.blank import Blank, known_outcomes, read_blank
 from autograder.grading.submission.compiled import CompiledLesson, compiled, unpacked
 from autograder.grading.submission.dependencies import unneeded
@@ -200,6 +201,11 @@ class Judge:
 
     def _run_student_cell(self, cell: NotebookNode) -> None:
         name, process = cell_id(cell), self._live_process()
+        if len(cell.source) > MOST_TEXT:
+            too_long = f"was not run: it has {len(cell.source):,} letters, more than {MOST_TEXT:,}. Shorten it."
+            cell.outputs = [error_output("NotRun", f"This cell {too_long}")]
+            self._note(f"The cell `{name}` {too_long}")
+            return
         if process is None:
             cell.outputs = [error_output("NotRun", f"This cell was not run: {NO_PROCESS_LEFT}")]
             return
@@ -293,15 +299,8 @@ def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
 
 def rehearse() -> None:
     """Touch what takes time when it is first used."""
-    outputs = [error_output("E", "e")]
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "id": "a",
-        "metadata": {},
-        "source": "1",
-        "execution_count": None,
-        "outputs": outputs,
-    }
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": "1", "execution_count": None}
+    cell["outputs"] = [error_output("E", "e")]
     notebook = _from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     repair(notebook, cells_of(_written(notebook).encode()))
     outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]', Allowance(1))

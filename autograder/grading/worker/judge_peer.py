@@ -53,8 +53,10 @@ class JudgePeer(Peer):
         value, called = super().call(number, method, args, kwargs), self.state.objects.get(number)
         if self.state.overwritten:
             raise CheckFailed(OVERWRITTEN)
-        if isinstance(called, RemoteClass) and type(value) is getattr(parts, called.__name__, None):
-            raise finished_part(called.__name__)
+        if isinstance(called, RemoteClass):
+            finished = getattr(parts, called.__name__, None)
+            if isinstance(finished, type) and isinstance(value, finished):
+                raise finished_part(called.__name__)
         return value
 
     def begin_exercise(self, given: Mapping[str, object]) -> None:

@@ -26,12 +26,13 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from autograder.grading.sandbox import landlock, limits, namespaces, seccomp, syscalls
+from autograder.grading.sandbox import landlock, limits, namespaces, private_root, seccomp, syscalls
 from autograder.grading.sandbox import probe as probe_module
+from autograder.grading.sandbox import readable_paths as readable_paths_module
 from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING
 from autograder.grading.sandbox.enter import Permissions, SandboxError, Step, enter
 from autograder.grading.sandbox.probe import Finding, Report, probe
-from autograder.grading.sandbox.readable_paths import exposed, python_paths
+from autograder.grading.sandbox.readable_paths import exposed, hidden_paths, python_paths
 from autograder.grading.sandbox.syscalls import KERNEL_VERSION, LIBC
 
 NOBODY = 65534
@@ -147,8 +148,20 @@ def test_every_guarantee_holds_here(findings, name):
 
 
 def test_probe_has_one_finding_for_each_guarantee(findings):
-    """The probe leaves no guarantee out."""
-    assert sorted(findings) == sorted(NAMES)
+    """The probe leaves no guarantee out, and says of its own walls that all of them stand."""
+    assert sorted(findings) == sorted([*NAMES, probe_module.WALLS])
+    assert findings[probe_module.WALLS].holds, findings[probe_module.WALLS].detail
+
+
+def test_a_wall_that_is_missing_is_said(place, monkeypatch):
+    """Where mounts cannot be made read-only, other walls keep what is promised, and the probe names the missing one."""
+
+    def missing():
+        raise OSError("Function not implemented")
+
+    monkeypatch.setattr(namespaces, "make_mounts_read_only", missing)
+    unenforced = place.fork(lambda: probe().unenforced, close=False)
+    assert unenforced == ["walls: missing here: read-only mounts (Function not implemented)"]
 
 
 def test_attempts_get_through_where_nothing_is_enforced(monkeypatch):
@@ -221,6 +234,89 @@ def test_nothing_outside_is_read(place):
         through_its_own_root=lambda: os.listdir("/proc/self/root/tmp"),
     )
     assert through == []
+
+
+def test_nothing_outside_is_seen(place):
+    """No name, size or time of a file or process outside is told, however one asks, by links and descriptors too."""
+    os.symlink(place.secret, place.root / "link")
+    secret, library = os.fsencode(place.secret), os.fsencode(json.__file__)
+    through = place.let_through(
+        stat=place.secret.stat,
+        lstat=(place.root / "link").lstat,
+        target=(place.root / "link").readlink,
+        access=lambda: refused(os.access(place.secret, os.F_OK)),
+        in_c=lambda: syscalls.succeed(LIBC.access(secret, os.F_OK), "access"),
+        place=lambda: os.close(os.open(place.secret, os.O_PATH)),
+        own=lambda: os.stat("../secret.txt"),
+        space=lambda: os.statvfs(place.secret),
+        processes=lambda: os.stat(f"/proc/{place.parent}"),
+        first=lambda: os.stat("/proc/1/status"),
+        mounts=lambda: Path("/proc/self/mountinfo").read_text(),
+        watched=lambda: syscalls.succeed(LIBC.inotify_init(), "inotify_init"),
+        course=(REPOSITORY / "solutions").stat,
+        project=(REPOSITORY / "pyproject.toml").stat,
+        root=lambda: os.scandir("/"),
+        root_of_its_own=lambda: os.stat(f"/proc/self/root{place.secret}"),
+        handle=lambda: syscalls.succeed(LIBC.name_to_handle_at(-100, library, bytes(200), bytes(4), 0), "handle"),
+    )
+    assert through == []
+
+
+def refused(answer):
+    """Raise where the answer is no."""
+    if not answer:
+        raise PermissionError
+
+
+def test_a_course_in_a_home_keeps_its_interpreter(tmp_path):
+    """Where the environment lies in the course and the course in a home, both are gone but for the environment."""
+    home = tmp_path / "home"
+    (home / "course" / "environment" / "lib").mkdir(parents=True)
+    (home / "course" / "environment" / "lib" / "module.py").write_text("here = 1")
+    (home / "course" / "gradebook.db").write_text("secret")
+    (home / "lib").symlink_to("course/environment/lib")
+    (tmp_path / "link").symlink_to(home)
+    with made("root" if os.geteuid() == 0 else "an ordinary user") as place:
+
+        def look():
+            seen = [tmp_path / "link" / "lib" / "module.py", home / "course" / "gradebook.db", home / "lib"]
+            return [[os.path.lexists(path) for path in seen], seen[0].read_text(), os.readlink(home / "lib")]
+
+        readable = (tmp_path / "link" / "lib" / "module.py",)
+        permissions = place.permissions()
+
+        def closed_in():
+            namespaces.unshare_namespaces()
+            private_root.enter(permissions.folder, readable)
+            return look()
+
+        assert place.fork(closed_in, close=False) == [[True, False, True], "here = 1", "course/environment/lib"]
+
+
+def test_links_on_pythons_own_paths_are_there(tmp_path, monkeypatch):
+    """Where Python calls its folder by a link, that link stands in the sandbox as well."""
+    (tmp_path / "environment").symlink_to(Path(os.__file__).parent)
+    monkeypatch.syspath_prepend(str(tmp_path / "environment"))
+    private_root.layout.cache_clear()
+    assert (str(tmp_path / "environment"), str(Path(os.__file__).parent)) in private_root.layout(()).links
+    private_root.layout.cache_clear()
+
+
+def test_links_in_a_circle_lead_nowhere(tmp_path):
+    """A readable path that is a link to itself is left out."""
+    (tmp_path / "circle").symlink_to("circle")
+    assert not [path for path, _ in private_root.layout((tmp_path / "circle",)).shown if "circle" in path]
+
+
+def test_sources_of_finished_parts_are_hidden(place):
+    """What stands in for answers cannot be read from the package's files, all else of it can."""
+    package = REPOSITORY / "autograder"
+
+    def look():
+        hidden = [os.listdir(folder) for folder in hidden_paths() if os.path.isdir(package)]
+        return [hidden, (package / "check" / "__init__.py").exists()]
+
+    assert place.fork(look) == [[[]] * len(readable_paths_module.HIDDEN_PACKAGES), True]
 
 
 def test_what_is_permitted_is_read(place):
@@ -386,7 +482,7 @@ def test_it_imports_what_was_not_imported(place):
     def load():
         try:
             os.listdir(Path(os.__file__).parent)
-        except PermissionError:
+        except (PermissionError, FileNotFoundError):
             return fresh  # this installation lies in root's home
         warnings.simplefilter("ignore")
         with contextlib.redirect_stdout(None):

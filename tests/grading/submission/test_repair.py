@@ -287,9 +287,11 @@ def test_a_cell_is_parsed_once_however_many_answers_it_may_be(monkeypatch: pytes
 def test_markdown_reads_as_it_was_written(text: str) -> None:
     """What could open a tag, a link or a command of MathJax is kept apart by an invisible letter, once."""
     assert harmless(text) == text
-    evil = f"<script>{text} [a](javascript:1) [b]: c $\\href{{d}}{{e}}$ </i>\n```mermaid\na --> b\n```"
+    tex = "\\href{d}{e} \\mmlToken{mi}[href='javascript:1']{f}"
+    evil = f"<script>{text} [a](javascript:1) [b]: c ${tex}$ </i>\n```mermaid\na --> b\n```"
     assert harmless(evil).replace("\N{WORD JOINER}", "") == evil
     assert harmless(harmless(evil)) == harmless(evil) and "<script" not in harmless(evil)
+    assert not any(command in harmless(evil) for command in ("\\href", "\\mmlToken"))
 
 
 def test_an_untouched_answer_is_the_stub() -> None:

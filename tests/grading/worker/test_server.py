@@ -67,3 +67,14 @@ def test_a_cell_that_ends_python_costs_itself_alone(server: GradingServer) -> No
     assert cells["ending"]["outputs"][0]["ename"] == "Ended"
     assert [output["text"] for output in cells["later"]["outputs"]] == ["42\n"]
     assert result.score == 4
+
+
+def test_a_cell_that_is_too_long_is_said_to_be(server: GradingServer) -> None:
+    """A cell of more letters than a message may hold is not run, says so, and costs itself alone."""
+    result = grade(server, code("long", f"kept = {'1' * 100_000!r}"), code("later", "print(double(21))"))
+    cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
+    (said,) = [note.text for note in result.notes]
+    assert said == "The cell `long` was not run: it has 100,009 letters, more than 100,000. Shorten it."
+    assert cells["long"]["outputs"][0]["ename"] == "NotRun"
+    assert [output["text"] for output in cells["later"]["outputs"]] == ["42\n"]
+    assert result.score == 4
