@@ -172,7 +172,8 @@ class LessonCount:
         graded: who handed in what could be graded, sorted.
         ungradable: who handed in something else, with the reason.
         waiting: who handed in what is not graded yet.
-        nothing: who handed in nothing.
+        nothing: who handed in nothing, and has no time left.
+        has_time: who handed in nothing, and still has time.
         foreign: how many another program graded, which kept points alone.
         older: how many were graded with other checks than the gradebook has now.
         unenforced: how many were graded without the whole sandbox.
@@ -184,6 +185,7 @@ class LessonCount:
     ungradable: tuple[Ungradable, ...]
     waiting: tuple[str, ...]
     nothing: tuple[str, ...]
+    has_time: tuple[str, ...]
     foreign: int
     older: int
     unenforced: int
@@ -194,7 +196,11 @@ class LessonCount:
 
 
 def count_lesson(
-    outline: LessonOutline, students: Collection[str], submissions: Sequence[GradedSubmission], waiting: Collection[str]
+    outline: LessonOutline,
+    students: Collection[str],
+    submissions: Sequence[GradedSubmission],
+    waiting: Collection[str],
+    has_time: Collection[str] = (),
 ) -> LessonCount:
     """Count one lesson.
 
@@ -202,7 +208,9 @@ def count_lesson(
         students: the whole class.
         submissions: what the gradebook has of this lesson.
         waiting: who handed it in without being graded yet.
+        has_time: who handed in nothing, and whose time is not over.
     """
+    came = {submission.student for submission in submissions}.union(waiting)
     by_student = sorted(submissions, key=lambda submission: submission.student)
     gradable = [submission for submission in by_student if not _reason(submission)]
     results = [submission.result for submission in gradable if submission.result]
@@ -213,7 +221,8 @@ def count_lesson(
         graded=tuple(submission.student for submission in gradable),
         ungradable=tuple(Ungradable(graded.student, reason) for graded in by_student if (reason := _reason(graded))),
         waiting=tuple(sorted(waiting)),
-        nothing=tuple(sorted(set(students) - {submission.student for submission in submissions} - set(waiting))),
+        nothing=tuple(sorted(set(students) - came - set(has_time))),
+        has_time=tuple(sorted(has_time)),
         foreign=sum(submission.result is None for submission in submissions),
         older=sum({outcome.check for outcome in result.checks} != current for result in results),
         unenforced=sum(bool(result.unenforced) for result in results),

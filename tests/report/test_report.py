@@ -501,7 +501,7 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> N
         points = {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
         answers = frozenset(exercise.name for exercise in lesson.exercises)
         released[lesson.name] = GradebookLesson(lesson.name, points, None, answers)
-    people = {f"s{i:04}": Student(f"s{i:04}", *invented.name(i)) for i in range(1000)}
+    people = {f"s{i:04}": Student(f"s{i:04}", *invented.name_of(i)) for i in range(1000)}
     listed = {
         (result.student, result.lesson): graded(
             result.student, result.checks, result.lesson, notes=result.notes, reason=result.reason
