@@ -25,7 +25,16 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from nbgrader.api import Assignment, BaseCell, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook, new_uuid
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    new_uuid,
+)
 from sqlalchemy import create_engine, insert, select, update
 
 from autograder.course.lesson import Exercise, Lesson

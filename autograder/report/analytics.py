@@ -136,9 +136,13 @@ def count_hand_in_times(
 
 def _column(day: int, students: int) -> Column:
     if day < 0:
-        words = f"{LATE} days late or more" if day == -LATE else "up to a day late" if day == -1 else f"{-day} days late"
+        words = (
+            f"{LATE} days late or more" if day == -LATE else "up to a day late" if day == -1 else f"{-day} days late"
+        )
     else:
-        words = f"{EARLY} days before or more" if day == EARLY else f"{day} days before" if day else "on the last day"
+        words = {EARLY: f"{EARLY} days before or more", 1: "1 day before", 0: "on the last day"}.get(
+            day, f"{day} days before"
+        )
     return Column(words, students, day < 0)
 
 

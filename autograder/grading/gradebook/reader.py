@@ -163,7 +163,11 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
     gradebook = Gradebook(db_url or course.db_url, course.root)
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
-        students, rows, extensions = read_students(connection), _SubmissionRows.read(connection), _extensions(connection)
+        students, rows, extensions = (
+            read_students(connection),
+            _SubmissionRows.read(connection),
+            _extensions(connection),
+        )
     # Put together while nobody waits for the gradebook.
     return GradebookSnapshot(lessons, students, rows.graded(), course, gradebook.where, extensions)
 
