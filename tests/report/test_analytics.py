@@ -30,7 +30,7 @@ def turnout(handed_in: Mapping[str, str], has_time: Mapping[str, str] | None = N
         for who in (handed_in, has_time or {})
     )
     counts = count_turnout(WEEKS, handed_in, pairs, open_pairs)
-    return [tuple("".join(who) for who in (one.handed_in, one.skipped, one.stopped)) + (one.absent,) for one in counts]
+    return [(*map("".join, (one.handed_in, one.skipped, one.stopped)), one.absent) for one in counts]
 
 
 def test_who_stopped_and_who_left_one_out() -> None:
