@@ -13,7 +13,7 @@ from autograder.report.page import number
 LEGEND = {
     "h": "points given by hand",
     "e": "with extra credit",
-    "l": "late",
+    "L": "late",
     "p": "late, and points taken off for it",
     "n": "could not be graded",
     "?": "somebody should look at it",
@@ -138,7 +138,7 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, link: str
     marks = {
         "h": bool(submission.by_hand),
         "e": bool(submission.extra),
-        "l": is_late and not submission.penalty,
+        "L": is_late and not submission.penalty,
         "p": submission.penalty > 0,
         "n": bool(submission.result and submission.result.reason),
         "?": submission.needs_review,

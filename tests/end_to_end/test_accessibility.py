@@ -51,8 +51,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with sample_class.open_gradebook(course) as gradebook:
         gradebook.find_comment("causal_mask", NAME, NAME, "typical").manual_comment = "Look at [1](#x) `once` more."
         gradebook.db.commit()
-    write_report(course, ReportOptions(output=folder / "class.html"))
     write_report(course, ReportOptions(student="typical", output=folder))
+    write_report(course, ReportOptions(student="*"))
+    sample_class.nbgrader(course, "generate_feedback", NAME, "--student=perfect")
+    write_report(course, ReportOptions(output=folder / "class.html"))
     (folder / "gallery.html").write_text(gallery.page(), encoding="utf-8")
     return folder
 

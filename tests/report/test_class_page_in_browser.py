@@ -24,7 +24,8 @@ FOLLOW_ALL = """links => links.map(link => {
     const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     const page = document.documentElement, atEnd = scrollY + innerHeight >= page.scrollHeight - 1;
     const sticky = Array.from(document.querySelectorAll("thead th"))
-        .filter(th => getComputedStyle(th).position == "sticky").map(th => th.getBoundingClientRect()).filter(box => box.top <= 0 && box.bottom > 0);
+        .filter(th => getComputedStyle(th).position == "sticky").map(th => th.getBoundingClientRect())
+        .filter(box => box.top <= 0 && box.bottom > 0);
     const head = Math.max(0, ...sticky.map(box => box.bottom));
     return [link.hash, Math.round(target.getBoundingClientRect().top - head), atEnd];
 })"""

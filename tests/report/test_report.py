@@ -501,7 +501,7 @@ def test_who_was_late_is_marked_and_counted(empty: GradebookSnapshot) -> None:
     ]
     book = two_weeks(empty, *submissions, extensions={("dee", LESSON): timedelta(days=1)})
     page = page_of(book, lessons=[LESSON])
-    assert [row[1] for row in rows(page, "sortable")] == ["4", "4 l", "3 p", "4", "4"]
+    assert [row[1] for row in rows(page, "sortable")] == ["4", "4 L", "3 p", "4", "4"]
     assert named(page, "2 late") == ["bob", "cem"]
     assert "1 in the last 6 hours, 1 nobody knows when" in words_of(page.select_one("#times figcaption"))
     assert page.select_one("#times svg")["aria-label"].endswith("on the last day: 2; up to a day late: 2.")
