@@ -215,7 +215,7 @@ def count_lesson(
     gradable = [submission for submission in by_student if not _reason(submission)]
     results = [submission.result for submission in gradable if submission.result]
     current = {check.id for exercise in outline.exercises for check in exercise.checks}
-    outcomes = {submission.student: outcomes_of(submission) for submission in gradable}
+    outcomes = {submission.student: submission.outcomes for submission in gradable}
     return LessonCount(
         outline,
         graded=tuple(submission.student for submission in gradable),
@@ -247,11 +247,6 @@ def _count_notes(submissions: Sequence[GradedSubmission]) -> tuple[NoteCount, ..
     return tuple(sorted(counts, key=lambda note: -len(note.students)))
 
 
-def outcomes_of(submission: GradedSubmission) -> dict[str, Outcome]:
-    """Check → what it came to; empty where another program graded."""
-    return {outcome.check: outcome for outcome in submission.result.checks} if submission.result else {}
-
-
 def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[str, State]:
     """The state of each check of an exercise in a submission."""
     if _reason(submission):
@@ -261,7 +256,7 @@ def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[s
             check.id: Status.PASSED if submission.scores.get(check.id, 0.0) >= check.points else None
             for check in exercise.checks
         }
-    outcomes = outcomes_of(submission)
+    outcomes = submission.outcomes
     return {check.id: outcomes[check.id].status if check.id in outcomes else None for check in exercise.checks}
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Status
-from autograder.report.counts import State, outcomes_of, state_of, states_of
+from autograder.report.counts import State, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
 from autograder.report.page import render
 
@@ -142,7 +142,7 @@ def _lesson(
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
     cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
-    html, code, outcomes = panels_of(cells), code_of(cells), outcomes_of(graded)
+    html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (
         _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
     )

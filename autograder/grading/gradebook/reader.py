@@ -26,7 +26,7 @@ from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
-from autograder.grading.results import Result
+from autograder.grading.results import Outcome, Result
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 
@@ -92,6 +92,11 @@ class GradedSubmission:
     def raw_score(self) -> float:
         """The points before the penalty."""
         return sum(self.scores.values())
+
+    @cached_property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Check → what it came to; empty where another program graded."""
+        return {outcome.check: outcome for outcome in self.result.checks} if self.result else {}
 
     @property
     def needs_review(self) -> bool:
