@@ -1,10 +1,11 @@
 """How long does the class page of a large class take, and is it quick in a browser? Writes report.md.
 
-    python benchmarks/report.py             # 1,000 students in eight lessons
+    python benchmarks/report.py             # 1,000 students in all lessons
     python benchmarks/report.py 120 FOLDER  # a smaller class, kept in FOLDER, to look at
 
 The students are invented; what the checks tell them is real: it is what wrong answers of tests/answers are
-told. Their results go into a gradebook as `autograder grade` would record them, but without graded notebooks.
+told. Their results go into a gradebook as `autograder grade` would record them, but without graded notebooks; empty
+files stand for the pages that the class page links to.
 """
 
 from __future__ import annotations
@@ -24,10 +25,20 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from nbgrader.api import BaseCell, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook, new_uuid
-from sqlalchemy import create_engine, insert, select
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    new_uuid,
+)
+from sqlalchemy import create_engine, insert, select, update
 
 from autograder.course.lesson import Exercise, Lesson
+from autograder.course.predictions import questions_of
 from autograder.demo import sample_class
 from autograder.grading.gradebook.database import RESULTS
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
@@ -51,6 +62,8 @@ FIRST = (
     "Mehmet",
     "Noor",
 )
+PREDICTIONS = ("", "none", "some", "1", "2", "yes", "no", "both", "10", "half")
+FIRST_DUE, WEEK = datetime(2026, 1, 9, 22), timedelta(weeks=1)
 LAST = ("Abe", "Bauer", "Costa", "Diallo", "Eriksen", "Fischer", "García", "Haddad", "Ito", "Jansen", "Kaya", "O'Neill")
 UNREADABLE = ("The file is empty.", "The notebook is not JSON: line 1 column 1.", "There is no notebook in the folder.")
 NOTES = tuple(
@@ -102,6 +115,7 @@ def a_class(
         told: exercise → what each of its wrong answers is told.
     """
     chance = random.Random(seed)
+    asked = {lesson.name: [question.cell for question in questions_of(lesson)] for lesson in lessons}
     for number in range(count):
         strength, last = chance.betavariate(4, 1.5), len(lessons) - int(chance.expovariate(0.9))
         for lesson in lessons[: max(0, last)]:
@@ -111,7 +125,8 @@ def a_class(
                 continue
             checks = [outcome for each in lesson.exercises for outcome in _answer(chance, each, told, strength)]
             notes = tuple(note for note in NOTES if chance.random() < 0.06)
-            yield Result(student, lesson.name, tuple(checks), notes, seconds=1.0)
+            predictions = {cell: chance.choice(PREDICTIONS) for cell in asked[lesson.name]}
+            yield Result(student, lesson.name, tuple(checks), notes, predictions, seconds=1.0)
 
 
 def _answer(
@@ -132,7 +147,7 @@ def _answer(
     return [failed.get(each.check, each) for each in passed]
 
 
-def name(number: int) -> tuple[str, str]:
+def name_of(number: int) -> tuple[str, str]:
     """An invented first and last name."""
     return FIRST[number % len(FIRST)], LAST[number // len(FIRST) % len(LAST)] + (
         f" {number // 168 + 1}" if number >= 168 else ""
@@ -141,18 +156,22 @@ def name(number: int) -> tuple[str, str]:
 
 def store(db_url: str, results: Iterable[Result], students: int) -> int:
     """Put results into a released gradebook, and return how many."""
-    engine, begin, count = create_engine(db_url), datetime(2026, 1, 31, 18), 0
+    engine, count, chance = create_engine(db_url), 0, random.Random(0)
     with closing(engine.connect()) as connection, connection.begin():
         notebooks = {
             row[0]: row[1:] for row in connection.execute(select(Notebook.name, Notebook.id, Notebook.assignment_id))
         }
+        lessons = connection.execute(select(Assignment.name, Assignment.id).order_by(Assignment.name)).all()
+        due = {name: FIRST_DUE + place * WEEK for place, (name, _) in enumerate(lessons)}
+        for name, assignment in lessons:
+            connection.execute(update(Assignment).where(Assignment.id == assignment).values(duedate=due[name]))
         base = BaseCell.__table__
         cells = {
             (row[0], row[1]): row[2] for row in connection.execute(select(base.c.notebook_id, base.c.name, base.c.id))
         }
         RESULTS.create(connection, checkfirst=True)
-        names = [name(number) for number in range(students)]
-        people = [{"id": f"s{i:04}", "first_name": a, "last_name": b} for i, (a, b) in enumerate(names)]
+        named = [name_of(number) for number in range(students)]
+        people = [{"id": f"s{i:04}", "first_name": a, "last_name": b} for i, (a, b) in enumerate(named)]
         connection.execute(insert(Student), people)
         while some := list(islice(results, 500)):
             rows: dict[object, list[dict]] = {SubmittedAssignment: [], SubmittedNotebook: [], Grade: [], RESULTS: []}
@@ -160,8 +179,14 @@ def store(db_url: str, results: Iterable[Result], students: int) -> int:
                 notebook, assignment = notebooks[each.lesson]
                 mine, submission = {"student": each.student, "lesson": each.lesson}, new_uuid()
                 submitted, text = new_uuid(), json.dumps(each.to_json())
+                handed_in = due[each.lesson] + timedelta(hours=3 - chance.expovariate(1 / 30))
                 rows[SubmittedAssignment].append(
-                    {"id": submission, "assignment_id": assignment, "student_id": each.student}
+                    {
+                        "id": submission,
+                        "assignment_id": assignment,
+                        "student_id": each.student,
+                        "timestamp": handed_in,
+                    }
                 )
                 rows[SubmittedNotebook].append({"id": submitted, "notebook_id": notebook, "assignment_id": submission})
                 rows[Grade] += [
@@ -174,7 +199,7 @@ def store(db_url: str, results: Iterable[Result], students: int) -> int:
                     }
                     for outcome in each.checks
                 ]
-                when = begin + timedelta(seconds=count)
+                when = due[each.lesson] + timedelta(days=1, seconds=count)
                 kept = {
                     "submission_id": submission,
                     "digest": "",
@@ -196,7 +221,14 @@ def make(folder: Path, students: int) -> tuple[int, int]:
     lessons = sample_class.make_course(ROOT, folder)
     told = {each.name: told_by(lesson, each.name) for lesson in lessons for each in lessons[lesson].exercises}
     results = a_class(list(lessons.values()), told, students)
-    return len(lessons), store(f"sqlite:///{folder / 'gradebook.db'}", results, students)
+    count = store(f"sqlite:///{folder / 'gradebook.db'}", results, students)
+    for number in range(students):
+        feedback = folder / "feedback" / f"s{number:04}"
+        pages = [feedback / "feedback.html", *(feedback / name / f"{name}.html" for name in lessons)]
+        for page in pages:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.touch()
+    return len(lessons), count
 
 
 def in_browser(page: Path) -> dict[str, float]:

@@ -78,9 +78,9 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "report",
         help="write a page about what the class has understood, or one for each student",
         description="Write one HTML file about the class: the mistakes made most often, how each exercise and check "
-        "went, all points, and what could not be graded. With --student, write a page of feedback for each student "
-        "instead. Pages need nothing but a browser. Only you can read the files (your group too, where nbgrader shares "
-        "the course with one); students get theirs when you hand it out.",
+        "went, who stopped, when work was handed in, all points, and what could not be graded. With --student, write "
+        "a page of feedback for each student instead. Pages need nothing but a browser. Only you can read the files "
+        "(your group too, where nbgrader shares the course with one); students get theirs when you hand it out.",
     )
     command.add_argument(
         "lessons",

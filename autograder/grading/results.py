@@ -163,8 +163,11 @@ class Result:
         return cls(**values)
 
 
+FIELDS = {cls: frozenset(field.name for field in fields(cls)) for cls in (Result, Outcome, Note)}
+
+
 def _values(cls: type[Result | Outcome | Note], data: object) -> dict[str, Any]:
     """Return the fields of a dataclass as JSON has them, all of them and no more."""
-    if not isinstance(data, Mapping) or data.keys() != {field.name for field in fields(cls)}:
+    if not isinstance(data, Mapping) or data.keys() != FIELDS[cls]:
         raise ValueError(f"no {cls.__name__} of this version")
     return dict(data)

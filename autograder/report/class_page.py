@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Status
+from autograder.report.analytics import (
+    FEWEST,
+    LAST_HOURS,
+    HandInTimes,
+    Thirds,
+    count_hand_in_times,
+    count_thirds,
+    count_turnout,
+)
 from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
 from autograder.report.outline import ExerciseOutline, LessonOutline
-from autograder.report.page import code, mean, number, render, shortened
+from autograder.report.page import code, render, shortened
+from autograder.report.roster import LEGEND, PageLinks, Roster, rows_of
 
 TOP = 10
 MOST_MISTAKES = 12  # shown for an exercise
 MOST_NOTES = 30
 MOST_RULES = 3
 MOST_PREDICTIONS = 8  # shown for a question
-LEGEND = {
-    "h": "points given by hand",
-    "e": "with extra credit",
-    "l": "points taken off for being late",
-    "n": "could not be graded",
-    "?": "somebody should look at it",
-    "w": "handed in, not graded yet",
-}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10."""
-
-    text: str
-    marks: str = ""
-    shade: int | None = None
-
-
-@dataclass(frozen=True)
-class Row:
-    """A student in the table."""
-
-    id: str
-    name: str
-    cells: tuple[Cell, ...]
-    total: float
-    share: str
+LONGEST = 1000  # characters of a rule, a mistake or a note
+NO_LINKS = PageLinks()
 
 
 class Link(NamedTuple):
@@ -80,8 +62,9 @@ class TopMistake(NamedTuple):
 
 
 class HardCheck(NamedTuple):
-    """A check among the hardest, and its exercise."""
+    """A check, with the name of its lesson, and its exercise."""
 
+    lesson: str
     check: CheckCount
     exercise: ExerciseCount
 
@@ -94,113 +77,115 @@ class TitledSpread(NamedTuple):
 
 
 def class_page(
-    book: GradebookSnapshot, lessons: Sequence[LessonOutline], waiting: Collection[tuple[str, str]] = ()
+    book: GradebookSnapshot,
+    lessons: Sequence[LessonOutline],
+    waiting: Collection[tuple[str, str]] = (),
+    *,
+    links: PageLinks = NO_LINKS,
+    now: datetime | None = None,
 ) -> bytes:
     """Make the page.
 
     Args:
+        lessons: those that count.
         waiting: (student, lesson) of what was handed in and is not graded yet.
+        links: to other pages.
+        now: in UTC; what is due later is not called missing.
     """
+    names = {outline.name for outline in lessons}
     waiting = {pair for pair in waiting if pair not in book.graded}
     students = {**{student: Student(student) for student, _ in waiting}, **book.students}
+    roster = Roster(students.values())
     by_lesson: dict[str, list[GradedSubmission]] = {outline.name: [] for outline in lessons}
     for submission in book.graded.values():
         if submission.lesson in by_lesson:
             by_lesson[submission.lesson].append(submission)
+    graded = [submission for submissions in by_lesson.values() for submission in submissions]
+    handed_in = {(submission.student, submission.lesson) for submission in graded} | waiting
+    has_time = book.not_due(((student, name) for name in names for student in students), now) - handed_in
     counts = [
         count_lesson(
-            outline, students, by_lesson[outline.name], {student for student, name in waiting if name == outline.name}
+            outline,
+            students,
+            by_lesson[outline.name],
+            {student for student, name in waiting if name == outline.name},
+            {student for student, name in has_time if name == outline.name},
         )
         for outline in lessons
     ]
-    labels = labels_of(students.values())
-    rows = [_row(book, student, labels[student.id], lessons, waiting) for student in students.values()]
-    graded = [submission for submissions in by_lesson.values() for submission in submissions]
+    rows = rows_of(book, roster, lessons, waiting, has_time, links)
     present = {submission.student for submission in graded}
-    maximum = sum(outline.points for outline in lessons)
-    totals = [row.total for row in rows if row.id in present]
+    percents = [row.percent for row in rows if row.id in present and row.percent is not None]
     marks = {mark for row in rows for cell in row.cells for mark in cell.marks}
     spreads = [TitledSpread(count.spread, count.outline.label) for count in counts if count.spread]
-    if len(spreads) > 1 and (whole := Spread.of(totals, maximum)):
-        spreads.insert(0, TitledSpread(whole, "All lessons together"))
+    if len(spreads) > 1 and (whole := Spread.of(percents, 100)):
+        spreads.insert(0, TitledSpread(whole, "All lessons together, in per cent"))
+    turnout = count_turnout(lessons, students, handed_in, has_time) if len(lessons) > 1 else ()
+    thirds = count_thirds(lessons, graded)
     top, hardest = _top(counts), _hardest(counts)
-    absent = set(students) - present - {student for student, name in waiting if name in by_lesson}
+    times = _times(book, lessons, by_lesson)
+    shown = {
+        Link("mistakes", "Mistakes"): top,
+        Link("exercises", "Exercises"): any(lesson.graded for lesson in counts),
+        Link("checks", "Hardest checks"): hardest,
+        Link("weeks", "Over the weeks"): turnout,
+        Link("times", "Times"): times,
+        Link("scores", "Scores"): spreads,
+        Link("students", "Students"): True,
+    }
     return render(
         "class.html",
         script="class.js",
         course=book.course.name,
         where=book.where,
         last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
-        contents=_contents(counts, bool(top), bool(hardest), bool(spreads)),
-        facts=_facts(students, counts, totals, maximum, sum(submission.needs_review for submission in graded)),
+        contents=[link for link, is_shown in shown.items() if is_shown]
+        + [Link(outline.name, outline.label) for outline in lessons],
+        facts=_facts(students, counts, percents, sum(submission.needs_review for submission in graded)),
         graded=graded,
         waiting=len([pair for pair in waiting if pair[1] in by_lesson]),
         top=top,
         hardest=hardest,
+        odd=_odd(counts, thirds),
+        thirds=thirds,
+        turnout=turnout,
+        most_stopped=max(turnout, key=lambda lesson: len(lesson.stopped), default=None),
+        stopped=sum(len(lesson.stopped) for lesson in turnout),
+        began=len({student for student, name in handed_in if name in names}),
+        times=times,
         spreads=spreads,
         lessons=counts,
+        due={outline.name: book.lessons[outline.name].duedate for outline in lessons},
         anchors=_anchors(lessons),
-        rows=sorted(rows, key=lambda row: (row.name.casefold(), row.id)),
-        ids=any(row.name != row.id for row in rows),
-        maximum=maximum,
+        rows=rows,
+        ids=any(one.name != one.id for one in students.values()),
+        maximum=sum(outline.points for outline in lessons),
         legend=[(mark, meaning) for mark, meaning in LEGEND.items() if mark in marks],
-        absent=_label_all(labels, absent),
-        labels=labels,
-        label_all=partial(_label_all, labels),
+        absent=roster.label_all(set(students) - {student for student, name in handed_in if name in names}),
+        labels=roster.labels,
+        label_all=roster.label_all,
         parts=_parts,
         any_without_verdict=any(exercise.without_verdict for lesson in counts for exercise in lesson.exercises),
         rules=_rules,
+        longest=LONGEST,
+        fewest=FEWEST,
+        hours=LAST_HOURS // timedelta(hours=1),
         most_mistakes=MOST_MISTAKES,
         most_notes=MOST_NOTES,
         most_predictions=MOST_PREDICTIONS,
     )
 
 
-def labels_of(students: Iterable[Student]) -> dict[str, str]:
-    """What to call each student; two of the same name have their ids with it."""
-    students = list(students)
-    bearers = Counter(student.name for student in students)
-    return {
-        student.id: student.name if bearers[student.name] == 1 else f"{student.name} ({student.id})"
-        for student in students
-    }
-
-
-def _label_all(labels: Mapping[str, str], students: Iterable[str]) -> list[str]:
-    return sorted((labels[student] for student in students), key=str.casefold)
-
-
-def _row(
-    book: GradebookSnapshot,
-    student: Student,
-    label: str,
-    lessons: Sequence[LessonOutline],
-    waiting: Collection[tuple[str, str]],
-) -> Row:
-    graded = [book.graded.get((student.id, outline.name)) for outline in lessons]
-    cells = (
-        _cell(submission, outline.points, (student.id, outline.name) in waiting)
-        for submission, outline in zip(graded, lessons, strict=True)
-    )
-    total = sum(submission.score for submission in graded if submission)
-    maximum = sum(outline.points for outline in lessons)
-    share = str(round(100 * total / maximum)) if maximum else ""
-    name = student.name if student.name != student.id else label
-    return Row(student.id, name, tuple(cells), total, share)
-
-
-def _cell(submission: GradedSubmission | None, maximum: float, waits: bool) -> Cell:
-    if submission is None:
-        return Cell("–", "w" if waits else "")
-    marks = {
-        "h": bool(submission.by_hand),
-        "e": bool(submission.extra),
-        "l": submission.penalty > 0,
-        "n": bool(submission.result and submission.result.reason),
-        "?": submission.needs_review,
-    }
-    shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
-    return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade)
+def _times(
+    book: GradebookSnapshot, lessons: Sequence[LessonOutline], by_lesson: Mapping[str, Sequence[GradedSubmission]]
+) -> list[HandInTimes]:
+    """When those lessons were handed in of which that is known."""
+    times = []
+    for outline in lessons:
+        submissions = by_lesson[outline.name]
+        due = {one.student: date for one in submissions if (date := book.due(one.student, outline.name))}
+        times.append(count_hand_in_times(outline, submissions, due) if due else None)
+    return [each for each in times if each]
 
 
 def _anchors(lessons: Sequence[LessonOutline]) -> dict[ExerciseOutline, str]:
@@ -219,7 +204,7 @@ def _parts(count: ExerciseCount) -> list[BarPart]:
 
 def _rules(check: CheckCount) -> Markup:
     shown = (
-        Markup("{} <small>({})</small>").format(code(shortened(rule, 200)), count)
+        Markup("{} <small>({})</small>").format(code(shortened(rule, LONGEST)), count)
         for rule, count in check.rules[:MOST_RULES]
     )
     return Markup("; ").join(shown)
@@ -240,7 +225,7 @@ def _top(lessons: Sequence[LessonCount]) -> list[TopMistake]:
 def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
     """The checks that the largest part of those who tried failed."""
     failed = [
-        HardCheck(check, exercise)
+        HardCheck(lesson.outline.name, check, exercise)
         for lesson in lessons
         for exercise in lesson.exercises
         for check in exercise.checks
@@ -249,20 +234,19 @@ def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
     return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
 
 
-def _contents(lessons: Sequence[LessonCount], top: bool, hardest: bool, spreads: bool) -> list[Link]:
-    shown = {
-        Link("mistakes", "Mistakes"): top,
-        Link("exercises", "Exercises"): any(lesson.graded for lesson in lessons),
-        Link("checks", "Hardest checks"): hardest,
-        Link("scores", "Scores"): spreads,
-        Link("students", "Students"): True,
-    }
-    parts = [link for link, is_shown in shown.items() if is_shown]
-    return parts + [Link(lesson.outline.name, lesson.outline.label) for lesson in lessons]
+def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds]) -> list[HardCheck]:
+    """The checks that weaker students passed more often than stronger ones."""
+    return [
+        HardCheck(lesson.outline.name, check, exercise)
+        for lesson in lessons
+        for exercise in lesson.exercises
+        for check in exercise.checks
+        if (each := thirds.get((lesson.outline.name, check.check.id))) and each.is_odd
+    ]
 
 
 def _facts(
-    students: Collection[str], lessons: Sequence[LessonCount], totals: Sequence[float], maximum: float, to_review: int
+    students: Collection[str], lessons: Sequence[LessonCount], percents: Sequence[float], to_review: int
 ) -> list[Fact]:
     """The numbers at the head of the page."""
     rare = {
@@ -274,6 +258,6 @@ def _facts(
     graded = sum(len(lesson.graded) for lesson in lessons)
     facts = [Fact(str(len(students)), "students"), Fact(str(graded), "notebooks graded")]
     facts += [Fact(str(count), label) for label, count in rare.items() if count]
-    if totals:
-        facts.append(Fact(f"{mean(sum(totals) / len(totals))} of {number(maximum)}", "points on average"))
+    if percents:
+        facts.append(Fact(f"{round(sum(percents) / len(percents))} %", "of the points on average"))
     return facts

@@ -172,7 +172,8 @@ class LessonCount:
         graded: who handed in what could be graded, sorted.
         ungradable: who handed in something else, with the reason.
         waiting: who handed in what is not graded yet.
-        nothing: who handed in nothing.
+        nothing: who handed in nothing, and has no time left.
+        has_time: who handed in nothing, and still has time.
         foreign: how many another program graded, which kept points alone.
         older: how many were graded with other checks than the gradebook has now.
         unenforced: how many were graded without the whole sandbox.
@@ -184,6 +185,7 @@ class LessonCount:
     ungradable: tuple[Ungradable, ...]
     waiting: tuple[str, ...]
     nothing: tuple[str, ...]
+    has_time: tuple[str, ...]
     foreign: int
     older: int
     unenforced: int
@@ -194,7 +196,11 @@ class LessonCount:
 
 
 def count_lesson(
-    outline: LessonOutline, students: Collection[str], submissions: Sequence[GradedSubmission], waiting: Collection[str]
+    outline: LessonOutline,
+    students: Collection[str],
+    submissions: Sequence[GradedSubmission],
+    waiting: Collection[str],
+    has_time: Collection[str] = (),
 ) -> LessonCount:
     """Count one lesson.
 
@@ -202,18 +208,21 @@ def count_lesson(
         students: the whole class.
         submissions: what the gradebook has of this lesson.
         waiting: who handed it in without being graded yet.
+        has_time: who handed in nothing, and whose time is not over.
     """
+    came = {submission.student for submission in submissions}.union(waiting)
     by_student = sorted(submissions, key=lambda submission: submission.student)
     gradable = [submission for submission in by_student if not _reason(submission)]
     results = [submission.result for submission in gradable if submission.result]
     current = {check.id for exercise in outline.exercises for check in exercise.checks}
-    outcomes = {submission.student: outcomes_of(submission) for submission in gradable}
+    outcomes = {submission.student: submission.outcomes for submission in gradable}
     return LessonCount(
         outline,
         graded=tuple(submission.student for submission in gradable),
         ungradable=tuple(Ungradable(graded.student, reason) for graded in by_student if (reason := _reason(graded))),
         waiting=tuple(sorted(waiting)),
-        nothing=tuple(sorted(set(students) - {submission.student for submission in submissions} - set(waiting))),
+        nothing=tuple(sorted(set(students) - came - set(has_time))),
+        has_time=tuple(sorted(has_time)),
         foreign=sum(submission.result is None for submission in submissions),
         older=sum({outcome.check for outcome in result.checks} != current for result in results),
         unenforced=sum(bool(result.unenforced) for result in results),
@@ -238,11 +247,6 @@ def _count_notes(submissions: Sequence[GradedSubmission]) -> tuple[NoteCount, ..
     return tuple(sorted(counts, key=lambda note: -len(note.students)))
 
 
-def outcomes_of(submission: GradedSubmission) -> dict[str, Outcome]:
-    """Check → what it came to; empty where another program graded."""
-    return {outcome.check: outcome for outcome in submission.result.checks} if submission.result else {}
-
-
 def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[str, State]:
     """The state of each check of an exercise in a submission."""
     if _reason(submission):
@@ -252,7 +256,7 @@ def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[s
             check.id: Status.PASSED if submission.scores.get(check.id, 0.0) >= check.points else None
             for check in exercise.checks
         }
-    outcomes = outcomes_of(submission)
+    outcomes = submission.outcomes
     return {check.id: outcomes[check.id].status if check.id in outcomes else None for check in exercise.checks}
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from autograder.course.config import CourseError, read_notebook
-from autograder.course.lesson import Exercise, Lesson
-from autograder.course.predictions import questions_of
+from autograder.course.lesson import Cell, Exercise, Lesson
+from autograder.course.predictions import PREFIX, questions_of
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code, markdown
@@ -18,6 +18,8 @@ from autograder.report.page import code, markdown
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 OTHER = "other checks"
+COMPARED = re.compile(r"yours\.compare\(\s*(\w+),")
+HAPPENED = re.compile(r"^what happened   (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,16 @@ class ExerciseOutline:
 
 @dataclass(frozen=True)
 class QuestionOutline:
-    """What a predict cell asks: its id, the paragraph that asks, as HTML, and what to write between the quotes."""
+    """What a predict cell asks: its id, the paragraph that asks, as HTML, and what to write between the quotes.
+
+    Attributes:
+        happened: what came when the lesson itself was run; "" where its stored outputs do not say.
+    """
 
     cell: str
     text: Markup
     kind: Markup
+    happened: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,9 +142,23 @@ def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
 
 def _questions(source: Lesson) -> tuple[QuestionOutline, ...]:
     return tuple(
-        QuestionOutline(question.cell, markdown(question.text), code(question.kind))
+        QuestionOutline(
+            question.cell, markdown(question.text), code(question.kind), what_happened(source.cells, question.cell)
+        )
         for question in questions_of(source)
     )
+
+
+def what_happened(cells: Sequence[Cell], question: str) -> str:
+    """What stands beside a prediction in a lesson's stored outputs; "" where that is not plain."""
+    name = f"predicted_{question.removeprefix(PREFIX)}"
+    for cell in cells:
+        compared = COMPARED.findall(cell.source) if cell.kind == "code" else []
+        if name in compared:
+            streams = (output for output in cell.raw.get("outputs", ()) if output["output_type"] == "stream")
+            happened = HAPPENED.findall("".join(str(output["text"]) for output in streams))
+            return happened[compared.index(name)] if len(happened) == len(compared) else ""
+    return ""
 
 
 def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tuple[ExerciseOutline, ...]:

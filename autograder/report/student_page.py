@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Status
-from autograder.report.counts import State, outcomes_of, state_of, states_of
+from autograder.report.counts import State, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
 from autograder.report.page import render
 
@@ -70,11 +71,18 @@ class ExerciseShown:
 
 @dataclass(frozen=True)
 class LessonShown:
-    """How one lesson went; `graded` is None where there is nothing, or nothing yet."""
+    """How one lesson went.
+
+    Attributes:
+        graded: None where there is nothing, or nothing yet.
+        waits: something was handed in, and is not graded yet.
+        due: where nothing was handed in and there still is time; in UTC.
+    """
 
     outline: LessonOutline
     graded: GradedSubmission | None
     waits: bool
+    due: datetime | None = None
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
 
@@ -96,14 +104,21 @@ class LessonShown:
 
 
 def student_page(
-    book: GradebookSnapshot, lessons: Sequence[LessonOutline], student: str, waiting: Collection[tuple[str, str]] = ()
+    book: GradebookSnapshot,
+    lessons: Sequence[LessonOutline],
+    student: str,
+    waiting: Collection[tuple[str, str]] = (),
+    *,
+    now: datetime | None = None,
 ) -> bytes:
     """Make the page of one student.
 
     Args:
+        lessons: those that count.
         waiting: (student, lesson) of what was handed in and is not graded yet.
+        now: in UTC; what is due later is not counted, unless it was handed in.
     """
-    shown = [_lesson(book, outline, student, (student, outline.name) in waiting) for outline in lessons]
+    shown = [_lesson(book, outline, student, (student, outline.name) in waiting, now) for outline in lessons]
     panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
     scores = [lesson.graded.score for lesson in shown if lesson.graded]
     return render(
@@ -113,22 +128,26 @@ def student_page(
         course=book.course.name,
         lessons=shown,
         total=sum(scores),
-        maximum=sum(outline.points for outline in lessons),
+        maximum=sum(lesson.outline.points for lesson in shown if not lesson.due),
         words=WORDS,
     )
 
 
-def _lesson(book: GradebookSnapshot, outline: LessonOutline, student: str, waits: bool) -> LessonShown:
+def _lesson(
+    book: GradebookSnapshot, outline: LessonOutline, student: str, waits: bool, now: datetime | None
+) -> LessonShown:
     graded = book.graded.get((student, outline.name))
+    if not graded and not waits and book.not_due([(student, outline.name)], now):
+        return LessonShown(outline, None, waits, book.due(student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, waits)
     cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
-    html, code, outcomes = panels_of(cells), code_of(cells), outcomes_of(graded)
+    html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (
         _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
     )
     written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
-    return LessonShown(outline, graded, waits, tuple(exercises), tuple(written))
+    return LessonShown(outline, graded, waits, exercises=tuple(exercises), written=tuple(written))
 
 
 def _exercise(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
+from urllib.parse import quote
 
 from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
@@ -14,6 +16,7 @@ from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradeboo
 from autograder.report.class_page import class_page
 from autograder.report.outline import LessonOutline, outlines_of
 from autograder.report.page import write
+from autograder.report.roster import PageLinks
 from autograder.report.student_page import student_page
 
 CLASS_PAGE = "report.html"
@@ -47,12 +50,13 @@ def write_report(root: Path, options: ReportOptions) -> str:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
     book = read_gradebook(root)
-    lessons = outlines_of(book, options.lessons or _begun(book))
+    names = options.lessons or _begun(book)
+    lessons = outlines_of(book, names) if names else []
     waiting = _waiting(book, lessons)
     if options.student:
         return _students(book, lessons, waiting, options)
     path = options.output or book.course.root / CLASS_PAGE
-    data = class_page(book, lessons, waiting)
+    data = class_page(book, lessons, waiting, links=_links(book, lessons, path))
     write(path, data, mode=mode_of(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
@@ -91,15 +95,14 @@ def _is_name(student: str) -> bool:
 
 
 def _begun(book: GradebookSnapshot) -> list[str]:
-    """The lessons that somebody has handed in or that are due; all of them as long as there are none."""
+    """The lessons that count: those that somebody has handed in or that are due."""
     now = datetime.now(UTC).replace(tzinfo=None)
     graded = {lesson for _, lesson in book.graded}
-    begun = (
+    return [
         name
         for name, lesson in book.lessons.items()
         if name in graded or (lesson.duedate and lesson.duedate < now) or book.course.students(name)
-    )
-    return list(begun) or list(book.lessons)
+    ]
 
 
 def _waiting(book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
@@ -114,17 +117,40 @@ def _place(book: GradebookSnapshot, student: str, folder: Path | None) -> Path:
     Raises:
         CourseError: there is no such folder.
     """
-    if folder is not None:
-        return folder / f"{student}.html"
-    lesson = "autograder-lesson"
-    whole = book.course.feedback(student, lesson)
-    above = next(path for path in (whole, *whole.parents) if lesson not in path.parts)
-    if above.name != student:
+    path = folder / f"{student}.html" if folder is not None else _usual_place(book, student)
+    if path is None:
         raise CourseError(
             "In nbgrader_config.py, the feedback of a student is not in one folder, in which a page about all lessons "
             "could lie. Name a folder for the pages with --output."
         )
-    return above / STUDENT_PAGE
+    return path
+
+
+def _usual_place(book: GradebookSnapshot, student: str) -> Path | None:
+    """Where a student's page lies as a rule; None where their feedback is not in one folder."""
+    lesson = "autograder-lesson"
+    whole = book.course.feedback(student, lesson)
+    above = next(path for path in (whole, *whole.parents) if lesson not in path.parts)
+    return above / STUDENT_PAGE if above.name == student else None
+
+
+def _links(book: GradebookSnapshot, lessons: Sequence[LessonOutline], page: Path) -> PageLinks:
+    """The pages about students that are there, seen from the class page."""
+    students, notebooks = {}, {}
+    for student in filter(_is_name, book.students):
+        if (path := _usual_place(book, student)) and path.is_file():
+            students[student] = _address(path, page)
+        for outline in lessons:
+            if (student, outline.name) in book.graded:
+                path = book.course.feedback(student, outline.name) / f"{outline.name}.html"
+                if path.is_file():
+                    notebooks[student, outline.name] = _address(path, page)
+    return PageLinks(students, notebooks)
+
+
+def _address(path: Path, page: Path) -> str:
+    """A file's address in a link on a page."""
+    return quote(os.fsencode(os.path.relpath(path, page.parent)))
 
 
 def _make_folder(folder: Path, book: GradebookSnapshot) -> None:

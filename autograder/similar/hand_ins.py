@@ -18,7 +18,6 @@ from autograder.grading.results import Outcome, Status
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.submission.reader import cells_of as submitted_cells_of
 from autograder.grading.submission.repair import repair
-from autograder.report.counts import outcomes_of
 from autograder.similar.traits import Kind, Trait, Traits, traits_of
 
 OWN_CELLS, NAMES, WORDS = "cells of their own", "names", "words"  # aspects beside the exercises
@@ -98,7 +97,7 @@ def read_hand_ins(book: GradebookSnapshot, lesson: str, source: NotebookNode) ->
     for student in book.course.students(lesson):
         with suppress(NotGradable, OSError):
             graded = book.graded.get((student, lesson))
-            outcomes = outcomes_of(graded).values() if graded else ()
+            outcomes = graded.outcomes.values() if graded else ()
             slips = tuple(outcome for outcome in outcomes if outcome.status is Status.FAILED)
             cells, is_cut = _cells(book.course, student, lesson, source)
             yield HandIn(student, cells, slips, is_cut)

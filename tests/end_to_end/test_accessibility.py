@@ -54,8 +54,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with sample_class.open_gradebook(course) as gradebook:
         gradebook.find_comment("causal_mask", NAME, NAME, "typical").manual_comment = "Look at [1](#x) `once` more."
         gradebook.db.commit()
-    write_report(course, ReportOptions(output=folder / "class.html"))
     write_report(course, ReportOptions(student="typical", output=folder))
+    write_report(course, ReportOptions(student="*"))
+    sample_class.nbgrader(course, "generate_feedback", NAME, "--student=perfect")
+    write_report(course, ReportOptions(output=folder / "class.html"))
     for number in range(30):  # of whom the first two share what no other has
         notebook, mine = copy.deepcopy(work["typical"]), max(1, number)
         for cell in notebook.cells:

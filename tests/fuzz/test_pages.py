@@ -192,6 +192,7 @@ def submissions(draw: st.DrawFn) -> GradedSubmission:
         by_hand=frozenset(draw(st.sets(st.sampled_from(list(CHECKS))))),
         penalty=abs(draw(points)),
         to_review=frozenset(draw(st.sets(st.sampled_from(list(CHECKS))))),
+        submitted=draw(st.one_of(st.none(), st.datetimes())),
         recorded=draw(st.one_of(st.none(), st.datetimes(datetime(2000, 1, 1)))),
         result=draw(st.one_of(st.just(result), st.just(result), st.none())),
         extra=draw(st.dictionaries(st.sampled_from(list(CHECKS)), points)),

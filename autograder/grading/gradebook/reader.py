@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
-from autograder.grading.results import Result
+from autograder.grading.results import Outcome, Result
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 
@@ -93,6 +93,11 @@ class GradedSubmission:
         """The points before the penalty."""
         return sum(self.scores.values())
 
+    @cached_property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Check → what it came to; empty where another program graded."""
+        return {outcome.check: outcome for outcome in self.result.checks} if self.result else {}
+
     @property
     def needs_review(self) -> bool:
         """Somebody is to look at it before its points are final."""
@@ -114,6 +119,7 @@ class GradebookSnapshot:
         graded: by (student, lesson).
         course: where nbgrader keeps what.
         where: the gradebook: its file, or the address of its server without the password.
+        extensions: by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing.
     """
 
     lessons: Mapping[str, GradebookLesson]
@@ -121,6 +127,17 @@ class GradebookSnapshot:
     graded: Mapping[tuple[str, str], GradedSubmission]
     course: Course
     where: str = ""
+    extensions: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
+
+    def due(self, student: str, lesson: str) -> datetime | None:
+        """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""
+        date = self.lessons[lesson].duedate
+        return date + self.extensions.get((student, lesson), timedelta()) if date else None
+
+    def not_due(self, pairs: Iterable[tuple[str, str]], now: datetime | None = None) -> set[tuple[str, str]]:
+        """Those of the (student, lesson) of which the due date is still to come."""
+        moment = now or datetime.now(UTC).replace(tzinfo=None)
+        return {pair for pair in pairs if (due := self.due(*pair)) and due > moment}
 
     def choose_lessons(self, names: Sequence[str]) -> list[GradebookLesson]:
         """The lessons of these names; where there are none, all.
@@ -151,9 +168,13 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
     gradebook = Gradebook(db_url or course.db_url, course.root)
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
-        students, rows = read_students(connection), _SubmissionRows.read(connection)
+        students, rows, extensions = (
+            read_students(connection),
+            _SubmissionRows.read(connection),
+            _extensions(connection),
+        )
     # Put together while nobody waits for the gradebook.
-    return GradebookSnapshot(lessons, students, rows.graded(), course, gradebook.where)
+    return GradebookSnapshot(lessons, students, rows.graded(), course, gradebook.where, extensions)
 
 
 def read_students(connection: Connection) -> dict[str, Student]:
@@ -175,6 +196,13 @@ def read_students(connection: Connection) -> dict[str, Student]:
         )
         for row in connection.execute(select(*columns).order_by(StudentRow.id))
     }
+
+
+def _extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
+    columns = SubmittedAssignment.student_id, Assignment.name.label("lesson"), SubmittedAssignment.extension
+    query = select(*columns).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+    rows = connection.execute(query.where(SubmittedAssignment.extension.is_not(None)))
+    return {(row.student_id, row.lesson): row.extension for row in rows}
 
 
 @dataclass(frozen=True)

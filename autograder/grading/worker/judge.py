@@ -299,7 +299,7 @@ def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
 
 def rehearse() -> None:
     """Touch what takes time when it is first used."""
-    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": "1", "execution_count": None}
+    cell: dict[str, object] = {"cell_type": "code", "id": "a", "metadata": {}, "source": "1", "execution_count": None}
     cell["outputs"] = [error_output("E", "e")]
     notebook = _from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     repair(notebook, cells_of(_written(notebook).encode()))

@@ -7,7 +7,7 @@
 
   function value(row, column, numeric) {
     const cell = row.cells[column];
-    return numeric ? Number.parseFloat(cell.firstChild?.data) : cell.textContent; // marks come after the number
+    return numeric ? Number.parseFloat(cell.textContent) : cell.textContent; // marks come after the number
   }
 
   function sort(header) {
@@ -30,7 +30,7 @@
   function filter(words, said) {
     const wanted = words.normalize().toLowerCase().split(/\s+/).filter(Boolean);
     const rows = Array.from(table.tBodies[0].rows);
-    const names = table.tHead.rows[0].cells[1].classList.contains("n") ? 1 : 2;
+    const names = table.querySelector("thead .id") ? 2 : 1;
     let shown = 0;
     for (const row of rows) {
       const text = Array.from(row.cells).slice(0, names).map((cell) => cell.textContent).join(" ").normalize().toLowerCase();

@@ -20,6 +20,7 @@ from autograder.grading import grade
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Note, NoteKind
+from autograder.student.extend import ExtendOptions, give_time
 
 REAL = "02_multi_head_attention"
 
@@ -97,6 +98,22 @@ def test_what_is_taken_off_for_being_late_does_not_count(course: Path) -> None:
     assert (ada.raw_score, ada.penalty, ada.score) == (3, 3, 0)
     assert (bob.raw_score, bob.penalty, bob.score) == (3, 0, 3)
     assert book.lessons[LESSON].duedate == DUE
+
+
+def test_more_time_moves_a_students_due_date(course: Path) -> None:
+    """An extension counts for whom it was given to, handed in or not; what is due later than now is told apart."""
+    record(course, ["ada", "bob"])
+    assert read_gradebook(course).due("ada", LESSON) is None
+    set_duedate(course)
+    with open_gradebook(course) as gradebook:
+        gradebook.add_student("cem")
+    give_time(course, ExtendOptions(LESSON, ["ada", "cem"], by="2d"), Console(quiet=True))
+    book = read_gradebook(course)
+    later = DUE + timedelta(days=2)
+    assert [book.due(student, LESSON) for student in ("ada", "bob", "cem")] == [later, DUE, later]
+    pairs = {(student, LESSON) for student in book.students}
+    assert book.not_due(pairs, DUE) == {("ada", LESSON), ("cem", LESSON)}
+    assert book.not_due(pairs, later) == set() and ("cem", LESSON) not in book.graded
 
 
 def test_results_come_along(course: Path) -> None:

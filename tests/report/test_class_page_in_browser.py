@@ -1,0 +1,74 @@
+"""The class page in Chromium: its links lead where they say, and nothing of it is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from support.accessibility import OPEN_ALL
+from support.browser import chromium, window
+from support.invented_class import invented_class
+
+from autograder.grading.gradebook.reader import read_gradebook
+from autograder.report.class_page import class_page
+from autograder.report.outline import outlines_of
+
+STUDENTS = 40
+BELOW = 40  # pixels between the top of the window and what a link leads to
+LINKS = "main a[href^='#'], nav a"
+# Runs in the page: follows each link, and says how far below the top it led, and whether the page ends there.
+FOLLOW_ALL = """links => links.map(link => {
+    link.click();
+    const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    const page = document.documentElement, atEnd = scrollY + innerHeight >= page.scrollHeight - 1;
+    const sticky = Array.from(document.querySelectorAll("thead th"))
+        .filter(th => getComputedStyle(th).position == "sticky").map(th => th.getBoundingClientRect())
+        .filter(box => box.top <= 0 && box.bottom > 0);
+    const head = Math.max(0, ...sticky.map(box => box.bottom));
+    return [link.hash, Math.round(target.getBoundingClientRect().top - head), atEnd];
+})"""
+
+
+@pytest.fixture(scope="module")
+def page(small_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a class in which all lessons have mistakes, hardest checks, and who could not be graded."""
+    book = invented_class(read_gradebook(small_course), STUDENTS)
+    path = tmp_path_factory.mktemp("page") / "class.html"
+    path.write_bytes(class_page(book, outlines_of(book, [])))
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(page: Path) -> Iterator[Browser]:
+    """One Chromium; the page is made before, since playwright keeps an event loop in this thread."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["folded", "open"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_links_lead_to_the_top_of_their_target(browser: Browser, page: Path, width: int, is_open: bool) -> None:
+    """Each link within the page, in what is folded too, brings its target just below the window's top."""
+    with window(browser, "links", width=width) as seen:
+        seen.page.goto(page.as_uri())
+        if is_open:
+            seen.page.evaluate(OPEN_ALL)
+        followed = seen.page.locator(LINKS).evaluate_all(FOLLOW_ALL)
+        assert len(followed) > 100 and not seen.errors
+        astray = [(target, top) for target, top, at_end in followed if not (0 <= top <= BELOW or (at_end and top > 0))]
+        assert not astray
+
+
+def test_a_link_from_elsewhere_leads_there_too(browser: Browser, page: Path) -> None:
+    """An address with an exercise's anchor opens the page at that exercise, and a click on a link by mouse as well."""
+    with window(browser, "links") as seen:
+        seen.page.goto(f"{page.as_uri()}#02_multi_head_attention-split_heads")
+        assert 0 <= seen.page.locator("[id='02_multi_head_attention-split_heads']").bounding_box()["y"] <= BELOW
+        seen.page.locator("ol.top summary").first.click()
+        link = seen.page.locator("ol.top a").first
+        target = seen.page.locator(f"[id='{link.get_attribute('href')[1:]}']")
+        link.click()
+        seen.page.wait_for_timeout(100)
+        assert 0 <= target.bounding_box()["y"] <= BELOW
