@@ -45,8 +45,12 @@ def test_the_answers_train_and_decode(scope: dict) -> None:
 @pytest.mark.parametrize(
     ("lesson", "sizes", "rate"),
     [
-        ("06_training", "{name}={value}", "learning_rate(step + 1, 64, {warmup})"),
-        ("07_greedy_decoding", '\\"{name}\\": {value}', "paper_optimizer(model, warmup_steps={warmup})"),
+        ("06_training", "{name}={value}", "learning_rate(step + 1, 64, {warmup}) * (1 - step / num_steps)"),
+        (
+            "07_greedy_decoding",
+            '\\"{name}\\": {value}',
+            "paper_optimizer(model, warmup_steps={warmup}, num_steps=len(batches))",
+        ),
     ],
 )
 def test_the_recipe_is_that_of_the_lessons(lesson: str, sizes: str, rate: str) -> None:
@@ -56,8 +60,8 @@ def test_the_recipe_is_that_of_the_lessons(lesson: str, sizes: str, rate: str) -
     assert ", ".join(sizes.format(name=name, value=value) for name, value in layers.items()) in text
     assert f"Transformer({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, " in text
     assert f"dropout={chain.SIZES['dropout']}).to(device)" in text
-    assert f"data.copy_task(data.shortened({chain.STEPS}), batch_size=128" in text
-    assert all(words in text for words in (rate.format(warmup=chain.WARMUP), "lr=0.1", "betas=(0.9, 0.98), eps=1e-9"))
+    assert f"data.shortened({chain.STEPS})" in text and ", batch_size=128, seed=1)" in text
+    assert all(words in text for words in (rate.format(warmup=chain.WARMUP), "lr=0.2", "betas=(0.9, 0.98), eps=1e-9"))
 
 
 def test_every_seed_copied_everything() -> None:
