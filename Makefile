@@ -23,7 +23,7 @@ QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
-	@echo "make test        run every test, in about three quarters of an hour on two cores"
+	@echo "make test        run every test, in three quarters of an hour on two cores"
 	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"
 	@echo "make doctor      try what the sandbox of grading promises on this machine"

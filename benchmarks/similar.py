@@ -27,7 +27,7 @@ from autograder.similar.traits import Kind, Trait
 
 LESSONS = ("01_attention", "02_multi_head_attention", "04_encoder_decoder_blocks", "06_training")
 STUDENTS, CLASS = 400, 100  # invented for each lesson; of whom a class is drawn
-CLASSES, COPIES = 1000, 8  # classes in all; copies of each kind and lesson
+CLASSES, COPIES = 1000, 25  # classes in all; copies of each kind and lesson
 HEAD = """\
 # Pairs of hand-ins that are listed
 

@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-ALLOWED = 0.004  # pairs that chance may bring about in a class; habits, which go through all aspects, bring more
+ALLOWED = 0.05  # pairs that chance may bring about in a class; habits, which go through all aspects, bring more
 LEAST_BITS = 3.0  # what one pair in eight shares, or more, counts nothing
 EXACTNESS = 6  # how much more two short answers count that are alike in all than long ones that are so in part
 STEP = 0.25  # bits

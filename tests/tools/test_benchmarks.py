@@ -92,12 +92,13 @@ def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatc
 
 
 def test_nobody_waits_for_the_visible_checks() -> None:
-    """By the table in the repository, those of each lesson take less than 2 s where `import torch` takes 1.2."""
+    """By the tables in the repository, those of each lesson take less than 2 s, or than 1.67 times `import torch` where
+    that is slow, and the first verdict comes little later than PyTorch's imports alone would let it."""
     table = (ROOT / "benchmarks" / "checks.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in table.splitlines() if re.match(r"\| \d\d_", line)]
     assert [row[0].strip() for row in rows] == [*LESSONS, *LESSONS]  # in both tables
-    assert all(float(row[3]) < 2 / 1.2 for row in rows[: len(LESSONS)])
-    assert all(0 < float(row[2]) < float(row[1]) for row in rows[len(LESSONS) :])
+    assert all(float(row[1]) < 2 or float(row[3]) < 2 / 1.2 for row in rows[: len(LESSONS)])
+    assert all(float(row[2]) < 1.2 for row in rows[len(LESSONS) :])
 
 
 def test_visible_checks_can_be_measured() -> None:

@@ -316,7 +316,7 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
     assert files_in(notebook_path(course).parent) == {"data/small.csv": b"1"}
     assert note.kind is NoteKind.FILES_LEFT_OUT
     assert note.text == (
-        "Not kept beside the graded notebook (links, too large or unreadable): away, hu?ge.bin, pipe and 1 more."
+        "Not kept beside the graded notebook (links, too large or unreadable): away, hu ge.bin, pipe and 1 more."
     )
 
 
