@@ -44,7 +44,8 @@ def tokens(lengths: Sequence[int], *, vocab_size: int = 11, pad_id: int = PAD, s
     never drawn either.
     """
     generator = torch.Generator().manual_seed(seed)
-    words = torch.tensor([word for word in range(FIRST_WORD, vocab_size) if word != pad_id])
+    words = torch.arange(FIRST_WORD, vocab_size)
+    words = words[words != pad_id]
     drawn = words[torch.randint(len(words), (len(lengths), max(lengths)), generator=generator)]
     real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (batch, longest)
     return torch.where(real, drawn, pad_id)

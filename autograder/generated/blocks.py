@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, data, mistakes
-from autograder.generated.inputs import DTYPES, sizes, strided, tensors, without_dropout
+from autograder.generated.inputs import DTYPES, device, sizes, strided, tensors, without_dropout
 
 Module = Callable[..., Any]  # a class whose instances are modules
 Stack = Callable[..., list[Tensor]]
@@ -40,7 +40,7 @@ def layer_norm(answer: Module, *, seed: int = 0) -> None:
         expected = F.layer_norm(far.double(), (d_model,), norm.weight.double(), norm.bias.double()).to(x.dtype)
         with check.case(d_model=d_model, mode="eval"), check.unchanged(x=far):
             check.close("norm(x / 10 + 1000)", norm.eval()(far), expected.detach(), atol=2e-2)
-    check.device("norm(x)", norm, far)
+    device(seed, "norm(x)", norm, far)
     check.separate("LayerNorm(40)", answer(40), answer(40))
 
 
@@ -116,7 +116,7 @@ def feed_forward(answer: Module, *, seed: int = 0) -> None:
         expected = F.linear(F.linear(x, first.weight, first.bias).clamp(min=0), second.weight, second.bias)
         output = network.train(training)(x)
         check.gradients_agree("network(x)", output / 4, expected / 4, x=x, **dict(network.named_parameters()))
-    check.device("network(x)", network, x)
+    device(seed, "network(x)", network, x)
     check.separate(name, network, answer(d_model, d_ff))
     drawn("FeedForward(6, 10)", answer(6, 10))
     check.defaults("FeedForward", answer, dropout=0.1)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder import check, data, parts
 from autograder.generated.decoding import small_transformer
-from autograder.generated.inputs import DTYPES, sizes, strided, tensors
+from autograder.generated.inputs import DTYPES, device, sizes, some, strided, tensors
 
 Cache = tuple[Tensor, Tensor] | None
 
@@ -73,12 +73,12 @@ def _cached_scores_and_gradients(answer: Callable[..., Any], seed: int) -> None:
         if factor == 1:
             check.gradients_agree("output", output, expected, query=q, key=k, value=v)
     newest = [x[:, :, :1].float() for x in (query, key, value)]
-    check.device("cached_attention(query, key, value)", answer, *newest)
+    device(seed, "cached_attention(query, key, value)", answer, *newest)
 
 
 def _caches_can_be_used_twice(answer: Callable[..., Any], seed: int) -> None:
     """Two ways to go on from the same beginning, which is not changed by either."""
-    for before in (1, 2, 5 + seed % 4):
+    for before in some(seed, (1, 2 + seed % 4, 5)):
         shapes = [(2, 2, before + 2, 6)] * 3
         query, key, value = tensors(*shapes, seed=seed + before)
         cache = None

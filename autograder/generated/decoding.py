@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.generated.inputs import DTYPES, PAD_IDS, sizes, tensors
+from autograder.generated.inputs import DTYPES, PAD_IDS, device, sizes, some, tensors
 
 Decode = Callable[..., Tensor]
 ROOM = 9  # `max_len` where rows end by themselves
@@ -50,7 +50,7 @@ def next_tokens(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
                 check.equal(name, result, expected)
                 check.dtype(name, result, torch.long)
                 check.mode(name, model, training)
-    check.device("next_tokens(model, tokens, memory, src)", answer, model, tokens, memory, src)
+    device(seed, "next_tokens(model, tokens, memory, src)", answer, model, tokens, memory, src)
 
 
 def greedy_tokens(answer: Decode, *, seed: int = 0) -> None:
@@ -65,7 +65,7 @@ def greedy_tokens(answer: Decode, *, seed: int = 0) -> None:
     with check.case(src=src):
         _require_written(answer(model, src, ROOM, **special), expected, special)
     if _comes_to_an_end(answer):
-        check.device("greedy_decode(model, src, max_len=3)", answer, model, src, 3)
+        device(seed, "greedy_decode(model, src, max_len=3)", answer, model, src, 3)
 
 
 def _comes_to_an_end(answer: Decode) -> bool:
@@ -101,7 +101,7 @@ def words_written(name: str, tokens: Tensor) -> Tensor:
 
 def greedy_length(answer: Decode, *, seed: int = 0) -> None:
     """Without an EOS, `max_len` tokens follow BOS, none at all where it is 0, however long the sources are."""
-    for index, (most, batch) in enumerate(MAX_LENGTHS):
+    for index, (most, batch) in some(seed, enumerate(MAX_LENGTHS)):
         max_len = most - min(seed % 5, most // 3)
         generator = torch.Generator().manual_seed(31 * seed + index)
         script = 3 + torch.randint(6, (batch, max(max_len, 1)), generator=generator)
@@ -118,7 +118,7 @@ def greedy_mode(answer: Decode, *, seed: int = 0) -> None:
     """Afterwards a model is as it was, in either mode, whether rows end by themselves, at `max_len` or at once."""
     script = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]]).roll(seed % 2, 0)
     src = torch.tensor([[3, 8, 5], [4, 7, 6]])
-    for training, max_len in itertools.product((True, False), (7, 2, 3, 5)):
+    for training, max_len in some(seed, itertools.product((True, False), (7, 2, 3, 5))):
         model = parts.ScriptedModel(script, vocab_size=9, begin=1).train(training)
         model.scale.requires_grad_(max_len > 2)
         with check.case(max_len=max_len):
@@ -265,7 +265,7 @@ def _pairs(seed: int) -> Iterator[tuple[Tensor, Tensor, int]]:
     """Two tables of rows (batch, …) that are equal, or nearly so, and their pad id, the smallest first."""
     generator = random.Random(seed)
     yield torch.tensor([[1, 5, 2, 9], [1, 2, 9, 9], [1, 4, 4, 2]]), torch.tensor([[1, 5, 2], [1, 2, 0], [1, 4, 4]]), 9
-    for one, other in ALIKE:
+    for one, other in some(seed, ALIKE):
         yield torch.tensor([one]), torch.tensor([other]), 0
     for index, size in enumerate(sizes(seed, 8, batch=(1, 7), width=(1, 7))):
         batch, width = size.values()

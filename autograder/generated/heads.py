@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.generated.inputs import DTYPES, masks, sizes, strided, tensors
+from autograder.generated.inputs import DTYPES, device, masks, sizes, some, strided, tensors
 
 
 def split_heads(answer: Callable[[Tensor, int], Tensor], *, seed: int = 0) -> None:
@@ -88,7 +88,7 @@ def mended_weights(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: 
         is_word = masks(seed, batch, 5)
         _, expected = parts.scaled_dot_product_attention(query, key, key, is_word[:, None, None, :])
         check.gradients_agree(call, answer(query, key, is_word), expected, query=query, key=key)
-    check.device(call, answer, query, key, is_word)
+    device(seed, call, answer, query, key, is_word)
     for large in (30.0, 1e5):  # scores that overflow, or that a mask of −50 or −10,000 does not hide
         query, key = tensors((2, 3, 9, 4), (2, 3, 6, 4), seed=seed, dtype=torch.float64)
         query, is_word = large * query, torch.arange(6) < torch.tensor([[2], [3]])
@@ -98,8 +98,8 @@ def mended_weights(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: 
 
 def each_smallest(seed: int, count: int, **ranges: tuple[int, int]) -> Iterator[dict[str, int]]:
     """Draw sizes as `sizes` does, and such in which one of them alone is at its smallest."""
-    smallest, *others = sizes(seed, count, **ranges)
-    yield smallest
     ordinary = dict(zip(ranges, range(2, 9), strict=False))
-    yield from (ordinary | {name: low} for name, (low, _) in ranges.items())
-    yield from others
+    drawn, alone = sizes(seed, count, **ranges), (ordinary | {name: low} for name, (low, _) in ranges.items())
+    yield next(drawn)
+    yield from some(seed, alone)
+    yield from drawn

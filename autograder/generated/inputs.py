@@ -4,32 +4,52 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from autograder import data
+from autograder import check, data
 
 PAD_IDS = 0, 1, 9, 300, 2048  # the last ones end in the same bits as smaller ids
 DTYPES = torch.float32, torch.float64
+VISIBLE = 0  # the seed of the cases that students see
+Case = TypeVar("Case")
+
+
+def some(seed: int, cases: Iterable[Case]) -> Iterator[Case]:
+    """All cases for the seed that students see, every third one for another.
+
+    What is wrong shows in the cases that they see; those of a hidden test ask whether an answer knows these by heart.
+    """
+    return islice(cases, 0 if seed == VISIBLE else 1, None, 1 if seed == VISIBLE else 3)
+
+
+def device(seed: int, name: str, function: Callable[..., object], *inputs: object) -> None:
+    """As `check.device`, for the seed that students see: where tensors are made does not depend on their numbers."""
+    if seed == VISIBLE:
+        check.device(name, function, *inputs)
 
 
 def sizes(seed: int, count: int, **ranges: tuple[int, int]) -> Iterator[dict[str, int]]:
     """Draw sizes, each within its range (both ends included).
 
     Yields:
-        all at their smallest, all as equal as the ranges let them be, twice; `count` drawn ones, the smaller first;
-        all at their largest. Equal sizes are where dimensions are mistaken for each other, a repeated one is where
-        an answer remembers the last, and the largest is beyond what somebody may have taken for the greatest.
+        `some` of these: all at their smallest, all as equal as the ranges let them be, twice; `count` drawn ones, the
+        smaller first; all at their largest. Equal sizes are where dimensions are mistaken for each other, a repeated
+        one is where an answer remembers the last, and the largest is beyond what somebody may have taken for the
+        greatest.
     """
     generator = random.Random(seed)
     equal = max(low for low, _ in ranges.values()) + 1 + seed % 3
     drawn = [{name: generator.randint(low, high) for name, (low, high) in ranges.items()} for _ in range(count)]
-    yield {name: low for name, (low, _) in ranges.items()}
-    yield from [{name: min(equal, high) for name, (_, high) in ranges.items()}] * 2
-    yield from sorted(drawn, key=lambda size: math.prod(size.values()))
-    yield {name: high for name, (_, high) in ranges.items()}
+    smallest = {name: low for name, (low, _) in ranges.items()}
+    alike = {name: min(equal, high) for name, (_, high) in ranges.items()}
+    largest = {name: high for name, (_, high) in ranges.items()}
+    by_size = sorted(drawn, key=lambda size: math.prod(size.values()))
+    yield from some(seed, [smallest, alike, alike, *by_size, largest])
 
 
 def tensors(*shapes: Sequence[int], seed: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, ...]:
@@ -44,14 +64,14 @@ def strided(x: Tensor) -> Tensor:
 
 
 def sentences(seed: int, *, longest: int = 100) -> Iterator[tuple[Tensor, int]]:
-    """Draw token ids (batch, seq_len) with a pad id, the smallest first.
+    """Draw token ids (batch, seq_len) with a pad id, `some` of many shapes, the smallest first.
 
     Padding stands anywhere in some rows, at the end in others, and not at all in others; every row has a real token.
     Ids reach over all that a pad id could be mistaken for: BOS and EOS, its neighbours, and ids that share its bits.
     """
     generator = random.Random(seed)
     shapes = [(1, 1), (1, 3), (3, 1), (2, 3), (2, 3), (3, 3), (4, 4), (2, 7), (5, 2), (1, longest), (2, longest)]
-    for index, (batch, seq_len) in enumerate(shapes):
+    for index, (batch, seq_len) in some(seed, enumerate(shapes)):
         pad_id = PAD_IDS[(3 * index + 1 + seed) % len(PAD_IDS)] if (index + 1) // 2 % 2 else 0
         others = [1, 2, 3, 4, 5, 44, 556, pad_id + 1, pad_id - 1, pad_id + 256, pad_id + 65536, 40000]
         words = [word for word in others if word != pad_id and word >= 0]

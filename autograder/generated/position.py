@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from autograder import check, data, parts
 from autograder.generated.heads import each_smallest
-from autograder.generated.inputs import sizes, tensors
+from autograder.generated.inputs import device, sizes, some, tensors
 
 Layer = Callable[..., Any]  # makes a module whose parts have names of the exercise
 TOO_LONG = (ValueError, AssertionError)  # an `assert` refuses as well
@@ -42,7 +42,7 @@ def token_embedding(answer: Layer, *, seed: int = 0) -> None:
                 real = tokens.clamp(min=1)  # whether padding learns is free
                 right = table[real] * d_model**0.5
                 _rows_learn("embed(tokens)", real, embed(real), right, **{"embedding.weight": table})
-    check.device("embed(tokens)", answer(7, 6), torch.tensor([[0, 6, 2]]))
+    device(seed, "embed(tokens)", answer(7, 6), torch.tensor([[0, 6, 2]]))
 
 
 def encoding_angle(answer: Callable[[int, int, int], float], *, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ def encoding_angle(answer: Callable[[int, int, int], float], *, seed: int = 0) -
         d_model = 2 * generator.randint(2, widest)
         drawn += [(generator.randint(1, furthest), column, d_model) for column in generator.sample(range(d_model), 3)]
     fixed = (0, 0, 2), (1, 1, 2), (0, 3, 6), (7, 2, 4), (7, 3, 4), (2, 7, 8), (12, 9, 16)
-    for position, column, d_model in (*fixed, *drawn, (1000, 1, 8), (1000, 15, 16), (5, 511, 512)):
+    for position, column, d_model in some(seed, (*fixed, *drawn, (1000, 1, 8), (1000, 15, 16), (5, 511, 512))):
         call = f"encoding_angle({position}, {column}, {d_model})"
         expected = torch.tensor(parts.encoding_angle(position, column, d_model))
         angle = check.number(call, answer(position, column, d_model))
@@ -75,7 +75,7 @@ def sinusoidal_encoding(answer: Callable[[int, int], Tensor], *, seed: int = 0) 
         check.close(f"`{call}` kept while others are made", first, expected, atol=2e-5)
         _made_anew(call, partial(answer, max_len, d_model), expected)
     # Whole tables are made up to here and beyond; rounding the angle in float32 costs up to 1e-4.
-    for max_len, d_model in ((1000 + 7 * seed, 32), (2100 + 7 * seed, 4)):
+    for max_len, d_model in some(seed, ((1000, 32), (2100 + 7 * seed, 4))):
         call, expected = f"sinusoidal_encoding({max_len}, {d_model})", parts.sinusoidal_encoding(max_len, d_model)
         check.close(call, answer(max_len, d_model), expected, atol=2e-3)
 
@@ -114,12 +114,12 @@ def learned_encoding(answer: Layer, *, seed: int = 0) -> None:
                 _rows_learn("layer(x)", torch.arange(seq_len), output, expected, **{"position.weight": table})
     check.gradient_reaches("position.weight", layer.position.weight, layer.train()(x))
     _in_double(layer.eval(), x)
-    check.device("layer(x)", answer(6, 8).eval(), torch.zeros(2, 7, 6))
+    device(seed, "layer(x)", answer(6, 8).eval(), torch.zeros(2, 7, 6))
 
 
 def too_long(answer: Layer, *, seed: int = 0) -> None:
     """In either mode, a sequence longer than the table is refused with both lengths, and one that fits is not."""
-    for max_len, excess in ((1, 2), (4, 1), (13, 1), (13 + seed, 4), (20 + seed, 30)):
+    for max_len, excess in some(seed, ((1, 2), (4 + seed, 1), (13, 1), (13, 4), (20 + seed, 30))):
         layer, seq_len = answer(4, max_len), max_len + excess
         answer(4, max_len + 40), answer(4, 2)
         because = f"{seq_len} tokens are more than max_len = {max_len}"
@@ -139,7 +139,7 @@ def too_long(answer: Layer, *, seed: int = 0) -> None:
 def dropout_of_the_sum(answer: Layer, *, seed: int = 0) -> None:
     """In training, each entry of the sum is dropped or scaled up by chance: at any rate, anew each time, on its own."""
     check.defaults(_name(answer), answer, dropout=0.1)
-    for p in (None, 0.25, 0.4, 0.6):
+    for p in some(seed, (None, 0.25 + seed / 1000, 0.4, 0.6)):
         layer, layer_p = answer(12, 40) if p is None else answer(12, 40, p), 0.1 if p is None else p
         (x,) = tensors((20, 30, 12), seed=seed + 6)
         with check.case(dropout=layer_p, x=x), check.unchanged(x=x):
@@ -197,7 +197,7 @@ def encoding_buffer(answer: Layer, *, seed: int = 0) -> None:
                 check.differs("layer(x)", layer(x), before, when="zeros take the place of the buffer `encoding`")
             check.true(tuple(layer.encoding.shape) == shape, "A call changes the shape of `layer.encoding`.")
     layer, x = answer(6, 8).eval(), torch.ones(2, 5, 6)
-    check.device("layer(x)", layer, x)
+    device(seed, "layer(x)", layer, x)
     for dtype in (torch.float64, torch.bfloat16):
         check.dtype(f"`layer(x)` in {dtype}".replace("torch.", ""), layer.to(dtype)(x.to(dtype)), dtype)
 
@@ -207,7 +207,8 @@ def shift_matrix(answer: Callable[[int, int], Tensor], *, seed: int = 0) -> None
     check.close("shift_matrix(0, 8)", answer(0, 8), torch.eye(8))
     generator = random.Random(seed)
     drawn = [(generator.randint(-8, 8), 2 * pairs) for pairs in (1, 2, 3, 5, 8)]
-    for offset, d_model in ((0, 2), (1, 2), (-1, 2), (2, 4), (-5, 8), *drawn, (11, 12), (-7, 6), (5, 32), (150, 6)):
+    fixed = (0, 2), (1, 2), (-1, 2), (2, 4), (-5, 8)
+    for offset, d_model in some(seed, (*fixed, *drawn, (11, 12), (-7, 6), (5, 32), (150, 6))):
         length = 40 + abs(offset)
         allowed = 3e-5 if abs(offset) < 100 else 1e-3  # powers of a matrix lose digits
         encoding = parts.sinusoidal_encoding(length, d_model)
@@ -245,7 +246,7 @@ def mended_places(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: i
         with check.case(**inputs):
             output = answer(tokens, embedding, table)
             check.gradients_agree(call, output / 4, expected / 4, embedding=embedding, table=table)
-    check.device(call, answer, tokens, embedding, table)
+    device(seed, call, answer, tokens, embedding, table)
 
 
 def _layers(answer: Layer, seed: int) -> Iterator[tuple[Any, list[int], dict[str, int], Callable[[int], Tensor]]]:

@@ -51,20 +51,18 @@ def encoder_values(answer: Model, *, seed: int = 0) -> None:
         stack = still(data.randomized(answer(num_layers, 8, 2, 6, dropout=0.5), seed=index), "layers").to(dtype)
         check.layers("encoder.layers", stack.layers, parts.EncoderLayer)
         twin = parts.stack_twin(stack.layers)
-        for training in (False, True):
-            (x,) = tensors((batch, src_len, 8), seed=31 * seed + 2 * index + training, dtype=dtype)
-            real = _real(batch, src_len, seed + training)
-            for mask in (None, real[:, None, None, :]):
-                expected = twin(x, src_key_padding_mask=None if mask is None else ~real)
-                name = f"encoder(x{'' if mask is None else ', mask'})"
-                with check.case(num_layers=num_layers, x=x, mask=mask), check.unchanged(x=x):
-                    output = stack.eval()(x, mask)
-                    check.dtype(name, output, dtype)
-                    check.close(name, output, expected)
-                    check.mode(name, stack, False)
-                    if training:
-                        check.stays(name, stack.train()(x, mask), expected, **IN_TRAINING)
-                        check.mode(name, stack, True)
+        (x,) = tensors((batch, src_len, 8), seed=31 * seed + index, dtype=dtype)
+        real = _real(batch, src_len, seed + index)
+        for mask in (None, real[:, None, None, :]):
+            expected = twin(x, src_key_padding_mask=None if mask is None else ~real)
+            name = f"encoder(x{'' if mask is None else ', mask'})"
+            with check.case(num_layers=num_layers, x=x, mask=mask), check.unchanged(x=x):
+                output = stack.eval()(x, mask)
+                check.dtype(name, output, dtype)
+                check.close(name, output, expected)
+                check.mode(name, stack, False)
+                check.stays(name, stack.train()(x, mask), expected, **IN_TRAINING)
+                check.mode(name, stack, True)
         with check.case(num_layers=num_layers, x=x):
             stack.train(bool(index % 2))
             _learns("encoder", stack, (mask,), twin(x.requires_grad_(), src_key_padding_mask=~real), x=x)
@@ -78,21 +76,20 @@ def decoder_values(answer: Model, *, seed: int = 0) -> None:
         stack = still(data.randomized(answer(num_layers, 8, 2, 6, dropout=0.5), seed=index), "layers").to(dtype)
         check.layers("decoder.layers", stack.layers, parts.DecoderLayer)
         twin = parts.stack_twin(stack.layers)
-        for training in (False, True):
-            shapes = (batch, tgt_len, 8), (batch, src_len, 8)
-            x, memory = tensors(*shapes, seed=31 * seed + 2 * index + training, dtype=dtype)
-            for masks, hidden in _pairs_of_masks(batch, tgt_len, src_len, seed + training):
-                expected = twin(x, memory, **hidden)
-                name = f"decoder(x, memory{''.join(f', {mask}' for mask in masks)})"
-                shown = {"num_layers": num_layers, "x": x, "memory": memory, **masks}
-                with check.case(**shown), check.unchanged(x=x, memory=memory):
-                    if list(masks) == ["tgt_mask"]:
-                        _sees_no_future(name, stack.train(training), x, memory, masks)
-                    check.close(name, stack.eval()(x, memory, **masks), expected)
-                    check.mode(name, stack, False)
-                    if training:
-                        check.stays(name, stack.train()(x, memory, **masks), expected, **IN_TRAINING)
-                        check.mode(name, stack, True)
+        shapes = (batch, tgt_len, 8), (batch, src_len, 8)
+        x, memory = tensors(*shapes, seed=31 * seed + index, dtype=dtype)
+        for turn, (masks, hidden) in enumerate(_pairs_of_masks(batch, tgt_len, src_len, seed + index)):
+            memory = 1 - memory if turn else memory
+            expected = twin(x, memory, **hidden)
+            name = f"decoder(x, memory{''.join(f', {mask}' for mask in masks)})"
+            shown = {"num_layers": num_layers, "x": x, "memory": memory, **masks}
+            with check.case(**shown), check.unchanged(x=x, memory=memory):
+                if list(masks) == ["tgt_mask"]:
+                    _sees_no_future(name, stack.train(bool(index % 2)), x, memory, masks)
+                check.close(name, stack.eval()(x, memory, **masks), expected)
+                check.mode(name, stack, False)
+                check.stays(name, stack.train()(x, memory, **masks), expected, **IN_TRAINING)
+                check.mode(name, stack, True)
         with check.case(num_layers=num_layers, x=x, memory=memory):
             stack.train(bool(index % 2))
             expected = twin(x.requires_grad_(), memory.requires_grad_(), **hidden)

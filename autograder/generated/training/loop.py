@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.generated.inputs import sizes
+from autograder.generated.inputs import sizes, some
 from autograder.generated.training.batches import (
     Batch,
     Deep,
@@ -33,7 +33,7 @@ SURE = "the loss of a model that is almost sure"
 
 def fit_losses(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The losses of no batches, of few and of many, in a list or from a generator, with any optimizer."""
-    for index, count in enumerate((0, 1, 2, 5, 5, 104 + seed % 7)):
+    for index, count in some(seed, enumerate((0, 1, 2, 5, 5, 104))):
         batches = [batch_of(seed + i, batch=1 + i % 4, longest=1 + (i + seed) % 6, vocab_size=12) for i in range(count)]
         model, twin = (small_transformer(12) if index == 3 else next_token(12, seed) for _ in range(2))
         optimizers = [optimizer_of(each, index) for each in (model, twin)]
@@ -68,7 +68,7 @@ def _goes_on(answer: Callable[..., Sequence[float]], seed: int) -> None:
 
 def fit_steps(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The parameters whenever a batch is asked for, and at the end."""
-    for index, count in enumerate((1, 2, 4, 22 + seed % 5)):
+    for index, count in some(seed, enumerate((1, 2 + seed % 5, 4, 22))):
         batches = [batch_of(seed + i, batch=1 + i % 3, longest=1 + i % 5, vocab_size=9) for i in range(count)]
         model, twin = next_token(9, seed), next_token(9, seed)
         optimizers = [optimizer_of(each, index + 1) for each in (model, twin)]
@@ -122,7 +122,7 @@ def rates_of_steps(answer: Callable[..., Sequence[float]], count: int, factor: f
 
 def fit_schedule(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The rates of few steps and of many, with schedules that go down or up."""
-    for count, factor in ((1, 0.5), (2, 1.25), (6, 0.7), (12 + seed % 5, 0.9)):
+    for count, factor in some(seed, ((1, 0.5), (2 + seed % 5, 1.25), (6, 0.7), (12, 0.9))):
         with check.case(batches=count, factor=factor):
             rates = rates_of_steps(answer, count, factor)
             check.shape("the rates of the steps, and the one left", rates, rates=count + 1)
@@ -142,7 +142,7 @@ def fit_schedule(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> No
 
 def fit_clipping(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """Steps as long as `max_grad_norm`, as the gradients are longer, and shorter ones left as they are."""
-    for max_grad_norm in (0.0, 0.02 + seed / 1000, 0.4, 3.0, 1000.0):
+    for max_grad_norm in some(seed, (0.0, 0.02 + seed / 1000, 0.4, 3.0, 1000.0)):
         batches = [batch_of(seed + i, batch=2, longest=3, vocab_size=9) for i in range(2)]
         model, twin = (parts.NextToken(torch.zeros(9, 9), scale=30.0) for _ in range(2))
         optimizers = [torch.optim.SGD(each.parameters(), lr=1.0) for each in (model, twin)]
@@ -154,7 +154,7 @@ def fit_clipping(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> No
 
 def evaluated(answer: Callable[..., tuple[float, float]], *, seed: int = 0) -> None:
     """Loss and accuracy over few batches and many, of any width, in a list or from a generator, for any pad id."""
-    for index, count in enumerate((1, 1, 2, 2, 3, 12 + seed)):
+    for index, count in some(seed, enumerate((1, 1 + seed % 3, 2, 2, 3, 12))):
         pad_id = (0, 3, 4)[(index + seed) % 3]
         widths = [1 + (3 * i + seed) % 7 for i in range(count)]
         batches = [batch_of(seed + i, 1 + i % 3, width, 7, pad_id) for i, width in enumerate(widths)]
@@ -177,7 +177,7 @@ def evaluated(answer: Callable[..., tuple[float, float]], *, seed: int = 0) -> N
 
 def evaluated_mode(answer: Callable[..., tuple[float, float]], *, seed: int = 0) -> None:
     """Modes, gradients and frozen parameters are afterwards what they were, also for a caller without gradients."""
-    for index, training in enumerate((True, False, True, False, False)):
+    for index, training in some(seed, enumerate((True, False, True, False, False))):
         model = Deep().train(training)
         model.body[0].train(training or index == 4)
         model.source.weight.requires_grad_(index < 2).grad = torch.ones(9, 9)
@@ -232,7 +232,7 @@ def accumulated(answer: Callable[..., float], *, seed: int = 0) -> None:
 def _accumulated_in_a_transformer(answer: Callable[..., float], seed: int) -> None:
     """Every parameter of a Transformer moves as in one piece."""
     src, tgt = batch_of(seed, batch=5, longest=6, vocab_size=9)
-    for num_pieces in (1, 3, 4):  # in 4 pieces, `chunk` makes 3
+    for num_pieces in some(seed, (1, 3, 4)):  # in 4 pieces, `chunk` makes 3
         model = small_transformer(9)
         loss = parts.label_smoothed_loss(model(src, tgt[:, :-1]), tgt[:, 1:], smoothing=0.0)
         slopes = torch.autograd.grad(loss, list(model.parameters()))

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.generated.inputs import DTYPES, sizes, tensors
+from autograder.generated.inputs import DTYPES, device, sizes, some, tensors
 from autograder.generated.training.batches import (
     Deep,
     Tables,
@@ -41,7 +41,7 @@ def teacher_forcing(answer: Callable[[Tensor], Sequence[Tensor]], *, seed: int =
             check.equal("labels", got, labels)
             check.shape("decoder_input", given, batch=len(tgt), length=tgt.size(1) - 1)
             check.equal("decoder_input", given * (labels != 0), expected)
-    check.device("teacher_forcing(tgt)", answer, tgt)
+    device(seed, "teacher_forcing(tgt)", answer, tgt)
 
 
 def smoothed_loss(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
@@ -163,7 +163,7 @@ def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> t
 
 def step_clipping(answer: Callable[..., float], *, seed: int = 0) -> None:
     """A step is the answer's own step without clipping, made shorter where it is longer than `max_grad_norm`."""
-    for max_grad_norm in (0.0, 0.02 + seed / 1000, 0.3, 1.7, 6.0 + seed / 100, 11.0, 500.0):
+    for max_grad_norm in some(seed, (0.0, 0.02 + seed / 1000, 0.3, 1.7, 6.0 + seed / 100, 11.0, 500.0)):
         with check.case(max_grad_norm=max_grad_norm):
             free, clipped = clipped_step(answer, max_grad_norm)
             _follows_gradients(free)
@@ -181,7 +181,7 @@ def _follows_gradients(step: Tensor) -> None:
 
 def step_mode(answer: Callable[..., float], *, seed: int = 0) -> None:
     """The model runs once in each step, all of it in train mode, whatever mode it or a part of it was in."""
-    for index in range(4):
+    for index in some(seed, range(4)):
         model = Deep().train(bool(index % 2))
         model.body[0].train(index > 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from autograder import check, data, mistakes, parts
 from autograder.generated.decoding import MODES, require_words, small_transformer
-from autograder.generated.inputs import DTYPES, sizes, tensors
+from autograder.generated.inputs import DTYPES, device, sizes, some, tensors
 from autograder.parts.translation.beams import search
 
 Answer = Callable[..., Any]
@@ -45,7 +45,7 @@ def sequence_scores(answer: Answer, *, seed: int = 0) -> None:
                 name = "sequence_scores(totals, lengths, length_penalty)"
                 check.close(name, answer(totals, lengths, penalty), expected, mistakes=slips)
     check.close("sequence_scores(totals, lengths)", answer(totals, lengths), parts.sequence_scores(totals, lengths))
-    check.device("sequence_scores(totals, lengths)", answer, totals, lengths)
+    device(seed, "sequence_scores(totals, lengths)", answer, totals, lengths)
 
 
 def best_candidates(answer: Answer, *, seed: int = 0) -> None:
@@ -64,7 +64,7 @@ def best_candidates(answer: Answer, *, seed: int = 0) -> None:
     fresh["totals"][:, 1:], fresh["lengths"][:], fresh["ended"][:] = -torch.inf, 0, False
     with check.case(**fresh):
         require_candidates(answer(*fresh.values()), fresh, 0.6, 0)
-    check.device("best_candidates(…)", answer, *given.values())
+    device(seed, "best_candidates(…)", answer, *given.values())
 
 
 def beam_drawn(seed: int, batch: int, beam_size: int, vocab_size: int) -> dict[str, Tensor]:
@@ -118,7 +118,7 @@ def beam_tokens(answer: Answer, *, seed: int = 0) -> None:
             require_found(call, found, expected, each.special)
     expected = parts.beam_search(model, src, 4, 5)
     require_found("beam_search(model, src, 4, 5)", answer(model, src, beam_size=4, max_len=5), expected, {})
-    check.device("beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
+    device(seed, "beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
 
 
 class Search(NamedTuple):
@@ -144,7 +144,7 @@ def _searches(seed: int) -> tuple[Search, ...]:
     """Searches of all sizes, and some of which each wrong way of choosing candidates makes something else."""
     drawn = [_search(seed + index, **size) for index, size in enumerate(sizes(seed, 4, **SIZES))]
     found = list(drawn)
-    untold, attempts = list(WRONG_CHOICES), itertools.count(40 * seed)
+    untold, attempts = list(some(seed, WRONG_CHOICES)), itertools.count(40 * seed)
     while untold:
         attempt = next(attempts)
         each = _search_in_tables(attempt)
@@ -216,7 +216,7 @@ def beam_of_all(answer: Answer, *, seed: int = 0) -> None:
     """A beam with room for all sequences finds the best there is; a beam of one is greedy."""
     endless = parts.ScriptedModel(torch.tensor([[5, 6, 7]]), vocab_size=9).eval()  # which counts its calls
     answer(endless, torch.tensor([[3, 4]]), 2, 4)
-    for index, penalty in enumerate((0.6, 0.0)):
+    for index, penalty in some(seed, enumerate((0.6, 0.0))):
         src = data.tokens([2, 3], vocab_size=5, seed=seed + index)
         model: Any = small_transformer(5, 11 * seed + 3 + index, src)
         with check.case(src=src, length_penalty=penalty):
@@ -252,7 +252,8 @@ def beam_mode(answer: Answer, *, seed: int = 0) -> None:
     """Afterwards a model is as it was; the encoder runs once, and nothing in train mode or with gradients."""
     script = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]]).roll(seed % 2, 0)
     sources = torch.tensor([[3, 8, 5], [4, 7, 6]])
-    for training, (beam_size, max_len, rows) in itertools.product((True, False), ((1, 7, 2), (3, 4, 2), (2, 5, 1))):
+    modes = itertools.product((True, False), ((1, 7, 2), (3, 4, 2), (2, 5, 1)))
+    for training, (beam_size, max_len, rows) in some(seed, modes):
         src = sources[:rows]
         model, twin = (parts.ScriptedModel(script, vocab_size=9).train(training) for _ in range(2))
         expected, _ = parts.beam_search(twin, src, beam_size, max_len)

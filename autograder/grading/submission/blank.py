@@ -96,7 +96,7 @@ def known_outcomes(
         if cell.source not in theirs and not is_check(cell):
             names = _names(cell, precomputed)
             for name in names.binds:
-                read_by.setdefault(name, set()).update(names.now, names.lasting)
+                read_by.setdefault(name, set()).update(names.reads)
     known = {}
     for cell in filter(is_check, cells):
         outcome = blank.outcomes.get(cell_id(cell))
@@ -125,7 +125,7 @@ def _reached(names: Collection[str], read_by: Mapping[str, set[str]]) -> set[str
 def _changed_by(source: str) -> set[str] | None:
     """The names that mean something else once a student's cell has run; None where nobody can say."""
     names, tree = names_in(source, True), parse_or_none(source)
-    if names.opaque or tree is None or _REACHES.search(source) or (names.now | names.lasting) & ANYTHING:
+    if names.opaque or tree is None or _REACHES.search(source) or names.reads & ANYTHING:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

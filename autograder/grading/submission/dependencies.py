@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import symtable
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -19,17 +20,24 @@ class Names(NamedTuple):
 
     Attributes:
         now: read while the cell runs.
-        lasting: read by its functions, at any later time; by all of it, where it is not given.
+        lasting: read by its methods and the like, at any later time; by all of it, where it is not given.
+        functions: read by each plain function of a given cell, which nobody calls who does not know its name.
         binds: bound by it.
-        variables: those of them that are bound otherwise than by `import`, `def` and `class`.
+        variables: those of them that are bound otherwise than by `import`, `def`, `class` and `yours.take`.
         opaque: it is no Python, so nobody knows.
     """
 
-    now: frozenset[str]
-    lasting: frozenset[str]
-    binds: frozenset[str]
-    variables: frozenset[str]
-    opaque: bool
+    now: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
+    functions: Mapping[str, frozenset[str]] = {}
+    binds: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
+    opaque: bool = False
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """All that the cell ever reads."""
+        return self.now.union(self.lasting, *self.functions.values())
 
 
 def unneeded(
@@ -51,27 +59,31 @@ def unneeded(
     variables = set().union(*(names.variables for names in used))
     visible = set().union(*(names.lasting for names, (_, given) in zip(used, cells, strict=True) if not given))
     needed: set[int] = set()
-    before = -1
-    while before != len(needed):  # backwards, and once more where a function's names came to be visible
-        before, later = len(needed), set(visible)
+    before = (-1, -1)
+    while before != (len(needed), len(visible)):  # backwards, and once more where more names came to be visible
+        before, later = (len(needed), len(visible)), set(visible)
         for place in reversed(range(len(cells))):
             names = used[place]
             if not cells[place][1]:
                 continue
-            if names.opaque or names.binds & later or (names.now | names.lasting) & later & variables:
+            if names.opaque or names.binds & later or names.reads & later & variables:
                 needed.add(place)
-                visible |= names.lasting
-                later |= names.now | names.lasting
+                later |= names.now
+                visible = visible.union(names.lasting, *(names.functions[name] for name in later & {*names.functions}))
+                later |= visible
     return {place for place, (_, given) in enumerate(cells) if given and place not in needed}
 
 
 def names_in(source: str, given: bool) -> Names:
     """The names of a cell, which is given or not."""
-    table = _table(source)
-    if table is None:
-        return Names(frozenset(), frozenset(), frozenset(), frozenset(), True)
+    parsed = _parsed(source)
+    if parsed is None:
+        return Names(opaque=True)
+    table, tree = parsed
+    plain, taken = (_plain_functions(tree), _taken(tree)) if given else (set[str](), set[str]())
     now: set[str] = set()
     lasting: set[str] = set()
+    functions: dict[str, set[str]] = {}
     binds: set[str] = set()
     variables: set[str] = set()
     for symbol in table.get_symbols():
@@ -80,17 +92,35 @@ def names_in(source: str, given: bool) -> Names:
             (now if given else lasting).add(name)
         if symbol.is_assigned() or symbol.is_imported():
             binds.add(name)
-            if not symbol.is_imported() and not symbol.is_namespace():
+            if not symbol.is_imported() and not symbol.is_namespace() and name not in taken:
                 variables.add(name)
     for child in table.get_children():
-        at_once = given and child.get_name() in _COMPREHENSIONS
-        (now if at_once else lasting).update(_globals(child))
+        name, reads = child.get_name(), set(_globals(child))
+        if given and name in _COMPREHENSIONS:
+            now |= reads
+            reads = set()
         waiting = child.get_children()
         while waiting:
             inner = waiting.pop()
-            lasting.update(_globals(inner))
+            reads.update(_globals(inner))
             waiting += inner.get_children()
-    return Names(frozenset(now), frozenset(lasting), frozenset(binds), frozenset(variables), opaque=False)
+        (functions.setdefault(name, set()) if name in plain else lasting).update(reads)
+    by_function = {name: frozenset(reads) for name, reads in functions.items()}
+    return Names(frozenset(now), frozenset(lasting), by_function, frozenset(binds), frozenset(variables))
+
+
+def _plain_functions(tree: ast.Module) -> set[str]:
+    """The names of functions that nothing but a call by this name runs: no decorator has seen them."""
+    return {each.name for each in tree.body if isinstance(each, ast.FunctionDef) and not each.decorator_list}
+
+
+def _taken(tree: ast.Module) -> set[str]:
+    """The names of parts of the course, which are functions and classes."""
+    calls = ((each, each.value) for each in tree.body if isinstance(each, ast.Assign))
+    taken = [each for each, call in calls if isinstance(call, ast.Call) and ast.unparse(call.func) == "yours.take"]
+    return {
+        name.id for each in taken for target in each.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
 
 
 def _globals(table: symtable.SymbolTable) -> Iterable[str]:
@@ -99,11 +129,11 @@ def _globals(table: symtable.SymbolTable) -> Iterable[str]:
     return [symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()]
 
 
-def _table(source: str) -> symtable.SymbolTable | None:
+def _parsed(source: str) -> tuple[symtable.SymbolTable, ast.Module] | None:
     for text in (source, None):
         try:
             text = as_python(source) if text is None else text
-            return symtable.symtable(text, "<cell>", "exec")
+            return symtable.symtable(text, "<cell>", "exec"), ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return None

@@ -18,6 +18,14 @@ from autograder.grading.submission.dependencies import unneeded
         ([("y = 1", True), ("print(y)", True), ("eval('y')", False)], set()),
         ([("%matplotlib inline", True), ("x = 1", True), ("x", False)], {0}),
         ([("this is no Python", True), ("x = 1", False)], set()),
+        ([("n = 3", True), ("def f(): pass\ndef g(): return n", True), ("def h(): return f()", False)], {0}),
+        ([("n = 3", True), ("def f(): pass\ndef g(): return n", True), ("def h(): return g()", False)], set()),
+        ([("n = 3", True), ("def f(): return g()\ndef g(): return n", True), ("def h(): return f()", False)], set()),
+        ([("n = 3", True), ("def f(): return n\nk = f()", True), ("def h(): return k", False)], set()),
+        ([("n = 3", True), ("def f(): pass\n@f\ndef g(): return n", True), ("def h(): return f()", False)], set()),
+        ([("n = 3", True), ("def f(): pass\nclass C:\n    k = n", True), ("def h(): return f()", False)], set()),
+        ([("f = yours.take('f')", True), ("f()", True), ("def h(): return f()", False)], {1}),
+        ([("f = made('f')", True), ("f()", True), ("def h(): return f()", False)], set()),
     ],
 )
 def test_given_cells_run_when_something_depends_on_them(cells: list[tuple[str, bool]], idle: set[int]) -> None:
