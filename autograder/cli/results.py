@@ -96,8 +96,8 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--output",
         type=Path,
         metavar="PATH",
-        help="the file for the class (default: report.html in the course folder); with --student, a folder for the "
-        "pages, STUDENT.html each (default: feedback/STUDENT/feedback.html, beside nbgrader's own pages)",
+        help="the file for the class, or a folder for it (default: report.html in the course folder); with --student, "
+        "a folder for the pages, STUDENT.html each (default: feedback/STUDENT/feedback.html, beside nbgrader's own pages)",
     )
     command.set_defaults(run=run_report)
 
@@ -131,7 +131,10 @@ def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
     command.add_argument("--json", action="store_true", help="print it as JSON, and write no page")
     command.add_argument(
-        "--output", type=Path, metavar="FILE", help="the page (default: similar.html in the course folder)"
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="the page, or a folder for it (default: similar.html in the course folder)",
     )
     command.set_defaults(run=run_similar)
 

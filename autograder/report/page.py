@@ -158,11 +158,11 @@ def _require_place(path: Path) -> None:
     if not path.parent.is_dir():
         raise CourseError(f"There is no folder {path.parent}. Make it, or say with --output where else.")
     if path.is_dir():
-        raise CourseError(f"{path} is a folder. Name a file in it.")
+        raise CourseError(f"{path} is a folder. Move it away, or say with --output where else.")
     if path.exists():
         with path.open("rb") as file:
             if MARK not in file.read(HEAD_BYTES):
                 raise CourseError(
-                    f"{path} is there already and was not made by `autograder report`. "
+                    f"{path} is there already and was not made by this program. "
                     "Move it away, or say with --output where else."
                 )

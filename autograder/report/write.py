@@ -55,7 +55,7 @@ def write_report(root: Path, options: ReportOptions) -> str:
     waiting = _waiting(book, lessons)
     if options.student:
         return _students(book, lessons, waiting, options)
-    path = options.output or book.course.root / CLASS_PAGE
+    path = page_place(book, options.output, CLASS_PAGE)
     data = class_page(book, lessons, waiting, links=_links(book, lessons, path))
     write(path, data, mode=mode_of(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
@@ -153,8 +153,22 @@ def _address(path: Path, page: Path) -> str:
     return quote(os.fsencode(os.path.relpath(path, page.parent)))
 
 
+def page_place(book: GradebookSnapshot, output: Path | None, name: str) -> Path:
+    """Where a page about the class goes: into the file or the folder that was named, or into the course's folder.
+
+    Raises:
+        CourseError: there is no such folder, and none can be made.
+    """
+    if output is None:
+        return book.course.root / name
+    if output.suffix == ".html" or output.is_file():
+        return output
+    _make_folder(output, book)
+    return output / name
+
+
 def _make_folder(folder: Path, book: GradebookSnapshot) -> None:
-    """Make a folder for pages about students, which nobody else is to read."""
+    """Make a folder for pages, which nobody else is to read."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o770 if book.course.is_shared else 0o700)
     except OSError as error:

@@ -15,7 +15,7 @@ from autograder.course.lesson import Lesson, cells_of
 from autograder.course.names import printable
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.report.page import render, write
-from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, shown
+from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, page_place, shown
 from autograder.similar.hand_ins import OWN_CELLS, HandIn, known_traits, read_hand_ins
 from autograder.similar.shared import SimilarPair, similar_pairs
 
@@ -73,7 +73,7 @@ def similar(root: Path, options: SimilarOptions, out: Console) -> None:
         return
     for line in _lines(comparison, people):
         out.print(escape(printable(line)), highlight=False, soft_wrap=True)
-    path = options.output or book.course.root / SIMILAR_PAGE
+    path = page_place(book, options.output, SIMILAR_PAGE)
     pairs, more = comparison.pairs[:MOST_PAIRS], max(0, len(comparison.pairs) - MOST_PAIRS)
     data = render(
         "similar.html",

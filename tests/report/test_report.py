@@ -846,14 +846,14 @@ def test_a_page_is_written_wholly_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
 
 def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
-    """A file that is no page of ours, a folder and a place in no folder are refused, and stay as they are."""
+    """A file that is no page of ours and a place in no folder are refused; a folder that is named is made."""
     (course / "report.html").write_text("my own notes")
     with pytest.raises(CourseError, match="was not made by"):
         write_report(course, ReportOptions())
     assert (course / "report.html").read_text() == "my own notes"
     record(course, CLASS)
     for options, message in (
-        (ReportOptions(output=course), "is a folder"),
+        (ReportOptions(output=course), "was not made by"),
         (ReportOptions(output=course / "nowhere" / "report.html"), r"There is no folder .*/nowhere. Make it"),
     ):
         with pytest.raises(CourseError, match=message):
@@ -861,6 +861,8 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     assert not (course / "nowhere").exists()
     write_report(course, ReportOptions(student="ada", output=course / "pages" / "of today"))
     assert (course / "pages" / "of today" / "ada.html").is_file()
+    assert "new/report.html" in write_report(course, ReportOptions(output=course / "new"))
+    assert (course / "new" / "report.html").is_file() and (course / "new").stat().st_mode & 0o777 == 0o700
 
 
 def test_only_what_has_begun_is_on_the_page(course: Path) -> None:

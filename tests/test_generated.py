@@ -1,0 +1,24 @@
+"""Which cases the checks over generated inputs draw."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.generated.heads import each_smallest
+from autograder.generated.inputs import sentences, sizes, some
+
+RANGES = {"batch": (1, 4), "seq_len": (2, 9)}
+
+
+def test_hidden_tests_draw_a_third_of_the_cases() -> None:
+    """Students see all cases, from the smallest to the largest; with another seed come some, and no input twice."""
+    assert list(some(0, "abcdefg")) == list("abcdefg") and list(some(7, "abcdefg")) == list("be")
+    smallest, *between, largest = sizes(0, 3, **RANGES)
+    assert (smallest, largest) == ({"batch": 1, "seq_len": 2}, {"batch": 4, "seq_len": 9}) and len(between) == 5
+    for seed in range(1, 40):
+        for drawn in (list(sizes(seed, 0, **RANGES)), list(sizes(seed, 3, **RANGES))):
+            assert 1 <= len(drawn) <= 3
+        assert 2 <= len(list(each_smallest(seed, 3, **RANGES))) <= 4
+    visible, hidden = list(sentences(0)), list(sentences(5))
+    assert 3 <= len(hidden) < len(visible) / 2
+    assert not any(torch.equal(one, other) for one, _ in visible for other, _ in hidden if one.numel() > 3)
