@@ -97,7 +97,7 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=Path,
         metavar="PATH",
         help="the file for the class, or a folder for it (default: report.html in the course folder); with --student, "
-        "a folder for the pages, STUDENT.html each (default: feedback/STUDENT/feedback.html, beside nbgrader's own pages)",
+        "a folder for the pages, STUDENT.html each (default: feedback/STUDENT/feedback.html, beside nbgrader's own)",
     )
     command.set_defaults(run=run_report)
 

@@ -44,7 +44,7 @@ def _parts(name: str, answer: Layer, seed: int) -> None:
 
 
 def encoder_layer(answer: Layer, *, seed: int = 0) -> None:
-    """Values and gradients for masks of every kind and layers of any size, in evaluation and without dropout."""
+    """Values and gradients for layers of any size, each with a third of the masks, in both modes without dropout."""
     for index, size in enumerate(sizes(seed, 3, **RANGES)):
         batch, src_len, num_heads, d_k, d_ff = size.values()
         layer: Any = data.randomized(without_dropout(answer(num_heads * d_k, num_heads, d_ff)), seed=seed + index)

@@ -86,7 +86,7 @@ def self_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
 def cross_attention(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """The output for query, key and value that differ, under masks of every shape that broadcasts, in both modes.
 
-    One layer is called for all masks of a size, and once without a mask between them, so that what it keeps shows.
+    One layer is called with every third of these masks, and then without one, so that what it keeps shows.
     """
     ranges = {"batch": (1, 3), "num_heads": (1, 5), "query_len": (1, 7), "key_len": (1, 9), "d_k": (2, 6)}
     for index, size in enumerate(each_smallest(seed, 2, **ranges)):
