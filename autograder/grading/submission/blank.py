@@ -11,14 +11,15 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograder.course.lesson import Cell, cell_id, is_check, parse_or_none
 from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.submission.dependencies import ANYTHING, Names, names_in
 from autograder.stub import STUB
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode  # which takes two seconds, before the server is even asked to start
 
 _STUB = STUB.strip().partition("(")[0].encode()
 # With these a cell may change what a name of another cell means, whatever names it binds.

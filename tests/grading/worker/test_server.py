@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,13 @@ def grade(server: GradingServer, *cells: dict[str, Any]) -> Result:
     source, names = sample_lesson(), {cell["id"] for cell in cells}
     submitted = {**source, "cells": [cell for cell in source["cells"] if cell["id"] not in names] + list(cells)}
     return server.grade("ann", "01_doubling", json.dumps(source).encode(), json.dumps(submitted).encode(), BRIEF)
+
+
+def test_it_is_started_before_anything_large_is_imported() -> None:
+    """While it warms up, who started it imports nbgrader: whatever comes before, the command waits for twice."""
+    code = "import sys, autograder.grading.worker.client; print(*{'torch', 'nbformat', 'nbgrader'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_the_solution_has_full_points(server: GradingServer) -> None:
