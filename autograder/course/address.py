@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.utils import compute_checksum
 
 from autograder.course.config import CourseError
 from autograder.course.manifest import Manifest, git
@@ -92,6 +91,8 @@ class Address:
 
     def put_into(self, notebook: NotebookNode, lesson: str) -> None:
         """Give a student notebook its badge, what installs the course, and for Colab the links to its neighbours."""
+        from nbgrader.utils import compute_checksum  # a second, which the judge's process need not spend
+
         title, setup = notebook.cells[:2]
         first, _, rest = title.source.partition("\n")
         title.source = "\n".join(filter(None, [first, self.badge(lesson)])) + f"\n{rest}"
