@@ -123,12 +123,6 @@ def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | N
             raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
 
 
-def proved_mistake(got: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> str | None:
-    """The one mistake whose values these are; None when there is none, or two would give the same."""
-    proved = [mistake for mistake, value in (mistakes or {}).items() if agrees(got, value, rtol, atol)]
-    return proved[0] if len(proved) == 1 else None
-
-
 def values_when(mistake: str | None, *, is_one: bool = False) -> str | None:
     """The sentence that names a mistake by its values, or by the one value there is."""
     values = "This is the value" if is_one else "These are the values"

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from autograder import random_state, yours
-from autograder.check import _backend, _panel, _progress
+from autograder.check import _backend, _causes, _panel, _progress
 from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case_of
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
@@ -43,13 +43,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
     exercise_name, neighbours = ExerciseName.parse(name), given or {}
 
     def run(check: Callable[[], None]) -> None:
-        rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
-        try:
-            _require_setup_names(notebook)
-            answers = TOGETHER.get(exercise_name.answer, (exercise_name.answer,))
-            for answer in answers:
-                if len(answers) == 1 or reads(check.__code__, answer):
-                    require_written_by_hand(answer, notebook)
+        def attempt() -> None:
             with (
                 _isolated(of_module=exercise_name.answer[:1].isupper()),
                 _replaced(notebook, neighbours),
@@ -57,6 +51,15 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
             ):
                 check()
                 _require_shared_state_unchanged()
+
+        rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
+        try:
+            _require_setup_names(notebook)
+            answers = TOGETHER.get(exercise_name.answer, (exercise_name.answer,))
+            for answer in answers:
+                if len(answers) == 1 or reads(check.__code__, answer):
+                    require_written_by_hand(answer, notebook)
+            _causes.run(attempt)
         except Exception as error:
             failed = error if isinstance(error, CheckFailed) else from_exception(error, check.__code__, notebook)
             failed.case = case_of(error)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check._causes import is_trying, named
 from autograder.check._compare import _is_audit, about, kind, values_when, versus
 from autograder.check._errors import CheckFailed
 
@@ -31,10 +32,13 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     if type(plain) is not type(wanted):
         a_kind = {"list": "a list", "str": "a text", "int": "a whole number"}[type(wanted).__name__]
         raise CheckFailed(about(name, f"should be {a_kind}", f"There should be {a_kind} for"), [f"got  {kind(got)}"])
-    if plain == wanted:
+
+    def is_it(value: object) -> bool:
+        return bool(_plain(value) == plain)
+
+    if is_trying(name, is_it, mistakes) or plain == wanted:
         return
-    proved = [mistake for mistake, value in (mistakes or {}).items() if _plain(value) == plain]
-    mistake = proved[0] if len(proved) == 1 else None
+    mistake = named(name, is_it, mistakes)
     text = about(name, "is not what it should be", "This is not what it should be:")
     slip = values_when(mistake, is_one=not isinstance(wanted, list))
     shown = (wanted, plain) if not _holds_tuples(expected) else (_with_tuples(wanted), _with_tuples(plain))
