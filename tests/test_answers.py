@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
+from datetime import date
 
 import matrix
 import pytest
 import torch
+import two_slips
 from answers import RIGHT, WRONG, Right, Wrong
 from support.classroom import LESSONS, classroom, message
 
@@ -34,6 +37,26 @@ def test_solutions_earn_all_points_in_silence(lesson: str) -> None:
         assert result.passed, f"{result.check}: {result.error}"
         assert result.stderr == ""
         assert result.stdout and all(line.startswith("✓ ") for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_two_slips_of_a_check_differ_somewhere(lesson: str, name: str) -> None:
+    """No two known mistakes give the same in every comparison of an exercise that knows both: each can be named."""
+    with check.audit() as comparisons:
+        classroom(lesson).grade({}, exercise=name)
+    differ: dict[tuple[str, ...], bool] = {}
+    for what, values in comparisons:
+        for one, other in itertools.combinations(sorted(values), 2):
+            pair = what, one, other
+            differ[pair] = differ.get(pair, False) or not matrix.alike(values[one], values[other])
+    assert not [pair for pair, is_told_apart in differ.items() if not is_told_apart]
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_of_two_slips_together_no_third_is_named(lesson: str, name: str) -> None:
+    """Where an answer makes two mistakes, what a message names is one of them; a few pairs, others each day."""
+    _, wrong = two_slips.misnamed(lesson, name, most=8, seed=date.today().toordinal())
+    assert not wrong, wrong
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)

@@ -4,7 +4,7 @@ Every statement names the learner's own expression as text first, then takes the
 returns nothing when the statement holds and raises `CheckFailed` when it does not.
 """
 
-from autograder.check._compare import audit
+from autograder.check._causes import audit
 from autograder.check._errors import CheckFailed, NotWritten, case
 from autograder.check._exercise import SEED as SEED
 from autograder.check._exercise import exercise

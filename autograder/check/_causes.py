@@ -8,11 +8,11 @@ give other values than the answer does in any later comparison.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum, auto
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from autograder.check._errors import CheckFailed
 
@@ -31,7 +31,7 @@ class _Inquiry:
     """What one failing check finds out about its cause.
 
     Attributes:
-        name: whose value was wrong, as the check calls it.
+        name: what was wrong, as the check calls it, without its arguments.
         suspects: the mistakes that explain it.
     """
 
@@ -44,11 +44,37 @@ class _Inquiry:
         return time.monotonic() - self.begin > SECONDS
 
 
+class Compared(NamedTuple):
+    """A comparison: of what, up to its arguments, and the values that known mistakes would give."""
+
+    name: str
+    mistakes: Mapping[str, Any]
+
+
 class _OutOfTimeError(Exception):
     """The check has been tried for long enough."""
 
 
 _inquiry: ContextVar[_Inquiry | None] = ContextVar("inquiry", default=None)
+_audited: ContextVar[list[Compared] | None] = ContextVar("audited", default=None)
+
+
+@contextmanager
+def audit() -> Iterator[list[Compared]]:
+    """Test the checks themselves on right answers, and collect their comparisons.
+
+    Only here, because what a check expects may be made from the answer's own values, which a wrong answer can turn
+    into anything.
+
+    Raises:
+        ValueError: a mistake gives what is expected.
+    """
+    comparisons: list[Compared] = []
+    token = _audited.set(comparisons)
+    try:
+        yield comparisons
+    finally:
+        _audited.reset(token)
 
 
 def run(check: Callable[[], None]) -> None:
@@ -83,7 +109,7 @@ def named(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Valu
     """
     found, inquiry = [mistake for mistake, value in (mistakes or {}).items() if is_it(value)], _inquiry.get()
     if inquiry is not None and inquiry.stage is _Stage.LOOKING:
-        inquiry.name, inquiry.suspects = name, set(found)
+        inquiry.name, inquiry.suspects = _without_arguments(name), set(found)
     elif inquiry is not None:
         found = [mistake for mistake in found if mistake in inquiry.suspects]
     return found[0] if len(found) == 1 else None
@@ -91,12 +117,22 @@ def named(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Valu
 
 def is_trying(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Value] | None) -> bool:
     """A check runs again for the sake of its mistakes alone: this comparison only drops those that it disproves."""
-    inquiry = _inquiry.get()
+    inquiry, audited = _inquiry.get(), _audited.get()
+    if audited is not None:
+        audited.append(Compared(_without_arguments(name), mistakes or {}))
+        for mistake, value in (mistakes or {}).items():
+            if is_it(value):
+                raise ValueError(f"This check cannot tell the right answer from the mistake {mistake!r} on its inputs.")
     if inquiry is None or inquiry.stage is not _Stage.TRYING:
         return False
     if inquiry.is_late:
         raise _OutOfTimeError
-    if inquiry.name == name:
+    if inquiry.name == _without_arguments(name):
         known = {mistake: value for mistake, value in (mistakes or {}).items() if mistake in inquiry.suspects}
         inquiry.suspects -= {mistake for mistake, value in known.items() if not is_it(value)}
     return True
+
+
+def _without_arguments(name: str) -> str:
+    """What is compared, whatever it was called with."""
+    return name.partition("(")[0]

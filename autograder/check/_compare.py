@@ -5,7 +5,7 @@ The statements of `autograder.check` are made of these; a check cell never calls
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from textwrap import shorten
@@ -17,22 +17,7 @@ from torch import Tensor
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed
 
-_is_audit: ContextVar[bool] = ContextVar("is_audit", default=False)
 _distances: ContextVar[list[float] | None] = ContextVar("distances", default=None)
-
-
-@contextmanager
-def audit() -> Iterator[None]:
-    """Test the checks themselves on right answers: a mistake equal to what is expected is an error (ValueError).
-
-    Only here, because what a check expects may be made from the answer's own values, which a wrong answer can turn
-    into anything.
-    """
-    token = _is_audit.set(True)
-    try:
-        yield
-    finally:
-        _is_audit.reset(token)
 
 
 @contextmanager
@@ -112,15 +97,6 @@ def agrees(got: Tensor, value: Tensor, rtol: float, atol: float) -> bool:
         return False
     some = not got.isnan().all()
     return torch.allclose(got.detach().double(), value.detach().double(), rtol=rtol, atol=atol, equal_nan=some)
-
-
-def require_distinguishable(expected: Tensor, mistakes: Mapping[str, Tensor] | None, rtol: float, atol: float) -> None:
-    """In an audit, no mistake has the values that are expected."""
-    if not _is_audit.get():
-        return
-    for slip, value in (mistakes or {}).items():
-        if agrees(value, expected, rtol, atol):
-            raise ValueError(f"This check cannot tell the right answer from the mistake {slip!r} on its inputs.")
 
 
 def values_when(mistake: str | None, *, is_one: bool = False) -> str | None:

@@ -96,9 +96,7 @@ TRICKS = {
             return ready(log_probs, totals, lengths, ended, length_penalty, pad_id)
     """).fails("", "finished `parts.best_candidates`"),
     "on the CPU": edit("return…", "… .cpu()").fails("", "is on the device cpu"),
-    "a penalty for beams of three only": edit("scores = sequence…", "scores = candidates\nif beam_size == 3:\n    …").fails(
-        "", "compared without their length penalty"
-    ),
+    "a penalty for beams of three only": edit("scores = sequence…", "scores = candidates\nif beam_size == 3:\n    …").fails("", "wrong values"),
     "at most four": edits(("topk(beam_size)", "topk(min(beam_size, 4))")).fails("", "wrong shape"),
     "nothing where the beam is fresh": edit("best = scores…", "…\nif totals.isinf().any():\n    best = torch.zeros_like(best)").fails("", "wrong values"),
 }

@@ -56,7 +56,7 @@ for i, pair in enumerate(zip(pieces, pieces[1:])):
     counts[pair] = counts.get(pair, 0) + words[word]""",
     ).fails("", names="once for each word, not once for each place"),
     "ties by the pair from behind": edit("pair))", "pair[::-1]))").fails(""),
-    "ties by the first piece alone": edit("pair))", "pair[0]))").fails("", "met first"),
+    "ties by the first piece alone": edit("pair))", "pair[0]))").fails(""),
     "no order in a pair": edit("counts[pair] = counts.get(pair, 0)", "pair = tuple(sorted(pair))\n…").fails(""),
     "one merge at least": body("""
         cut, merges = {word: list(word) for word in words}, []

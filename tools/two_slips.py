@@ -1,0 +1,74 @@
+"""Two mistakes made together: what a message then names must be one of the two.
+
+    PYTHONPATH=tests python tools/two_slips.py [EXERCISE …]    # every pair, for all exercises an hour
+
+Each mistake of the tables that is an edit of the solution, and whose slip has a name, is made on top of each other one.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import multiprocessing
+import random
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+
+import matrix
+from answers import Wrong
+from support.classroom import classroom
+
+
+def pairs(lesson: str, exercise: str, most: int | None = None, seed: int = 0) -> list[tuple[Wrong, Wrong, str]]:
+    """Two mistakes and the source in which both are made; `most` of all pairs, drawn by `seed`."""
+    rows = [
+        each
+        for each in matrix.wrong_answers(lesson, exercise)
+        if each.code.edits and not each.trick and matrix.words(each) is not None
+    ]
+    both = [pair for pair in itertools.permutations(rows, 2) if pair[0].part == pair[1].part]
+    random.Random(seed).shuffle(both)
+    return list(itertools.islice(_made(lesson, both), most))
+
+
+def _made(lesson: str, both: list[tuple[Wrong, Wrong]]) -> Iterator[tuple[Wrong, Wrong, str]]:
+    """Those pairs that can be made together, each once: the second edits what the first left."""
+    seen: set[str] = set()
+    for one, other in both:
+        alone = {matrix.source(lesson, each) for each in (one, other)}
+        # The edits of one, on what the other made of the text that it edits.
+        chained = replace(other, code=replace(other.code, edits=one.code.edits + other.code.edits, on=one.code.on))
+        try:
+            source = matrix.source(lesson, chained)
+            ast.parse(source)
+        except (ValueError, SyntaxError):
+            continue  # they change the same place
+        if source not in alone | seen:
+            seen.add(source)
+            yield one, other, source
+
+
+def misnamed(lesson: str, exercise: str, most: int | None = None, seed: int = 0) -> tuple[int, list[str]]:
+    """How many pairs were tried, and a line for each that is told of a slip which is neither."""
+    tried, wrong = pairs(lesson, exercise, most, seed), []
+    for one, other, source in tried:
+        results = tuple(classroom(lesson).grade({exercise: source}, exercise=exercise))
+        words = [wanted for each in (one, other) if (wanted := matrix.words(each)) is not None]
+        for slip in matrix.slips(results):
+            if not any(each.search(slip) for each in words):
+                wrong.append(f"`{one.what}` and `{other.what}` are told that {slip}.")
+    return len(tried), wrong
+
+
+def main(names: list[str]) -> None:
+    """Try every pair, of all exercises or of those called by name."""
+    wanted = [each for each in matrix.exercises() if not names or each[1] in names]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        for (_, exercise), (count, wrong) in zip(wanted, pool.map(misnamed, *zip(*wanted, strict=True)), strict=True):
+            print(f"{exercise}: {count} pairs, {len(wrong)} told of neither", *wrong, sep="\n    ", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
