@@ -1,6 +1,6 @@
 """Two mistakes made together: what a message then names must be one of the two.
 
-    PYTHONPATH=tests python tools/two_slips.py [EXERCISE …]    # every pair, for all exercises an hour
+    PYTHONPATH=tests python tools/two_slips.py [EXERCISE …]    # every pair; half an hour for all exercises
 
 Each mistake of the tables that is an edit of the solution, and whose slip has a name, is made on top of each other one.
 """
@@ -65,9 +65,12 @@ def misnamed(lesson: str, exercise: str, most: int | None = None, seed: int = 0)
 def main(names: list[str]) -> None:
     """Try every pair, of all exercises or of those called by name."""
     wanted = [each for each in matrix.exercises() if not names or each[1] in names]
+    told = 0
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
         for (_, exercise), (count, wrong) in zip(wanted, pool.map(misnamed, *zip(*wanted, strict=True)), strict=True):
             print(f"{exercise}: {count} pairs, {len(wrong)} told of neither", *wrong, sep="\n    ", flush=True)
+            told += len(wrong)
+    sys.exit(told and f"{told} pairs are told of a mistake that is neither.")
 
 
 if __name__ == "__main__":
