@@ -69,7 +69,8 @@ def _values(call: str, result: object, names: Sequence[str], kinds: str) -> tupl
 
 def number(name: str, got: Any) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
-    if isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
+    is_complex = "complex" in str(getattr(got, "dtype", type(got)))
+    if is_complex or isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
         raise CheckFailed(about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"])
     try:
         return torch.tensor(float(got))
@@ -80,18 +81,21 @@ def number(name: str, got: Any) -> Tensor:
         ) from None
 
 
-def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
+def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int] | Tensor] | None = None, **dims: int) -> None:
     """`got` has the dimensions given by name and size, in this order.
 
     Args:
-        mistakes: the shape that each known slip would give, by the sentence that completes "… when".
+        mistakes: the shape that each known slip would give, or the values where the shape alone proves nothing, by
+            the sentence that completes "… when".
     """
     require_tensor(name, got)
     expected = tuple(dims.values())
     if tuple(got.shape) == expected:
         return
-    proved = [mistake for mistake, value in (mistakes or {}).items() if tuple(value) == tuple(got.shape)]
-    raise wrong_shape(name, got, expected, tuple(dims), proved[0] if len(proved) == 1 else None)
+    values = {slip: value for slip, value in (mistakes or {}).items() if isinstance(value, Tensor)}
+    by_shape = [slip for slip, value in (mistakes or {}).items() if slip not in values and (*value,) == (*got.shape,)]
+    by_value = proved_mistake(got, values, *_TOLERANCES[torch.float32])
+    raise wrong_shape(name, got, expected, tuple(dims), by_shape[0] if len(by_shape) == 1 else by_value)
 
 
 def dtype(name: str, got: Tensor, expected: torch.dtype) -> None:
