@@ -64,6 +64,8 @@ def require_tensor(name: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
         text = about(name, "should be a torch.Tensor", "There should be a torch.Tensor for")
         raise CheckFailed(text, [f"got  {kind(value)}"])
+    if value.is_complex():
+        raise CheckFailed(about(name, "holds complex numbers", "There are complex numbers in"))
     return value
 
 

@@ -69,7 +69,8 @@ def _values(call: str, result: object, names: Sequence[str], kinds: str) -> tupl
 
 def number(name: str, got: Any) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
-    if isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
+    is_complex = "complex" in str(getattr(got, "dtype", type(got)))
+    if is_complex or isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
         raise CheckFailed(about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"])
     try:
         return torch.tensor(float(got))
@@ -80,16 +81,19 @@ def number(name: str, got: Any) -> Tensor:
         ) from None
 
 
-def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int]] | None = None, **dims: int) -> None:
+def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int] | Tensor] | None = None, **dims: int) -> None:
     """`got` has the dimensions given by name and size, in this order.
 
     Args:
-        mistakes: the shape that each known slip would give, by the sentence that completes "… when".
+        mistakes: the shape that each known slip would give, or the values where the shape alone proves nothing, by
+            the sentence that completes "… when".
     """
     require_tensor(name, got)
     expected = tuple(dims.values())
 
-    def is_it(value: Sequence[int]) -> bool:
+    def is_it(value: Sequence[int] | Tensor) -> bool:
+        if isinstance(value, Tensor):
+            return agrees(got, value, *_TOLERANCES[torch.float32])
         return tuple(value) == tuple(got.shape)
 
     if is_trying(name, is_it, mistakes) or is_it(expected):

@@ -17,6 +17,7 @@ from autograder.generated.attention import (
     free_weights,
     nearby_attention,
     padding_mask,
+    some_key,
 )
 from autograder.generated.blocks import (
     add_norm,
@@ -78,7 +79,7 @@ from autograder.generated.multi_head import (
     layer_by_hand,
     layer_parameters,
     self_attention,
-    shown_weights,
+    weights_behind,
 )
 from autograder.generated.orientation import (
     hidden_copy,
@@ -242,10 +243,10 @@ __all__ = [
     "sequence_scores",
     "shared_embeddings",
     "shift_matrix",
-    "shown_weights",
     "sinusoidal_encoding",
     "small_norm",
     "smoothed_loss",
+    "some_key",
     "split_heads",
     "step_clipping",
     "step_loss",
@@ -263,5 +264,6 @@ __all__ = [
     "transformer_padding",
     "transformer_parts",
     "transformer_values",
+    "weights_behind",
     "words_written",
 ]

@@ -14,7 +14,9 @@ from autograder.mistakes.attention import (
     causal_mask,
     decoder_mask,
     nearby_attention,
+    nearby_leaks,
     one_query,
+    overflowing,
     padding_mask,
 )
 from autograder.mistakes.beams import candidates, sequence_scores
@@ -113,9 +115,11 @@ __all__ = [
     "multi_head_attention",
     "multiplications",
     "nearby_attention",
+    "nearby_leaks",
     "newest_placed",
     "next_tokens",
     "one_query",
+    "overflowing",
     "padding_mask",
     "pairwise_dots",
     "parameters_by_sizes",

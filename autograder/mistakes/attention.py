@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from autograder.mistakes.orientation import possible
+
 
 def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """Outputs for query (d_k,), key (key_len, d_k), value (key_len, d_v)."""
@@ -28,6 +30,15 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "a sigmoid is used instead of the softmax": products.sigmoid() @ value,
         "the softmax is taken of minus the scores": (-products).softmax(dim=0) @ value,
         "the function returns inside the loop, after the first value": weights[0] * value[0],
+        "only the last value counts: the loop overwrites the sum": weights[-1] * value[-1],
+        "the softmax is taken of the products, before they are added up to scores": (
+            (query * key).softmax(dim=0).sum(dim=1) @ value
+        ),
+        "the sum over the keys is missing": weights[:, None] * value,
+        "the sum runs over the columns of the values instead of the keys": (weights[:, None] * value).sum(dim=1),
+        "everything is summed, the columns of the values too": (weights @ value).sum(),
+        "the weights average the keys instead of the values": weights @ key,
+        "the weights are returned instead of the average": weights,
     }
 
 
@@ -57,6 +68,18 @@ def attention_sums(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     return {slip: total for slip, total in sums.items() if not torch.allclose(total, torch.ones_like(total), atol=1e-3)}
 
 
+def overflowing(query: Tensor, key: Tensor) -> dict[str, Tensor]:
+    """Weights by a softmax written out, for scores so large that only some rows survive it."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    powers, shifted = scores.exp(), (scores - scores.max()).exp()
+    return {
+        "`exp` of a large score overflows to ∞, and ∞/∞ is NaN: subtract each row's largest score first, or use "
+        "`torch.softmax`": powers / powers.sum(dim=-1, keepdim=True),
+        "the largest score of all is subtracted: in a row far below it every `exp` is 0, and 0/0 is NaN. Subtract each "
+        "row's own, or use `torch.softmax`": shifted / shifted.sum(dim=-1, keepdim=True),
+    }
+
+
 def attention_output(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """Outputs for query (…, query_len, d_k), key (…, key_len, d_k), value (…, key_len, d_v), without a mask."""
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
@@ -75,7 +98,7 @@ def attention_mask(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> di
         free: (…, query_len, key_len), the answer's own weights without a mask, which may be wrong in themselves.
     """
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
-    return {
+    slips = {
         "the mask is not used": free,
         "the mask is read the wrong way round (True = may attend)": free * ~mask / (free * ~mask).sum(-1, keepdim=True),
         "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scores * mask).softmax(dim=-1),
@@ -83,7 +106,14 @@ def attention_mask(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> di
         "blocked scores get −1 instead of a large negative number": torch.where(mask, scores, -1.0).softmax(dim=-1),
         "blocked scores get −10 instead of a large negative number": torch.where(mask, scores, -10.0).softmax(dim=-1),
         "blocked weights are set to 0 after the softmax, so that a row no longer sums to 1": free * mask,
+        "blocked weights are set to 0 after the softmax, and then each row is divided by its sum: where a blocked key "
+        "scores far higher than the others, these are 0 already, and 0/0 is NaN": free
+        * mask
+        / (free * mask).sum(-1, keepdim=True),
     }
+    lowered = "blocked scores are lowered by too little: in a trained model scores lie more than 100 apart"
+    slips[lowered] = (scores - 50 * mask.logical_not()).softmax(dim=-1)
+    return possible(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
 
 
 def attention_dropout(
@@ -117,6 +147,9 @@ def _wrong_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()}
     slips["the softmax runs over the queries instead of the keys"] = scores.softmax(dim=-2)
     slips["the exponentials are not divided by their sum"] = scores.exp()
+    slips["all exponentials are divided by one sum, over every row and sentence, instead of their own row's"] = (
+        scores.flatten().softmax(dim=0).reshape(scores.shape)
+    )
     slips["a sigmoid is used instead of the softmax"] = scores.sigmoid()
     slips["the softmax is taken of minus the scores"] = (-scores).softmax(dim=-1)
     slips["the softmax is taken twice"] = scores.softmax(dim=-1).softmax(dim=-1)
@@ -160,7 +193,8 @@ def padding_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     }
     if pad_id != 0:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :]
-    return _possible(slips, right)
+        slips["an id counts as real when it is greater than `pad_id`"] = torch.gt(tokens, pad_id)[:, None, None, :]
+    return possible(slips, right)
 
 
 def causal_mask(size: int) -> dict[str, Tensor]:
@@ -175,14 +209,17 @@ def causal_mask(size: int) -> dict[str, Tensor]:
         "a position sees only itself": torch.eye(size, dtype=torch.bool),
         "a position sees only itself and the one before it": right.triu(-1),
         "nothing is masked": everything,
+        "it holds what is added to scores, 0 and −∞, instead of True and False": (
+            torch.zeros(size, size).masked_fill(right.logical_not(), -torch.inf)
+        ),
     }
-    return _possible(slips, right)
+    return possible(slips, right)
 
 
 def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Masks for tokens (batch, seq_len) as (batch, 1, seq_len, seq_len).
 
-    Rows of padding queries are free: nobody reads what they attend to.
+    Rows of padding queries are free, as long as each allows some key.
     """
     real = torch.ne(tokens, pad_id)
     past = torch.ones(tokens.size(1), tokens.size(1), dtype=torch.bool).tril()
@@ -200,7 +237,7 @@ def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     }
     if pad_id != 0:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :] & past
-    return _possible(slips, right)
+    return possible(slips, right)
 
 
 def nearby_attention(x: Tensor) -> dict[str, Tensor]:
@@ -209,15 +246,35 @@ def nearby_attention(x: Tensor) -> dict[str, Tensor]:
     distance = places[:, None] - places
     products = torch.einsum("qd,kd->qk", x, x)
     scores, near = products / math.sqrt(x.size(1)), distance / 4
-    changed = {
+    slips = {
         "the distance is added instead of subtracted, so that far words count more": scores + near,
         "the distance is no longer subtracted": scores,
         "the whole distance is subtracted instead of a quarter": scores - distance,
         "the scores are no longer divided by √d": products - near,
     }
-    return {slip: values.masked_fill(distance < 0, -torch.inf).softmax(dim=1) for slip, values in changed.items()}
+    future = distance < 0
+    slips = {slip: values.masked_fill(future, -torch.inf).softmax(dim=1) for slip, values in slips.items()}
+    scores = scores - near
+    down = scores.masked_fill(future, -torch.inf).softmax(dim=0)
+    backward = scores.masked_fill(distance > 0, -torch.inf)
+    return slips | {
+        "the softmax still runs down the columns, over the queries": down,
+        "the softmax still runs down the columns, and the rows are divided by their sums afterwards": (
+            down / down.sum(dim=1, keepdim=True)
+        ),
+        "no future word is hidden": scores.softmax(dim=1),
+        "the distance has lost its sign, so that `distance < 0` hides nothing": (
+            (products / math.sqrt(x.size(1)) - near.abs()).softmax(dim=1)
+        ),
+        "a word does not see itself, so that the first sees nothing": (
+            scores.masked_fill(distance <= 0, -torch.inf).softmax(dim=1)
+        ),
+        "the past is hidden instead of the future": backward.softmax(dim=1),
+        "the past is hidden instead of the future, and the softmax still runs over the queries": backward.softmax(0),
+    }
 
 
-def _possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
-    """Only the slips that differ from the right mask on this input."""
-    return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
+def nearby_leaks(x: Tensor, right: Tensor) -> dict[str, Tensor]:
+    """The first outputs for x (seq_len, d), as many as are `right`, with the slips of `nearby_attention`."""
+    outputs = {slip: (weights @ x)[: len(right)] for slip, weights in nearby_attention(x).items()}
+    return possible(outputs, right)

@@ -50,6 +50,9 @@ def folded_weights(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Ten
     def weights(allowed: Tensor, scale: float = d_k**-0.5) -> Tensor:
         return (scale * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-1)
 
+    def apart(folded: Tensor) -> Tensor:
+        return folded.reshape(num_heads, batch, query.size(2), -1).transpose(0, 1)
+
     in_turn = torch.cat([is_word] * num_heads).view(batch, num_heads, 1, -1)
     return {
         "some heads have the mask of another sentence": weights(in_turn),
@@ -61,9 +64,10 @@ def folded_weights(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Ten
         "the weights come out with the heads before the batch": weights(own)
         .transpose(0, 1)
         .reshape(*query.shape[:-1], -1),
-        "the heads are folded in behind the batch, but taken apart as if they came before it": weights(own)
-        .reshape(num_heads, batch, query.size(2), -1)
-        .transpose(0, 1),
+        "the heads are folded in behind the batch, but taken apart as if they came before it": apart(weights(own)),
+        "the heads are folded in behind the batch, but masks and result are treated as if they came before it": (
+            apart(weights(in_turn))
+        ),
     }
 
 
@@ -137,6 +141,11 @@ def _multi_head_attention(
         "the scores are divided by √d_k twice": layer(scale=num_heads / d_model),
         "the scores are divided by a fixed number, √64, instead of √d_k": layer(scale=1 / 8),
         "the heads are put side by side in reverse order": layer(merge=lambda x: side_by_side(x.flip(1))),
+        "a ReLU stands before `w_o`": module.w_o(_without_last(module, layer).relu()),
+        "a ReLU stands after `w_o`": layer().relu(),
+        "`num_heads` and d_k are exchanged, so that there are d_k heads": layer(
+            split=lambda x: torch.stack(x.chunk(d_model // num_heads, dim=-1), dim=1)
+        ),
     }
     if mask is not None:
         slips["the mask is not used"] = layer(mask=None)

@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import torch
 from torch import Tensor
 
 
-def pairwise_dots(x: Tensor, y: Tensor) -> dict[str, Tensor]:
-    """Dot products of the rows of x (n, d) and y (m, d), as (n, m)."""
-    dots = x @ y.mT
+def possible(slips: Mapping[str, Tensor | None], right: Tensor) -> dict[str, Tensor]:
+    """Only the slips that differ from what is right on this input."""
     return {
+        slip: value
+        for slip, value in slips.items()
+        if value is not None
+        and not (value.shape == right.shape and torch.allclose(value.double(), right.double(), rtol=1e-3, atol=1e-3))
+    }
+
+
+def pairwise_dots(x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """Dot products of the rows of x (…, n, d) and y (…, m, d), as (…, n, m)."""
+    dots = x @ y.mT
+    slips = {
         "x and y are exchanged": dots.mT,
         "the products are divided by √d, which comes in lesson 1": dots / x.shape[-1] ** 0.5,
-        "the rows are brought to length 1 first": dots / (x.norm(dim=-1)[:, None] * y.norm(dim=-1)),
-        "the distance of the rows is taken": (x[:, None] - y).norm(dim=-1),
+        "the rows are brought to length 1 first": dots / (x.norm(dim=-1)[..., None] * y.norm(dim=-1)[..., None, :]),
+        "the distance of the rows is taken": (x[..., None, :] - y[..., None, :, :]).norm(dim=-1),
         "it is a softmax of the products": dots.softmax(dim=-1),
     }
+    if x.dim() > 2:
+        slips |= {
+            "all dimensions of `y` are reversed, as by `.T`; only the last two should be swapped": (
+                _product(x, y.permute(*range(y.dim())[::-1]))
+            ),
+            "the first two dimensions of `y` are swapped instead of the last two": _product(x, y.transpose(0, 1)),
+            "the entries of the first dimension are taken for the rows": _product(x.flatten(1), y.flatten(1).mT),
+        }
+    return possible(slips, dots)
+
+
+def _product(x: Tensor, y: Tensor) -> Tensor | None:
+    """x @ y, where the shapes allow it."""
+    try:
+        return x @ y
+    except RuntimeError:
+        return None
 
 
 def hide(scores: Tensor, allowed: Tensor, value: float) -> dict[str, Tensor]:

@@ -340,16 +340,6 @@ def test_an_error_keeps_no_tensor_alive() -> None:
     assert isinstance(errors[0].picture, Values) and errors[0].__context__ is None
 
 
-def test_hints_are_pointed_to_where_nothing_else_is_known() -> None:
-    """A verdict without a slip names the exercise whose hints may help; a slip, or an unwritten answer, does not."""
-    hint = "The hints under exercise 1.2 may help."
-    assert hint in _panel.html(failed(KINDS["values without a slip"]))
-    assert hint in _panel.html(failed(KINDS["exception"]))
-    for kind in ("values", "not written"):
-        assert "hints" not in _panel.html(failed(KINDS[kind]))
-    assert "hints" not in _panel.html(CheckFailed("No exercise."))
-
-
 class Shell(InteractiveShell):
     """IPython as a kernel has it; what it would show of an error is kept."""
 

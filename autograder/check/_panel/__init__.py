@@ -39,8 +39,6 @@ def html(error: CheckFailed) -> str:
     parts.append(_picture(error.picture))
     if error.rule:
         parts.append(f"<div>{_prose(f'Rule: {error.rule}.')}</div>")
-    if (hint := _where_hints_are(error)) is not None:
-        parts.append(f"<div><i>{hint}</i></div>")
     label = f"Failing check {error.exercise or ''}".rstrip()
     return f'<div role="group" aria-label="{_text(label)}" style="{BOX.format(colour)}">{"".join(parts)}</div>'
 
@@ -73,13 +71,6 @@ def front_end() -> Any | None:
         return None
     # The publisher of a terminal prints; a kernel's, and whatever captures, is another.
     return None if type(shell.display_pub) is publishing.DisplayPublisher else shell
-
-
-def _where_hints_are(error: CheckFailed) -> str | None:
-    """One line, where no slip is proved and there is an answer that a hint could mend."""
-    if error.exercise is None or not error.exercise.number or error.slip:
-        return None
-    return f"The hints under exercise {_text(error.exercise.number)} may help."
 
 
 def _picture(picture: Picture | None) -> str:

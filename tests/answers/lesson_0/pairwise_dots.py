@@ -5,7 +5,9 @@ from answers.writing import body, edit
 WRONG = {
     "no transpose": body("return x @ y").fails("", "cannot be multiplied"),
     "exchanged": body("return y @ x.transpose(-2, -1)").fails("", "x and y are exchanged"),
-    "reversed dimensions": body("return x @ y.permute(*range(y.dim())[::-1])").fails("", "wrong values"),
+    "reversed dimensions": body("return x @ y.permute(*range(y.dim())[::-1])").fails("", "all dimensions of `y` are reversed"),
+    "the first two dimensions": body("return x @ (y.T if y.dim() == 2 else y.transpose(0, 1))").fails("", "first two dimensions of `y`"),
+    "loops over the first two dimensions": body("return torch.stack([torch.stack([(a * b).sum() for b in y]) for a in x])").fails("", "taken for the rows"),
     "for matrices only": body("return x @ y.t()").fails("", "raised"),
     "only batches": body("return torch.bmm(x, y.transpose(1, 2))").fails("", "raised"),
     "entry by entry": body("return (x[..., :3, :] * y[..., :3, :]).sum(dim=-1)").fails("", "wrong shape"),

@@ -5,7 +5,7 @@ from answers.writing import body, edit
 WRONG = {
     "reshaped straight": body("b, t, w = x.shape\nreturn x.reshape(b, groups, t, w // groups)").fails("", "mixes the rows"),
     "not swapped": edit(".transpose(1, 2)", "").fails("", "not swapped with the sequence"),
-    "swapped the last two": edit("transpose(1, 2)", "transpose(2, 3)").fails("", "wrong shape"),
+    "swapped the last two": edit("transpose(1, 2)", "transpose(2, 3)").fails("", "the groups stand last"),
     "interleaved": body("b, t, w = x.shape\nreturn x.reshape(b, t, w // groups, groups).permute(0, 3, 1, 2)").fails("", "every groups-th column"),
     "sequence cut": body("b, t, w = x.shape\nreturn x.mT.reshape(b, groups, t, w // groups)").fails("", "swapped before"),
     "size for groups": body("b, t, w = x.shape\nreturn x.reshape(b, t, w // groups, groups).transpose(1, 2)").fails("", "groups and their size are exchanged"),

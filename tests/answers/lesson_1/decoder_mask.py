@@ -35,6 +35,16 @@ WRONG = {
         return padding_mask(tokens, pad_id).cpu() & causal_mask(tokens.size(1))
     """).named("device"),
     "batch as size": body("return padding_mask(tokens, pad_id) & causal_mask(tokens.size(0)).to(tokens.device)"),
+    "padding queries see nothing": edit("& past", "& past & padding_mask(tokens, pad_id).mT").fails("values", "allows no key"),
+    "padding queries see nothing, by the places of real tokens": body("""
+        real = (tokens != pad_id).float()
+        return (real[:, None, :, None] @ real[:, None, None, :]).bool() & causal_mask(tokens.size(1)).to(tokens.device)
+    """).fails("values", "allows no key"),
+    "padding queries see themselves alone, but not at the end": body("""
+        keys, places = padding_mask(tokens, pad_id), torch.arange(tokens.size(1), device=tokens.device)
+        own = (places[:, None] == places) & (places < tokens.size(1) - 1) & ~keys.mT
+        return keys & keys.mT & causal_mask(tokens.size(1)).to(tokens.device) | own
+    """).fails("values", "allows no key"),
     "length based": body("""
         n = tokens.size(1)
         return (torch.arange(n, device=tokens.device) < (tokens != pad_id).sum(1)[:, None])[
@@ -104,10 +114,6 @@ RIGHT = {
         return torch.logical_and(padding_mask(tokens, pad_id), causal_mask(tokens.shape[-1]).to(tokens.device))
     """),
     "a product": body("return padding_mask(tokens, pad_id) * causal_mask(tokens.size(1)).to(tokens.device)"),
-    "padding queries blocked as well": body("""
-        keys = padding_mask(tokens, pad_id)
-        return keys & keys.transpose(-2, -1) & causal_mask(tokens.size(1)).to(tokens.device)
-    """),
     "loops": body("""
         b, t = tokens.shape
         m = torch.zeros(b, 1, t, t, dtype=torch.bool, device=tokens.device)
@@ -151,9 +157,10 @@ RIGHT = {
         "return torch.logical_and(padding_mask(tokens=tokens, pad_id=pad_id), causal_mask(size=tokens.shape[-1]).to(device=tokens.device))",
         on=BARE,
     ),
-    "padding queries blocked as well, another way": body("""
-        p = padding_mask(tokens, pad_id)
-        return p & p.mT & causal_mask(tokens.size(1)).to(tokens.device)
+    "padding queries see the first real token alone": body("""
+        keys = padding_mask(tokens, pad_id)
+        first = keys & (keys.cumsum(-1) == 1)
+        return torch.where(keys.mT, keys, first) & causal_mask(tokens.size(1)).to(tokens.device)
     """),
     "diagonal opened so no row is empty": body("""
         return (

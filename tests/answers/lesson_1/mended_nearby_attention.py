@@ -3,20 +3,23 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "the bug untouched": edit("softmax(dim=1)", "softmax(dim=0)").fails("", "wrong values"),
-    "calls the code with the bug": body("return nearby_attention(x)").fails("", "wrong values"),
+    "the bug untouched": edit("softmax(dim=1)", "softmax(dim=0)").fails("", "over the queries"),
+    "calls the code with the bug": body("return nearby_attention(x)").fails("", "over the queries"),
     "over the queries, then the rows divided by their sums": edit(
         "scores.softmax(dim=1)", "scores.softmax(dim=0)\nweights = weights / weights.sum(dim=1, keepdim=True)"
-    ).fails("", "wrong values"),
+    ).fails("", "divided by their sums afterwards"),
     "masked after the softmax": edits(
         ("scores = scores.masked_fill(distance < 0, -math.inf)\n", ""),
         ("scores.softmax(dim=1)", "scores.softmax(dim=1).masked_fill(distance < 0, 0.0)"),
         on=BARE,
     ).fails("", "wrong values"),
-    "no mask": edit("scores = scores.masked_fill(distance < 0, -math.inf)\n", "", on=BARE).fails("", "wrong values"),
-    "the mask turned round": edit("distance < 0", "distance > 0").fails("", "wrong values"),
-    "the mask turned round, the bug untouched": edits(("distance < 0", "distance > 0"), ("dim=1", "dim=0")).fails("", "wrong values"),
-    "a word may not see itself": edit("distance < 0", "distance <= 0").fails("", "NaN"),
+    "no mask": edit("scores = scores.masked_fill(distance < 0, -math.inf)\n", "", on=BARE).fails("", "no future word"),
+    "the mask turned round": edit("distance < 0", "distance > 0").fails("", "past is hidden"),
+    "the mask turned round, the bug untouched": edits(("distance < 0", "distance > 0"), ("dim=1", "dim=0")).fails(
+        "", "past is hidden instead of the future, and"
+    ),
+    "a word may not see itself": edit("distance < 0", "distance <= 0").fails("", "does not see itself"),
+    "the distance without its sign": edit("places[:, None] - places", "(places[:, None] - places).abs()").fails("", "lost its sign"),
     "the distance added": edit("- distance / 4", "+ distance / 4").fails("", "far words count more"),
     "the distance the other way round": edit("places[:, None] - places", "places - places[:, None]").fails("", "wrong values"),
     "the distance dropped": edit(" - distance / 4", "").fails("", "no longer subtracted"),
@@ -27,9 +30,9 @@ WRONG = {
     "exponentials that are not divided": edit("softmax(dim=1)", "exp()").fails("", "wrong values"),
     "divided by what all queries together give": edit("scores.softmax(dim=1)", "scores.exp() / scores.exp().sum()").fails("", "wrong values"),
     "columns of the weights instead of rows": edit("return weights @ x", "return weights.T @ x").fails("", "wrong values"),
-    "right weights, the output of the bug": edit("return weights @ x", "return scores.softmax(dim=0) @ x").fails("", "wrong values"),
-    "right output, the weights of the bug": edit("x, weights", "x, scores.softmax(dim=0)").fails("", "wrong values"),
-    "output and weights swapped": edit("return weights @ x, weights", "return weights, weights @ x").fails("", "wrong shape"),
+    "right weights, the output of the bug": edit("return weights @ x", "return scores.softmax(dim=0) @ x").fails("", "over the queries"),
+    "right output, the weights of the bug": edit("x, weights", "x, scores.softmax(dim=0)").fails("", "over the queries"),
+    "output and weights swapped": edit("return weights @ x, weights", "return weights, weights @ x").fails("", "output and weights are exchanged"),
     "the output alone": edit("return weights @ x, weights", "return weights @ x").fails(""),
     "changes the sentence": edit("scores = x", "x /= math.sqrt(x.size(1))\n…").fails("", "changes `x`"),
     "plain causal attention": body("return parts.scaled_dot_product_attention(x, x, x, parts.causal_mask(len(x)))").fails("", "no longer subtracted"),

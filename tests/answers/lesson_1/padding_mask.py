@@ -5,13 +5,13 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "True marks padding": edit("!=", "==").fails("values", "True marks the padding"),
     "pad id 0 hard-coded": edit("!= pad_id", "!= 0").fails("values", "taken to be 0"),
-    "two dimensions": edit("[:, None…", "").fails("shape", "wrong shape"),
-    "for query rows": edit("[:, None…", "[:, None, :, None]").fails("shape", "wrong shape"),
+    "two dimensions": edit("[:, None…", "").fails("shape", "heads and queries are missing"),
+    "for query rows": edit("[:, None…", "[:, None, :, None]").fails("shape", "in the dimension of the queries"),
     "integers": edit("[:, None…", "….long()").fails("shape", "wrong dtype"),
     "additive mask": edit("return (…", "return torch.where(tokens != pad_id, 0.0, -math.inf)[:, None, None, :]").fails("shape", "wrong dtype"),
     "the first row for all": edit(" != pad_id)", "[:1]….expand(len(tokens), -1)").fails("values", "mask of the first"),
     "all True": edit("(tokens != pad_id)", "torch.ones_like(tokens).bool()").fails("values", "nothing is masked"),
-    "greater than the pad id": edit("!=", ">").fails("values", "wrong values"),
+    "greater than the pad id": edit("!=", ">").fails("values", "greater than `pad_id`"),
     "everything after the first pad": edit("(tokens != pad_id)", "….cumprod(-1).bool()"),
     "lengths counted from the left": edit("(tokens != pad_id)", "(torch.arange(tokens.size(1)) < ….sum(-1, keepdim=True))"),
     "pad id is both 0 and pad_id": edit("(tokens != pad_id)", "(… & (tokens != 0))").named("0"),
@@ -20,8 +20,8 @@ WRONG = {
     "no pad_id parameter": edits(("pad_id: int = 0", ""), ("pad_id)[", "0)[")).named("pad_id"),
     "default pad id 1": edit("pad_id: int = 0", "pad_id: int = 1").named("nothing is masked"),
     "squeezes a batch of one": edit("[:, None…", ".squeeze()…"),
-    "(batch, 1, seq_len)": edit("[:, None…", "[:, None, :]"),
-    "(batch, 1, seq_len, seq_len)": edit("[:, None…", "….expand(-1, -1, tokens.size(1), -1)"),
+    "(batch, 1, seq_len)": edit("[:, None…", "[:, None, :]").named("one of the two dimensions"),
+    "(batch, 1, seq_len, seq_len)": edit("[:, None…", "….expand(-1, -1, tokens.size(1), -1)").named("row for each query"),
     "first column decides": edit("(tokens != pad_id)", "(tokens != tokens[0, -1])"),
     "replaces pads in the caller's tensor": edit("return (tokens != pad_id)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)").named(
         "changes `tokens`"

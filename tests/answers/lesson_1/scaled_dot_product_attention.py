@@ -187,6 +187,24 @@ WRONG = {
     "bfloat16 breaks: fills with float32's smallest number": edit("-math.inf", "torch.finfo(torch.float32).min"),
     "eye of float32 breaks bfloat16 and float64 alike": edit("query @…", "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"),
     "fills with −20": edit("-math.inf", "-20.0"),
+    "zeroes the weights after the softmax and normalises again": body("""
+        weights = torch.softmax(query @ key.mT / math.sqrt(key.size(-1)), -1)
+        if mask is not None:
+            weights = weights * mask
+            weights = weights / weights.sum(-1, keepdim=True)
+        if dropout is not None:
+            weights = dropout(weights)
+        return weights @ value, weights
+    """).fails("mask", "0/0 is NaN"),
+    "lowers by 100": edit("scores = scores…", "scores = scores - 100.0 * ~mask").fails("mask", "lowered by too little"),
+    "exp over its sum, without a shift": edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)").fails(
+        "values", "overflows to ∞"
+    ),
+    "one shift for all rows": edit("torch.softmax(scores, dim=-1)", "(e := (scores - scores.max()).exp()) / e.sum(dim=-1, keepdim=True)").fails(
+        "values", "largest score of all"
+    ),
+    "one sum for all rows": edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum()").fails("shapes", "divided by one sum"),
+    "−∞ times the mask": edit("scores = scores…", "scores = scores + (1 - mask.float()) * -math.inf").fails("mask", "Every weight is NaN"),
     "fills with −10": edit("-math.inf", "-10.0").named("large negative"),
     "fills with the row minimum minus 1": edit("scores = scores…", "scores = torch.where(mask, scores, scores.min() - 1)"),
     "fills with 1e-9": edit("-math.inf", "1e-9").named("exp\\(0\\)"),
@@ -565,15 +583,6 @@ RIGHT = {
         "weights = e / (e.sum(dim=-1, keepdim=True) + 1e-9)",
         on="zeroed exponentials, then normalised",
     ),
-    "zeroes the weights after the softmax and normalises again": body("""
-        weights = torch.softmax(query @ key.mT / math.sqrt(key.size(-1)), -1)
-        if mask is not None:
-            weights = weights * mask
-            weights = weights / weights.sum(-1, keepdim=True)
-        if dropout is not None:
-            weights = dropout(weights)
-        return weights @ value, weights
-    """),
     "log of the mask added": edit(
         "if mask…sum(-1, keepdim=True)",
         "if mask is not None:\n    scores = scores + mask.to(scores.dtype).log()\nweights = scores.softmax(-1)",

@@ -137,7 +137,9 @@ WRONG = {
     "residual connection": edits(("query = split_heads(", "skip = query\n…"), ("return self…", "return skip + self.w_o(merge_heads(output))")).named(
         "added|residual"
     ),
-    "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))"),
+    "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))").fails("values", "after `w_o`"),
+    "ReLU before the projection": edit("merge_heads(output)", "merge_heads(output).relu()").fails("values", "before `w_o`"),
+    "num_heads and d_k exchanged": edit("self.num_heads = num_heads", "self.num_heads = d_model // num_heads").fails("values", "d_k are exchanged"),
     "layer norm at the end": edit("return self…", "return F.layer_norm(self.w_o(merge_heads(output)), (query.size(1) * query.size(3),))"),
     "query scaled by √d_k before (no scale in effect)": edit("(query,", "(query * math.sqrt(query.size(-1)),").named("not divided by √d_k"),
     "value and output projections swapped": edits(("self.w_v(value)", "self.w_o(value)"), ("return self…", "return self.w_v(merge_heads(output))")).named(

@@ -10,7 +10,7 @@ WRONG = {
         "x = x…1, 2)", "return x.view(batch, seq_len, d_model // num_heads, num_heads).permute(0, 3, 1, 2)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "every num_heads-th column"),
     "heads after the sequence": edit("return x…", "return x").fails("shape", "heads still stand after"),
-    "d_k and heads mixed up": edit("x.view…", "x.view(batch, seq_len, d_model // num_heads, num_heads)").fails("shape", "wrong shape"),
+    "d_k and heads mixed up": edit("x.view…", "x.view(batch, seq_len, d_model // num_heads, num_heads)").fails("shape", "d_k are exchanged"),
     "transposed before the cut": edit(
         "x = x…1, 2)", "return x.transpose(1, 2).reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "exchanged before"),
@@ -20,8 +20,10 @@ WRONG = {
     ),
     "three heads hard-coded": edit("x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").fails("values"),
     "a list of heads": edit("return x…", "return list(x.transpose(1, 2))").fails("shape", "should be a torch.Tensor"),
-    "x.split(num_heads)": edit("x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)"),
-    "heads first": edit("transpose(1, 2)", "permute(2, 0, 1, 3)  # (batch, num_heads, seq_len, d_k)"),
+    "x.split(num_heads)": edit("x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").named(
+        "d_k are exchanged"
+    ),
+    "heads first": edit("transpose(1, 2)", "permute(2, 0, 1, 3)  # (batch, num_heads, seq_len, d_k)").named("before the batch"),
     "permuted to (batch, heads, d_k, seq)": edit("transpose(1, 2)", "permute(0, 2, 3, 1)  # (batch, num_heads, seq_len, d_k)"),
     "right strides, wrong words: transpose(0, 1)": edit("(1, 2)", "(0, 1)  # (batch, num_heads, seq_len, d_k)"),
     "folded into the batch": edit("return x…", "return x.transpose(1, 2).flatten(0, 1)"),
@@ -53,7 +55,7 @@ WRONG = {
     "cut right for seq_len 5 only": edit("x = x…1, 2)", "return x.view(batch, 5, num_heads, -1).transpose(1, 2)  # (batch, num_heads, seq_len, d_k)"),
     "heads 3 hard-coded": edit("return x…", "return x.view(b, s, 3, 4).transpose(1, 2)", on="one head squeezed"),
     "d_k 4 hard-coded": edit("return x…", "return x.view(b, s, -1, 4).transpose(1, 2)", on="one head squeezed"),
-    "stack at the end": edit("dim=1", "dim=-1", on="stack of chunks"),
+    "stack at the end": edit("dim=1", "dim=-1", on="stack of chunks").named("heads stand last"),
     "x reshaped in place": edit("return x…", "x.resize_(b, s, num_heads, d_k)\nreturn x.transpose(1, 2)", on="one head squeezed").named("in place|chang"),
     "view of the flat memory: non-contiguous raises": edit("return x…", "return x.view(-1).view(b, s, num_heads, d_k).transpose(1, 2)", on="one head squeezed"),
     "whole numbers become floats": edit("return x…", "return 1.0 * x.transpose(1, 2)").fails("values", "whole numbers"),
