@@ -39,6 +39,7 @@ from autograder.generated.decoding import (
     words_written,
 )
 from autograder.generated.heads import mended_weights, merge_heads, split_heads
+from autograder.generated.inputs import rested
 from autograder.generated.layers import (
     decoder_layer,
     decoder_layer_dropout,
@@ -235,6 +236,7 @@ __all__ = [
     "require_all",
     "require_candidates",
     "require_within",
+    "rested",
     "rested_and_trained",
     "scale_counts",
     "scale_values",
