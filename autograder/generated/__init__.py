@@ -65,6 +65,7 @@ from autograder.generated.model.stacks import (
     encoder_values,
 )
 from autograder.generated.model.transformer import (
+    every_query_sees,
     shared_embeddings,
     transformer_future,
     transformer_padding,
@@ -193,6 +194,7 @@ __all__ = [
     "encoding_buffer",
     "evaluated",
     "evaluated_mode",
+    "every_query_sees",
     "exact_match",
     "feed_forward",
     "feed_forward_dropout",
