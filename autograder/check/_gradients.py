@@ -28,6 +28,8 @@ def gradients_reach(sources: Mapping[str, Tensor], output: Tensor) -> None:
         total = (output * weights.to(output.device)).sum()
         gradients = torch.autograd.grad(total, list(sources.values()), allow_unused=True, retain_graph=True)
     for name, gradient in zip(sources, gradients, strict=True):
+        if gradient is not None and gradient.isnan().any():
+            raise CheckFailed(f"The gradient that flows back to `{name}` contains NaN.")
         if gradient is None or not gradient.any():
             raise CheckFailed(
                 f"No gradient flows back to `{name}`, so nothing there could learn.",

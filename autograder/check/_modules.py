@@ -155,7 +155,11 @@ def buffer(name: str, module: nn.Module, key: str) -> None:
         raise CheckFailed(
             f"`{name}.{key}` is not registered as a buffer, so it is neither saved nor moved to a device."
         )
-    raise CheckFailed(f"`{name}` has no `{key}`.")
+    plain = [each for each, value in vars(module).items() if isinstance(value, Tensor)]
+    held = [*dict(module.named_buffers()), *plain]
+    found = f"got  {', '.join(held)}" if held else "got  neither a buffer nor another tensor in `self`"
+    renamed = f"Its name has to be `{key}`." if len(held) == 1 else None
+    raise CheckFailed(f"`{name}` has no buffer `{key}`.", [found], renamed)
 
 
 def separate(name: str, one: nn.Module, other: nn.Module) -> None:

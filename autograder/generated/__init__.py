@@ -40,6 +40,7 @@ from autograder.generated.decoding import (
     words_written,
 )
 from autograder.generated.heads import mended_weights, merge_heads, split_heads
+from autograder.generated.inputs import rested
 from autograder.generated.layers import (
     decoder_layer,
     decoder_layer_dropout,
@@ -65,6 +66,7 @@ from autograder.generated.model.stacks import (
     encoder_values,
 )
 from autograder.generated.model.transformer import (
+    every_query_sees,
     shared_embeddings,
     transformer_future,
     transformer_padding,
@@ -193,6 +195,7 @@ __all__ = [
     "encoding_buffer",
     "evaluated",
     "evaluated_mode",
+    "every_query_sees",
     "exact_match",
     "feed_forward",
     "feed_forward_dropout",
@@ -236,6 +239,7 @@ __all__ = [
     "require_all",
     "require_candidates",
     "require_within",
+    "rested",
     "rested_and_trained",
     "scale_counts",
     "scale_values",

@@ -142,10 +142,15 @@ def feed_forward_dropout(answer: Module, *, seed: int = 0) -> None:
     def fits(*values: Tensor) -> bool:
         return bool(torch.stack([torch.isclose(output, each) for each in values]).any(dim=0).all())
 
+    rates = {part.p for part in network.modules() if isinstance(part, nn.Dropout)}
+    verdict = f"With dropout=0.5, the network drops out at {' and '.join(map(str, sorted(rates)))}."
+    check.true(rates <= {0.5}, verdict, "Pass `dropout` on.")
     at_the_end = fits(nothing, 2 * hidden + 10) or fits(nothing, nothing + 10, 4 * hidden + 10)
     verdict = "At dropout=0.5, the output of `linear_2` is dropped in training."
     slip = "Add & norm drops it later; here, only the hidden values may be dropped."
     check.true(not at_the_end, verdict, slip)
+    of_x = fits(nothing + 6, 2 * hidden + 4)
+    check.true(not of_x, "At dropout=0.5, x is dropped in training; only hidden values may be, after the ReLU.")
     verdict = "At dropout=0.5, the output in training is not that of such a dropout after the ReLU."
     check.true(fits(hidden + 5) or fits(nothing + 5, 2 * hidden + 5), verdict)
     dropped = torch.isclose(output, nothing + 5)
@@ -163,7 +168,7 @@ def add_norm(answer: Module, *, seed: int = 0) -> None:
     for index, size in enumerate(sizes(seed, 4, batch=(1, 4), seq_len=(1, 9), d_model=(2, 40))):
         shape, d_model = tuple(size.values()), size["d_model"]
         x, sublayer_output = (each.requires_grad_() for each in tensors(shape, shape, seed=31 * seed + index))
-        wrapper: Any = answer(d_model, dropout=0.0)
+        wrapper: Any = without_dropout(answer(d_model, dropout=0.0))  # whether it is told its rate is asked elsewhere
         check.parameters(f"AddNorm({d_model})", wrapper, {"norm.weight": (d_model,), "norm.bias": (d_model,)})
         data.randomized(wrapper, seed=seed)
         with check.case(d_model=d_model, x=x, sublayer_output=sublayer_output):
@@ -189,26 +194,30 @@ def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
 
 
 def add_norm_dropout(answer: Module, *, seed: int = 0) -> None:
-    """In training every entry is dropped by itself, what is kept grows, and the rate is the one asked for."""
+    """In training every entry is dropped by itself, what is kept grows, and the rate is the one asked for.
+
+    The values are the answer's own in eval mode for what dropout leaves of `sublayer_output`.
+    """
     x, sublayer_output = tensors((8, 20, 6), (8, 20, 6), seed=seed)
     kept = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 6)  # (64, 6): all there can be
-    wrapper, drawn = answer(6, dropout=0.5).train(), []
+    wrapper, drawn = answer(6, dropout=0.5), []
     for _ in range(2):
         with check.unchanged(x=x, sublayer_output=sublayer_output):
-            output = wrapper(x, sublayer_output)
+            output = wrapper.train()(x, sublayer_output)
         check.shape("wrapper(x, sublayer_output)", output, batch=8, seq_len=20, d_model=6)
         output = output.detach()
         for scale in (1.0, 2.0):  # without and with the division by 1 − 0.5
-            sums = x[:, :, None] + scale * kept * sublayer_output[:, :, None]
-            distance = (output[:, :, None] - wrapper.norm(sums).detach()).abs().amax(dim=-1)
+            left = scale * kept * sublayer_output[:, :, None]
+            own = wrapper.eval()(x.repeat_interleave(64, 1), left.flatten(1, 2)).detach().view_as(left)
+            distance = (output[:, :, None] - own).abs().amax(dim=-1)
             fits = (distance.amin(dim=-1) < 1e-3).all()
             if scale == 1.0:
                 slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
                 check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
-        check.true(fits, "In training, the output is not norm(x + what dropout leaves of sublayer_output).")
+        check.true(fits, "In training, what is dropped is not, or not only, a part of `sublayer_output`.")
         drawn.append(kept[distance.argmin(dim=-1)])  # (8, 20, 6)
-    sources = {"x": x.requires_grad_(), "sublayer_output": sublayer_output.requires_grad_()}
-    check.gradients_reach(sources, wrapper(x, sublayer_output))
+    sublayer_output.requires_grad_()
+    check.gradient_reaches("sublayer_output", sublayer_output, wrapper.train()(x, sublayer_output))
     check.true(not torch.equal(drawn[0], drawn[1]), "Every call drops the same entries.")
     check.true(not torch.equal(*drawn[0][:2]), "Every sentence drops the same entries.")
     check.true(not torch.equal(drawn[0][:, 0], drawn[0][:, 1]), "Every position drops the same entries.")

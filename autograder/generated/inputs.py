@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -93,6 +93,16 @@ def masks(seed: int, *shape: int) -> Tensor:
     (drawn,) = tensors(shape, seed=seed)
     allowed = torch.arange(drawn.numel() // shape[-1]).reshape(*shape[:-1], 1) * 3 + seed
     return (drawn < 0.4) | (torch.arange(shape[-1]) == allowed % shape[-1])
+
+
+def rested(name: str, module: nn.Module, *inputs: Tensor) -> Any:
+    """What `module` makes of its inputs in eval mode, in which it stays, called `name`: the same at every call."""
+    output, again = (module.eval()(*(each.clone() for each in inputs)) for _ in range(2))
+    if isinstance(output, Tensor) and isinstance(again, Tensor):
+        slip = "An `nn.Dropout` knows the mode by itself; `F.dropout` needs `training=self.training`."
+        same = output.shape == again.shape and torch.allclose(output, again, equal_nan=True)
+        check.true(same, f"In eval mode, `{name}` still drops entries: two calls differ.", slip)
+    return module(*inputs)
 
 
 def without_dropout(module: nn.Module) -> nn.Module:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -35,6 +37,17 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
             "`bias` is divided by the deviation, too": (weight * centred + bias) / (variance + eps).sqrt(),
             "`bias` is multiplied by `weight`, too": weight * (centred / (variance + eps).sqrt() + bias),
             "eps is left out": weight * centred / variance.sqrt() + bias,
+            "the squares are summed instead of averaged in the variance": (
+                weight * centred / (variance * x.size(-1) + eps).sqrt() + bias
+            ),
+            "only the mean is divided by the deviation: x − mean needs parentheses": (
+                weight * (x - mean / (variance + eps).sqrt()) + bias
+            ),
+            "only the mean is divided, and only x multiplied by `weight`: x − mean needs parentheses": (
+                weight * x - mean / (variance + eps).sqrt() + bias
+            ),
+            "the root is taken of the standard deviation": weight * centred / (x.std(-1, keepdim=True) + eps).sqrt()
+            + bias,
             "the root of the variance is missing": weight * centred / (variance + eps) + bias,
             "the variance is squared instead of taking its root": weight * centred / (variance + eps) ** 2 + bias,
             "eps is fixed at 1e-5, whatever was asked for": weight * centred / (variance + 1e-5).sqrt() + bias,
@@ -83,6 +96,8 @@ def feed_forward(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
                 "the ReLU comes after the second layer": second(hidden).relu(),
                 "there is a ReLU after both layers": second(hidden.relu()).relu(),
                 "the ReLU comes before the first layer": second(first(x.relu())),
+                "there is a ReLU before the first layer as well": second(first(x.relu()).relu()),
+                "the biases are left out": (hidden - first.bias).relu() @ second.weight.mT,
                 "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
                 "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
                 "the activation is tanh instead of ReLU": second(hidden.tanh()),
@@ -101,6 +116,8 @@ def add_norm(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[s
         return possible(
             {
                 "the residual is missing: x is not added": norm(sublayer_output),
+                "the two are multiplied instead of added": norm(x * sublayer_output),
+                "x is added once more inside the norm": norm(2 * x + sublayer_output),
                 "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
                 "x is normalised before the output is added": norm(x) + sublayer_output,
                 "nothing is normalised": x + sublayer_output,
@@ -116,14 +133,18 @@ def pre_norm(
     x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[TensorFunction]
 ) -> dict[str, list[Tensor]]:
     """States of wrong stacks: x (batch, seq_len, d_model) before the first sub-layer and after each of them."""
-    first = norms[0]
+    first, start = norms[0], x
     steps: dict[str, Callable[[Tensor, TensorFunction, TensorFunction], Tensor]] = {
-        "the sum starts from norm(x), so x itself is lost": lambda x, sublayer, norm: norm(x) + sublayer(norm(x)),
+        "nothing is mended: the sum still starts from norm(x), so x itself is lost": lambda x, sublayer, norm: (
+            norm(x) + sublayer(norm(x))
+        ),
         "the norm comes after the addition, as in post-norm": lambda x, sublayer, norm: norm(x + sublayer(x)),
         "the sub-layer's output is normalised instead of its input": lambda x, sublayer, norm: x + norm(sublayer(x)),
         "nothing is normalised": lambda x, sublayer, norm: x + sublayer(x),
         "x is not added": lambda x, sublayer, norm: sublayer(norm(x)),
         "the first norm is used for every sub-layer": lambda x, sublayer, norm: x + sublayer(first(x)),
+        "norm(x) is added as well": lambda x, sublayer, norm: x + norm(x) + sublayer(norm(x)),
+        "every sum starts from the first x": lambda x, sublayer, norm: start + sublayer(norm(x)),
         "x is normalised twice": lambda x, sublayer, norm: norm(x) + sublayer(norm(norm(x))),
     }
     slips = {}
@@ -146,12 +167,14 @@ def encoder_layer(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -
                 _finish(feed, second, first(x, attend(x, x, x, None if mask is None else mask[:1])))
             ),
             "the second residual starts from the layer's input": second(x, feed(y)),
+            "the second residual starts from the attention's output": second(attended, feed(y)),
             "the feed-forward network reads the layer's input": second(y, feed(x)),
             "x is added before add_norm_1, which adds it once more": _finish(feed, second, first(x, x + attended)),
             "x is added before add_norm_2, which adds it once more": second(y, y + feed(y)),
             "x is added before each add & norm, which adds it once more": _doubled(
                 feed, second, first(x, x + attended)
             ),
+            "x is added once more behind each add & norm": x + y + second(x + y, feed(x + y)),
             "the first add & norm is left out": second(attended, feed(attended)),
             "the second add & norm is left out": feed(y),
             "the feed-forward network is left out": y,
@@ -194,11 +217,24 @@ def decoder_layer(
         y = first(x, own(x, x, x, tgt_mask))
         crossed = cross(y, memory, memory, src_mask)
         z = second(y, crossed)
+        turned = first(x, cross(x, memory, memory, src_mask))
+        normed = x + own(first.norm(x), first.norm(x), first.norm(x), tgt_mask)
+        normed = normed + cross(second.norm(normed), memory, memory, src_mask)
+        added = x + y
+        added = added + second(added, cross(added, memory, memory, src_mask))
         slips = {
             "the self-attention gets no mask, so every position sees the future": wired(own_out=own(x, x, x)),
             "the cross-attention gets no mask, so it sees the padding of the source": wired(
                 cross_out=lambda y: cross(y, memory, memory)
             ),
+            "neither attention gets a mask": wired(own_out=own(x, x, x), cross_out=lambda y: cross(y, memory, memory)),
+            "the cross-attention comes before the self-attention": _finish(
+                feed, third, second(turned, own(turned, turned, turned, tgt_mask))
+            ),
+            "the norms come before the sub-layers (pre-norm); the paper puts them after": normed
+            + feed(third.norm(normed)),
+            "x is added once more behind each add & norm": added + third(added, feed(added)),
+            "both later residuals start from the layer's input": third(x, feed(second(x, crossed))),
             "the cross-attention reads x instead of the output of the first add & norm": wired(
                 cross_out=lambda _: cross(x, memory, memory, src_mask)
             ),
@@ -246,6 +282,30 @@ def decoder_layer(
                 "the second residual starts from the memory": _finish(feed, third, second(memory, crossed)),
             }
         return possible(slips, third(z, feed(z)))
+
+
+def exchanged(layer: Any, x: Tensor, *memory: Tensor) -> dict[str, Tensor]:
+    """Outputs of a layer, in its mode and without masks, whose add & norms get their two arguments in the other order.
+
+    Args:
+        layer: the learner's own encoder layer or, where there is a `memory`, decoder layer.
+    """
+    slips = {}
+    for turned in list(itertools.product((False, True), repeat=2 + len(memory)))[1:]:
+        some = " and ".join(f"`add_norm_{place}`" for place, is_turned in enumerate(turned, start=1) if is_turned)
+        norms = "every add & norm" if all(turned) else some
+        with torch.no_grad():
+            slips[f"the arguments of {norms} are exchanged, so that x is dropped"] = _summed(layer, turned, x, *memory)
+    return slips
+
+
+def _summed(layer: Any, turned: Sequence[bool], x: Tensor, *memory: Tensor) -> Tensor:
+    sublayers = "self_attention", *["cross_attention"] * len(memory), "feed_forward"
+    for place, name in enumerate(sublayers):
+        source = {"self_attention": (x, x), "cross_attention": memory * 2, "feed_forward": ()}[name]
+        given = x, getattr(layer, name)(x, *source)
+        x = getattr(layer, f"add_norm_{place + 1}")(*(reversed(given) if turned[place] else given))
+    return x
 
 
 def _finish(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:

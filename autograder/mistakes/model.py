@@ -143,6 +143,9 @@ def transformer_padding(model: LearnersTransformer, src: Tensor, tgt: Tensor) ->
             "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
             "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
         }
+        if model.pad_id:
+            zeros = torch.ne(src, 0)[:, None, None, :]
+            slips["`pad_id` is not handed on to `padding_mask`, which hides token 0 instead"] = logits(zeros, zeros)
         return possible(slips, logits(keys, keys))
 
 
@@ -174,7 +177,14 @@ def parameters_by_sizes(vocab_size: int, d_model: int, num_layers: int, d_ff: in
         "the shared matrix is counted twice": right + table,
         "the shared matrix is left out": right - table,
         "a decoder layer has one attention": right - num_layers * attention,
-        "a decoder layer has two norms": right - num_layers * norm,
+        "a decoder layer has two norms, or a feed-forward network no second bias": right - num_layers * norm,
+        "a decoder layer is counted like an encoder layer": right - num_layers * (attention + norm),
+        "the bias of the output layer has d_model numbers instead of vocab_size": right - vocab_size + d_model,
+        "both biases of a feed-forward network have d_ff numbers": right + num_layers * 2 * (d_ff - d_model),
+        "both biases of a feed-forward network have d_model numbers": right - num_layers * 2 * (d_ff - d_model),
+        "the first bias of the feed-forward networks is left out": right - num_layers * 2 * d_ff,
+        "a feed-forward network has one matrix": right - num_layers * 2 * d_model * d_ff,
+        "the decoder has no feed-forward networks": right - num_layers * feed_forward,
         "a norm has one vector": right - num_layers * 5 * d_model,
         "the norms are left out": right - num_layers * 5 * norm,
         "the biases of the attention are left out": right - num_layers * 12 * d_model,
@@ -216,6 +226,11 @@ def multiplications(
         + num_layers * 2 * (tgt_len - src_len) * d_model**2,
         "w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
         "a feed-forward network has one matrix": right - num_layers * forward // 2,
+        "the decoder has no feed-forward networks": right - num_layers * 2 * tgt_len * d_model * d_ff,
+        "scores and weighted sums lack the factor d_model": right - num_layers * 2 * (scores - scores // d_model),
+        "the output layer scores a single position": right - (tgt_len - 1) * d_model * vocab_size,
+        "the decoder has no self-attention": right
+        - num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len)),
         "the feed-forward networks are left out": right - num_layers * forward,
         "the output layer is left out": right - output,
         "the output layer scores the source, too": right + src_len * d_model * vocab_size,
@@ -229,12 +244,27 @@ def multiplications(
 def distribution(parameter: Tensor) -> str | None:
     """The slip in drawing a large matrix (fan_out, fan_in) otherwise than uniformly by Xavier's rule, where known."""
     fan_out, fan_in = parameter.shape
-    sizes = {"xavier_normal_": math.sqrt(2 / (fan_in + fan_out)), "kaiming_uniform_": math.sqrt(2 / fan_in)}
+    total, by = fan_in + fan_out, "the numbers are drawn by `nn.init."
+    sizes = {  # the standard deviation, and whether the numbers are uniform
+        f"{by}xavier_normal_`": (math.sqrt(2 / total), False),
+        f"{by}kaiming_uniform_`": (math.sqrt(2 / fan_in), True),
+        f"{by}kaiming_normal_`": (math.sqrt(2 / fan_in), False),
+        "the bound is 6 / (fan_in + fan_out), without the root": (6 / total / math.sqrt(3), True),
+        "the bound is √(1 / fan_in), which is PyTorch's for a linear layer": (math.sqrt(1 / fan_in / 3), True),
+        "fan_in + fan_out lacks its parentheses": (math.sqrt((6 / fan_in + fan_out) / 3), True),
+        "fan_out + fan_in lacks its parentheses": (math.sqrt((6 / fan_out + fan_in) / 3), True),
+        "the numbers are drawn from a normal distribution whose standard deviation is Xavier's bound": (
+            math.sqrt(6 / total),
+            False,
+        ),
+    }
     size, most = parameter.detach().std().item(), parameter.detach().abs().max().item()
-    drawn = [name for name, wanted in sizes.items() if abs(size - wanted) < 0.02 * wanted]
-    if drawn and (most < 1.8 * size) == drawn[0].endswith("uniform_"):
-        return f"These are the values you get when the numbers are drawn by `nn.init.{drawn[0]}`."
-    return None
+    proved = [
+        slip
+        for slip, (wanted, is_uniform) in sizes.items()
+        if abs(size - wanted) < 0.02 * wanted and (most < 1.8 * size) == is_uniform
+    ]
+    return f"These are the values you get when {proved[0]}." if len(proved) == 1 else None
 
 
 def _numbers(slips: dict[str, int], right: int) -> dict[str, Tensor]:

@@ -33,6 +33,12 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
         "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
         "the exponent is missing its division by d_model": turned(even),
         "an odd column uses its own number instead of its pair's even one": turned(column / d_model),
+        "an odd column takes the angle of the next pair": turned((column + column % 2) / d_model),
+        "the exponent is divided by d_model − 2 instead of d_model": turned(even / max(d_model - 2, 1)),
+        "the division by d_model stands outside the exponent (parentheses)": turned(even) / d_model,
+        "`10000 ** 2 * i / d_model` is (10000 ** 2) * i / d_model: the exponent needs parentheses": torch.tensor(
+            position / 10000.0**2 * (even / 2) / d_model
+        ),
         "positions are counted from 1 instead of 0": turned(even / d_model) * (position + 1) / position,
         "the exponent is 0, as `//` makes it, so that every pair turns at the speed of the first": turned(0.0),
         "the base is 1000 instead of 10000": torch.tensor(position / 1000.0 ** (even / d_model)),
@@ -47,7 +53,7 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
     }
     right = turned(even / d_model)
     apart = {slip: angle for slip, angle in slips.items() if not torch.isclose(angle, right, rtol=1e-2)}
-    return {slip: angle for slip, angle in apart.items() if angle.abs() > 1e-4}  # what is as good as 0 proves nothing
+    return {slip: angle for slip, angle in apart.items() if angle != 0}  # 0 proves nothing
 
 
 def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
@@ -56,11 +62,32 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
     rate = torch.pow(10000.0, -column / d_model)
     right = _waves(max_len, rate)
     sine, cosine = right[:, 0::2], right[:, 1::2]
+    pair, longer = torch.arange(d_model // 2), torch.pow(10000.0, -column / max(d_model - 2, 1))  # tensor2tensor's
+    own = torch.pow(10000.0, -(column + 1) / d_model)  # of the odd columns
     return {
         "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": _waves(max_len, rate**2),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": _waves(max_len, rate**0.5),
+        "the exponent is doubled, and each column takes its own number instead of its pair's even one": _interleaved(
+            _waves(max_len, rate**2)[:, 0::2], _waves(max_len, own**2)[:, 1::2]
+        ),
         "the cosine takes the speed of its own column instead of its pair's": _interleaved(
-            sine, _waves(max_len, torch.pow(10000.0, -(column + 1) / d_model))[:, 1::2]
+            sine, _waves(max_len, own)[:, 1::2]
+        ),
+        "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": _waves(
+            max_len, torch.pow(10000.0, -(pair - pair % 2) / d_model)
+        ),
+        "the exponent is divided by d_model − 2 instead of d_model": _waves(max_len, longer),
+        "all sines come before all cosines, and the exponent is divided by d_model − 2": torch.cat(
+            [_waves(max_len, longer)[:, 0::2], _waves(max_len, longer)[:, 1::2]], dim=1
+        ),
+        "all angles are as good as 0: `10000 ** 2 * i / d_model`, for example, needs parentheses": _interleaved(
+            torch.zeros_like(sine), torch.ones_like(cosine)
+        ),
+        "the division by d_model stands outside the exponent (parentheses)": _waves(
+            max_len, torch.pow(10000.0, -column) / d_model
+        ),
+        "the exponent is −1 or 0, as `//` makes it, and 10000 ** −1 is 0 in whole numbers": _waves(
+            max_len, (column == 0).double()
         ),
         "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
         "sine and cosine are swapped: sine belongs on the even columns": _interleaved(cosine, sine),
@@ -70,6 +97,9 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> dict[str, Tensor]:
         # In float32 as an answer would be: these angles are so large that rounding shows.
         "the position is multiplied by 10000^(2i / d_model) instead of divided": _waves(
             max_len, 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+        ),
+        "the exponent lacks its minus sign, so that later pairs turn faster": _waves(
+            max_len, torch.exp(torch.arange(0, d_model, 2) * (math.log(10000.0) / d_model))
         ),
         "the frequencies run from slow to fast": _waves(max_len, rate.flip(0)),
         "the base is 1000 instead of 10000": _waves(max_len, torch.pow(1000.0, -column / d_model)),
@@ -110,6 +140,7 @@ def dropout_of_sum(x: Tensor, encoding: Tensor, p: float) -> dict[str, tuple[Ten
         "dropout is applied twice": (nothing, added / (1 - p) ** 2),
         "the probability is 1 − dropout instead of dropout": (nothing, added / p),
         "the probability is 0.5, whatever `dropout` says": (nothing, added / 0.5),
+        "the probability is 0.1, whatever `dropout` says": (nothing, added / 0.9),
         "what is kept is not divided by 1 − dropout": (nothing, added),
     }
 
@@ -182,6 +213,9 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         "the exponent is doubled, and the rotation turns the wrong way": turned(-offset * speed**2),
         "every pair turns at the speed of the first, and the wrong way": turned(torch.full_like(turn, -float(offset))),
         "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
+        "the 2 × 2 matrices overlap: the one of pair i starts in row and column 2i, not i": (
+            start @ _overlapping(turn).mT
+        ),
         "both sines have the same sign": _interleaved(
             turn.cos() * sine + turn.sin() * cosine, turn.cos() * cosine + turn.sin() * sine
         ),
@@ -190,6 +224,15 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         ),
         "the rotations stand for halves, but the encoding alternates sine and cosine": start @ _halves(turn).mT,
     }
+
+
+def _overlapping(turn: Tensor) -> Tensor:
+    """The rotations, each written one row and one column further on than the one before, over its end."""
+    matrix = torch.zeros(2 * len(turn), 2 * len(turn))
+    for pair, angle in enumerate(turn):
+        cosine, sine = angle.cos(), angle.sin()
+        matrix[pair : pair + 2, pair : pair + 2] = torch.stack([cosine, sine, -sine, cosine]).view(2, 2)
+    return matrix
 
 
 def _halves(turn: Tensor) -> Tensor:

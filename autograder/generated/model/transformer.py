@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder import check, data, parts
+from autograder import check, data, mistakes, parts
 from autograder.generated.inputs import sizes, some
 from autograder.generated.model.stacks import FUTURE, IN_TRAINING, Model, one_of_each, still
 
@@ -19,7 +20,7 @@ SETTINGS = {"num_heads": 8, "num_layers": 6, "d_model": 512, "d_ff": 2048, "drop
 
 
 def transformer_parts(answer: Model, *, seed: int = 0) -> None:
-    """The parts have the sizes, depths, heads and rates asked for, and both sides refuse what is too long."""
+    """The parts have the sizes, depths, heads and rates asked for, and refuse what is too long."""
     check.defaults("Transformer", answer, **SETTINGS, share_embeddings=False)
     ranges = {
         "num_layers": (1, 3),
@@ -44,13 +45,12 @@ def transformer_parts(answer: Model, *, seed: int = 0) -> None:
 
 
 def _refuses_what_is_too_long(model: Any, max_len: int) -> None:
-    longest, too_long = torch.full((1, max_len), 3), torch.full((1, max_len + 1), 3)
-    memory = model.encode(longest)
-    model.decode(longest, memory, longest)
-    because = f"{max_len + 1} tokens are more than max_len={max_len}, which goes to `positional_encoding`"
-    check.raises("model.encode(src)", ValueError, lambda: model.encode(too_long), because=because)
-    decode = lambda: model.decode(too_long, memory, longest)  # noqa: E731
-    check.raises("model.decode(tgt, memory, src)", ValueError, decode, because=because)
+    """Its part does; whether it is used, the values say."""
+    longest = torch.full((1, max_len), 3)
+    model.decode(longest, model.encode(longest), longest)
+    x = torch.zeros(1, max_len + 1, model.src_embedding(longest).size(-1))
+    because = f"{max_len + 1} positions are more than max_len={max_len}, which goes to `positional_encoding`"
+    check.raises("model.positional_encoding(x)", ValueError, lambda: model.positional_encoding(x), because=because)
 
 
 def transformer_values(answer: Model, *, seed: int = 0) -> None:
@@ -140,9 +140,11 @@ def transformer_padding(answer: Model, *, seed: int = 0) -> None:
         model = answer(12, 9, **SMALL, dropout=0.0, pad_id=pad_id)
         model = still(data.randomized(model, seed=seed), *STILL)
         if pad_id == 4:
-            _keeps_nothing(model, pad_id)
+            _keeps_nothing(answer, model, pad_id)
         for src, tgt in _gaps(pad_id, seed):
             with check.case(src=src, tgt=tgt, pad_id=pad_id):
+                if not pad_id:
+                    every_query_sees(model.eval(), src, tgt)
                 _ignores_pads(model.eval(), src, tgt, pad_id)
         for batch, longest in some(seed, shapes[place :: place + 1]):
             src, tgt = (_padded(batch, longest, size, pad_id, generator) for size in (12, 9))
@@ -161,18 +163,48 @@ def transformer_padding(answer: Model, *, seed: int = 0) -> None:
                         check.stays(name, together[row, : len(logits)], logits, when="it is padded", slip=slip)
 
 
-def _keeps_nothing(model: Any, pad_id: int) -> None:
-    """The last prediction is right, whatever was computed before, for sentences of one shape or with other weights."""
-    src, tgt = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[5, 6, 3]])
+def every_query_sees(model: Any, src: Tensor, tgt: Tensor) -> None:
+    """No mask that reaches a layer of the model blocks all keys of a query: of such a row, softmax makes NaN."""
+    masks: list[tuple[str, Tensor]] = []
+
+    def note(layer: nn.Module, args: Any, options: Any) -> None:
+        given = inspect.signature(layer.forward).bind(*args, **options).arguments
+        masks.extend((name, mask) for name, mask in given.items() if "mask" in name and isinstance(mask, Tensor))
+
+    layers = *model.encoder.layers, *model.decoder.layers
+    hooks = [layer.register_forward_pre_hook(note, with_kwargs=True) for layer in layers]
+    try:
+        model(src, tgt)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    for name, mask in masks:
+        blind = ~mask.bool().any(dim=-1)
+        verdict = f"A `{name}` that the model hands to a layer leaves some query no key at all, so softmax makes NaN."
+        rows = blind.reshape(-1, blind.size(-1))
+        of_pads = any(torch.equal(rows, tokens.eq(model.pad_id)) for tokens in (src, tgt))
+        slip = "It blocks the rows of padding, which are queries; block its columns, (batch, 1, 1, seq_len)."
+        check.true(not blind.any(), verdict, slip if of_pads else None)
+
+
+def _keeps_nothing(answer: Model, model: Any, pad_id: int) -> None:
+    """The last prediction is right, whatever was computed before, for sentences of one shape or with other weights.
+
+    Right is what a model of its own, of the same numbers, predicts for the sentence without padding.
+    """
+    src, tgt = torch.tensor([[5, 0, 7, 3]]), torch.tensor([[5, 6, 3]])
     padded = src.clone()
     padded[0, 2:] = pad_id
     for seed, sources in enumerate(((padded, src), (src, padded))):
         filled: Any = data.randomized(model.eval(), seed=seed)
-        twin = parts.transformer_twin(filled)
         for source in sources:
             with check.case(src=source, tgt=tgt, pad_id=pad_id), torch.no_grad():
-                expected = twin(source, tgt)[:, -1].log_softmax(-1)
-                check.close("log_softmax(model(src, tgt))[:, -1]", model(source, tgt)[:, -1].log_softmax(-1), expected)
+                fresh = _copied(filled, answer(12, 9, **SMALL, dropout=0.0, pad_id=pad_id)).eval()
+                slips = {slip: v[:, -1] for slip, v in mistakes.transformer_padding(filled, source, tgt).items()}
+                before, name = fresh(_real(source, pad_id), tgt)[:, -1], "model(src, tgt)[:, -1]"
+                slip = "It keeps something of an earlier call, or some attention sees padding."
+                after = model(source, tgt)[:, -1]
+                check.stays(name, after, before, when="src is padded, after other calls", slip=slip, mistakes=slips)
 
 
 def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
@@ -187,6 +219,7 @@ def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
         (gradient,) = torch.autograd.grad(logits.square().sum(), weight, retain_graph=True, allow_unused=True)
         if gradient is None:
             continue  # likewise
+        check.true(gradient.isfinite().all(), f"The gradient of the logits in `{name}` contains NaN.")
         reached = gradient.abs().sum(dim=-1) > 0  # (vocab_size,)
         verdict = f"The logits depend on how `{name}` embeds pad_id={pad_id}: some mask lets padding in."
         check.true(not reached[pad_id], verdict)
@@ -237,15 +270,14 @@ def _learns_for_all(model: Any, apart: Any, src: Tensor, tgt: Tensor) -> None:
     copies = [apart.src_embedding.embedding, apart.tgt_embedding.embedding, apart.output_projection]
     weights = [copy.weight for copy in copies]
     expected = torch.autograd.grad(apart(src, tgt).logsumexp(-1).sum(), weights, allow_unused=True)
-    for part, gradient in zip(("src_embedding", "tgt_embedding", "output_projection"), expected, strict=True):
-        check.true(gradient is not None, f"Without sharing, no gradient flows back to `{part}`: it is not used.")
+    used = [gradient for gradient in expected if gradient is not None]  # that all are, the values say
     weight = model.src_embedding.embedding.weight
     for training in (False, True):
         output = still(model.train(training), *STILL)(src, tgt)
         check.gradients_reach({"model.src_embedding.embedding.weight": weight}, output)
         (gradient,) = torch.autograd.grad(output.logsumexp(-1).sum(), weight)
         name = "the gradient of the shared matrix, summed over its three jobs"
-        check.close(name, gradient, torch.stack(expected).sum(dim=0), rtol=1e-3, atol=1e-3)
+        check.close(name, gradient, torch.stack(used).sum(dim=0), rtol=1e-3, atol=1e-3)
 
 
 def _require_finite(*logits: Tensor) -> None:

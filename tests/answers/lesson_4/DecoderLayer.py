@@ -9,7 +9,9 @@ WRONG = {
     "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "wrong values", names="sees the future"),
     "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails("values", "No gradient flows back to `memory`"),
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
-    "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails("dropout", "wrong values"),
+    "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails(
+        "dropout", "arguments of `add_norm_3` are exchanged"
+    ),
     "no mask in the cross-attention": edit(", src_mask)", ")").fails("values", "cross-attention gets no mask"),
     "masks exchanged": edits(("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")).fails(
         "values", "the two masks are exchanged"

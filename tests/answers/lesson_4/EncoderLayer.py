@@ -55,7 +55,7 @@ WRONG = {
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
     "add & norm the wrong way round": edits(
         ("x = self…", "x = self.add_norm_1(self.self_attention(x, x, x, src_mask), x)"), ("self.add_norm_2(…", "self.add_norm_2(self.feed_forward(x), x)")
-    ).fails("dropout", "wrong values"),
+    ).fails("dropout", "arguments of every add & norm are exchanged"),
     "mask of first sentence for all": edit("x = self", "if src_mask is not None: src_mask=src_mask[:1]\n…", on=BARE).named(
         "all sentences get the mask of the first"
     ),
