@@ -36,9 +36,8 @@ class Marks(NamedTuple):
 
     def known_in(self, cells: Sequence[SubmittedCell]) -> int:
         """How much of the lesson is in a notebook: its answers and checks by their ids or names, and its title."""
-        found = {name for cell in cells for name in cell.ids} | bound_by(cells)
         has_title = any(cell.kind == "markdown" and cell.source.startswith(self.title) for cell in cells)
-        return 2 * len(self.names & found) + has_title
+        return 2 * len(self.names & names_in(cells)) + has_title
 
 
 def marks_of(sources: Iterable[Path]) -> dict[str, Marks]:
@@ -52,11 +51,18 @@ def marks_of(sources: Iterable[Path]) -> dict[str, Marks]:
     return found
 
 
-def bound_by(cells: Iterable[SubmittedCell]) -> set[str]:
-    """Names that the code cells of a notebook define, assign or import, as far as their lines say."""
-    codes = (cell.source for cell in cells if cell.kind == "code" and TAKES not in cell.source)
-    found = (match for source in codes for match in BINDS.finditer(source))
-    return {name for match in found for name in re.findall(r"\w+", " ".join(filter(None, match.groups())))}
+def names_in(cells: Iterable[SubmittedCell]) -> set[str]:
+    """Names of answers and checks that may be in a notebook: by its cells' ids, or by what these bind, as lines say.
+
+    A given cell of one lesson may have the id of another lesson's answer, so that the id alone says little.
+    """
+    found = set()
+    for cell in cells:
+        found |= {cell.grade_id} | ({cell.id} if cell.id.startswith("check_") or cell.id in cell.source else set())
+        if cell.kind == "code" and TAKES not in cell.source:
+            for match in BINDS.finditer(cell.source):
+                found.update(re.findall(r"\w+", " ".join(filter(None, match.groups()))))
+    return found
 
 
 def with_name(reason: str, lesson: str, cells: Sequence[SubmittedCell], marks: Mapping[str, Marks]) -> str:

@@ -28,6 +28,7 @@ MOST_SEEN = 1000  # files that are looked at for it
 MOST_WRAPPERS = 3  # around a notebook, in each other
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
 KINDS = ("code", "markdown", "raw")
+NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # as some browsers save it
 UNFINISHED = re.compile(r"[\w.+\\-]+")  # a number, a word or an escape that may go on
 
 
@@ -70,7 +71,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     try:
         entries = sorted(folder.iterdir())
         found, links = _notebooks(entries, folder)
-        if not any(path.suffix.lower() == ".ipynb" for path in entries):
+        if not any(NOTEBOOK.search(path.name) for path in entries):
             inside = [path for path in entries if not path.is_symlink() and path.is_dir() and path.name[0] != "."]
             found = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
@@ -99,7 +100,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
 
 def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
     """Notebooks among the entries of a folder, and links to some that are outside of the submission."""
-    named = [path for path in entries if path.suffix.lower() == ".ipynb"]
+    named = [path for path in entries if NOTEBOOK.search(path.name)]
     outside = [
         path
         for path in named

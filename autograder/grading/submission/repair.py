@@ -21,7 +21,7 @@ from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
-from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, bound_by
+from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, names_in
 from autograder.grading.submission.reader import SubmittedCell
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
@@ -195,12 +195,13 @@ class _Repair:
 
     def _why_not_this_lesson(self) -> str:
         """What to say where neither an answer nor a check of the lesson is in the notebook; "" as a rule."""
-        if any(owner and (owner.is_answer or owner.is_graded) for owner in self.owners):
+        names = {cell.id for cell in self.cells if cell.is_answer or cell.is_graded}
+        pairs = zip(self.submitted, self.owners, strict=True)
+        if names & names_in(self.submitted) or any(
+            owner and owner.id in names and owner.id not in cell.ids for cell, owner in pairs
+        ):  # by ids and definitions, or by their texts
             return ""
-        if not any(cell.source.strip() for cell in self.submitted):
-            return NOTHING_IN_IT
-        answers = {cell.id for cell in self.cells if cell.is_answer}
-        return "" if answers & bound_by(self.submitted) else NOT_THIS_LESSON
+        return NOT_THIS_LESSON if any(cell.source.strip() for cell in self.submitted) else NOTHING_IN_IT
 
     def _note_the_whole(self) -> None:
         """Note what befell the notebook rather than a cell."""
