@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.collect import platforms
 from autograder.collect.download import Download
-from autograder.collect.github import accounts, github
+from autograder.collect.github import Wanted, accounts, github
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
 from autograder.collect.place import REPLACED, Placed, Submitted
@@ -89,7 +89,7 @@ def collect(root: Path, options: CollectOptions) -> int:
             people.read(options.people)
         with ExitStack() as stack:
             if options.form == "github":
-                found = _from_repositories(course, lesson, options, people)
+                found = _from_repositories(course, Wanted(lesson, b"", marks.get(lesson)), options, people)
             else:
                 download = stack.enter_context(Download(options.file))
                 found = _from_download(download, course, lesson, options, people)
@@ -107,14 +107,11 @@ def collect(root: Path, options: CollectOptions) -> int:
     return int(bool(summary.unplaced))
 
 
-def _from_repositories(course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
-    released = course.root / course.directory.release_directory / lesson / f"{lesson}.ipynb"
-    try:
-        notebook = released.read_bytes()
-    except OSError:
-        notebook = b""
-    names = accounts(options.file, people)
-    return github(names, options.repository, course.root / REPOSITORIES, lesson, notebook)
+def _from_repositories(course: Course, lesson: Wanted, options: CollectOptions, people: People) -> Found:
+    released = course.root / course.directory.release_directory / lesson.name / f"{lesson.name}.ipynb"
+    with suppress(OSError):
+        lesson = replace(lesson, released=released.read_bytes())
+    return github(accounts(options.file, people), options.repository, course.root / REPOSITORIES, lesson)
 
 
 def _from_download(download: Download, course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
