@@ -14,7 +14,7 @@ from autograder.cli.completion import complete
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
 from autograder.cli.results import add_export, add_history, add_report, add_similar, add_status
-from autograder.cli.student import add_student
+from autograder.cli.student import add_due, add_student
 from autograder.course.names import did_you_mean
 
 DISTRIBUTION = "transformer-from-scratch"
@@ -27,6 +27,7 @@ def command_line() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         add_release,
+        add_due,
         add_collect,
         add_grade,
         add_status,

@@ -1,4 +1,4 @@
-"""`autograder student`: what there is of one student, their removal, and more time."""
+"""`autograder student`: what there is of one student, their removal, and more time; `autograder due`: for all."""
 
 from __future__ import annotations
 
@@ -59,6 +59,43 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     time.add_argument("--until", default="", metavar="DATE", help="for example '2026-10-14 23:59 Europe/Berlin'")
     time.add_argument("--by", default="", metavar="TIME", help="after the due date: 36h, 2d, 1w; 0d takes it back")
     form.set_defaults(run=run_extend)
+
+
+def add_due(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder due`."""
+    command = commands.add_parser(
+        "due",
+        help="set, take back or show when lessons are due",
+        description="Set when a lesson is due, and say what was understood. Without DATE, show when lessons are due. "
+        "A date has a time zone, and one that could mean two moments is refused; without a time of the day it is the "
+        "end of that day. What is taken off for being late is computed anew at once.",
+    )
+    command.add_argument("lesson", nargs="?", default="", type=lesson_name, metavar="LESSON", help="default: all")
+    command.add_argument("date", nargs="*", metavar="DATE", help="for example 2026-10-12 23:59 Europe/Berlin")
+    command.add_argument("--none", action="store_true", help="take the date back: nobody is late")
+    command.add_argument("--json", action="store_true", help="print the dates as JSON")
+    command.set_defaults(run=run_due)
+
+
+def run_due(arguments: argparse.Namespace) -> int:
+    """Set or show the due dates of the course around the current folder."""
+    if arguments.none and (arguments.date or not arguments.lesson):
+        print("Give --none a lesson, and no date.", file=sys.stderr)
+        return 2
+    from rich.console import Console
+
+    from autograder.grading.worker.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.student.due import DueOptions, due
+
+    options = DueOptions(arguments.lesson, " ".join(arguments.date), arguments.none, arguments.json)
+    try:
+        return due(course_root(Path.cwd()), options, Console())
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def run_show(arguments: argparse.Namespace) -> int:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.collect import platforms
 from autograder.collect.download import Download
-from autograder.collect.github import accounts, github
+from autograder.collect.github import Wanted, accounts, github
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
 from autograder.collect.place import REPLACED, Placed, Submitted
 from autograder.collect.platforms import Found
-from autograder.course.config import CourseError
+from autograder.course.config import CourseError, read_notebook
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.reader import read_students
 from autograder.grading.gradebook.students import write_students
+from autograder.grading.submission.lessons import Marks, marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
+from autograder.grading.submission.repair import repair
 
 REPOSITORIES = Path("downloaded", "repositories")
 PROBLEMS = 3  # that are named of one hand-in
@@ -80,14 +82,14 @@ def collect(root: Path, options: CollectOptions) -> int:
     (lesson,) = course.choose_lessons([options.lesson])
     gradebook, summary = Gradebook(course.db_url, course.root), Summary(lesson)
     with gradebook.writing() as connection:
-        submitted = Submitted(course, lesson)
+        submitted, marks = Submitted(course, lesson), marks_of(course.sources())
         with explained(gradebook.where), connection.begin():
             people = People.of(read_students(connection))
         if options.people:
             people.read(options.people)
         with ExitStack() as stack:
             if options.form == "github":
-                found = _from_repositories(course, lesson, options, people)
+                found = _from_repositories(course, Wanted(lesson, b"", marks.get(lesson)), options, people)
             else:
                 download = stack.enter_context(Download(options.file))
                 found = _from_download(download, course, lesson, options, people)
@@ -96,7 +98,7 @@ def collect(root: Path, options: CollectOptions) -> int:
             summary.notes += people.notes
             summary.nobodys += found.nobodys
             for hand_in in _newest(found.hand_ins, summary):
-                _place(hand_in, course, submitted, summary)
+                _place(hand_in, course, submitted, marks, summary)
     if people.listed:
         summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
         strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
@@ -105,14 +107,11 @@ def collect(root: Path, options: CollectOptions) -> int:
     return int(bool(summary.unplaced))
 
 
-def _from_repositories(course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
-    released = course.root / course.directory.release_directory / lesson / f"{lesson}.ipynb"
-    try:
-        notebook = released.read_bytes()
-    except OSError:
-        notebook = b""
-    names = accounts(options.file, people)
-    return github(names, options.repository, course.root / REPOSITORIES, lesson, notebook)
+def _from_repositories(course: Course, lesson: Wanted, options: CollectOptions, people: People) -> Found:
+    released = course.root / course.directory.release_directory / lesson.name / f"{lesson.name}.ipynb"
+    with suppress(OSError):
+        lesson = replace(lesson, released=released.read_bytes())
+    return github(accounts(options.file, people), options.repository, course.root / REPOSITORIES, lesson)
 
 
 def _from_download(download: Download, course: Course, lesson: str, options: CollectOptions, people: People) -> Found:
@@ -140,14 +139,14 @@ def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
     return [newest[student] for student in sorted(newest)]
 
 
-def _place(hand_in: HandIn, course: Course, submitted: Submitted, summary: Summary) -> None:
+def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping[str, Marks], summary: Summary) -> None:
     """Put a hand-in into its folder; whatever it brings about, the others go on."""
     student, lesson = hand_in.student, summary.lesson
     try:
         contents = read(hand_in, lesson)
         if hand_in.files:
             summary.placed[submitted.place(student, contents.files, hand_in.order)].append(student)
-            if reason := _why_not_gradable(course.submitted(student, lesson), lesson):
+            if reason := _why_not_gradable(course, student, lesson, marks):
                 summary.not_gradable.append(" ".join([f"{student}: {reason}", *contents.problems[:PROBLEMS]]))
                 contents.problems.clear()
         summary.notes += [f"{student}: {text}" for text in (*contents.notes, *contents.problems[:PROBLEMS])]
@@ -156,13 +155,16 @@ def _place(hand_in: HandIn, course: Course, submitted: Submitted, summary: Summa
         summary.unplaced.append(f"{student}: {told}")
 
 
-def _why_not_gradable(folder: Path, lesson: str) -> str:
-    """What grading will say of a submission that it cannot read; "" for one that it can."""
+def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[str, Marks]) -> str:
+    """What grading will say of a submission that it cannot grade; "" for one that it can."""
     try:
-        cells_of(bytes_of(find(folder, lesson)[0]))
+        cells = cells_of(bytes_of(find(course.submitted(student, lesson), lesson)[0]))
     except NotGradable as error:
         return str(error)
-    return ""
+    if lesson not in marks or marks[lesson].known_in(cells) > 1:
+        return ""
+    reason = repair(read_notebook(course.source(lesson)), cells).reason
+    return with_name(reason, lesson, cells, marks)
 
 
 def _lines(summary: Summary) -> Iterator[str]:

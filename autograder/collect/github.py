@@ -10,21 +10,31 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from autograder.collect.download import MOST_INNER_FILES, File, safe_path
+from autograder.collect.download import MOST_INNER_FILES, File, Unreadable, safe_path
 from autograder.collect.hand_in import HandIn
 from autograder.collect.people import People
 from autograder.collect.platforms import Found
 from autograder.course.config import CourseError
+from autograder.grading.submission.lessons import Marks
+from autograder.grading.submission.reader import MOST_BYTES, NOTEBOOK, NotGradable, cells_of, plain
 
 PLACE = "{student}"
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # no option, no way up
 AT_ONCE = 8
 SECONDS = 300.0  # for one repository
+SECONDS_TO_LIST = 30.0  # the files of one repository
+MOST_LISTED = 16 * 2**20  # bytes of that list
+MOST_LOOKED_AT = 30  # notebooks elsewhere than where they belong
+MOST_NAMED = 3
+NOT_THEIRS = ("solutions/", "tests/", "source/", "release/")  # of the course itself, in a fork of it
 QUIET = {  # git asks nobody for a password, and fetches no large files of git-lfs
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_LFS_SKIP_SMUDGE": "1",
@@ -34,6 +44,43 @@ NO_HOOKS = ("-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false")
 
 class _GitError(Exception):
     """What git said when it failed."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The lesson that is looked for.
+
+    Attributes:
+        released: its notebook as students got it; whoever has that has handed in nothing.
+        marks: by what its notebook is known, if it is.
+    """
+
+    name: str
+    released: bytes
+    marks: Marks | None = None
+
+    def is_released(self, file: File) -> bool:
+        """Whether a notebook is as students got it."""
+        return file.size == len(self.released) and file.read() == self.released
+
+    def is_in(self, file: File) -> bool:
+        """Whether an exercise of the lesson is in a notebook."""
+        try:
+            return self.marks is not None and self.marks.known_in(cells_of(file.read(MOST_BYTES))) > 1
+        except (NotGradable, Unreadable):
+            return False
+
+
+class _Entry(NamedTuple):
+    """A file of a repository, as git lists it."""
+
+    name: str
+    key: str
+    size: int
+
+    def file(self, repository: Path, name: str) -> File:
+        """Return it, to be placed under a name."""
+        return File(safe_path(name), 0.0, self.size, _blob(repository, self.key))
 
 
 def accounts(path: Path, people: People) -> list[str]:
@@ -58,13 +105,12 @@ def accounts(path: Path, people: People) -> list[str]:
     return found
 
 
-def github(names: Sequence[str], template: str, folder: Path, lesson: str, released: bytes) -> Found:
+def github(names: Sequence[str], template: str, folder: Path, lesson: Wanted) -> Found:
     """Fetch each student's repository, and read what it holds of a lesson.
 
     Args:
         template: the address of a repository, with {student} in it.
         folder: where the repositories are kept.
-        released: the lesson's notebook as students got it; whoever has that has handed in nothing.
 
     Raises:
         CourseError: there is no such address, or no git.
@@ -79,7 +125,7 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: str, relea
 
     def read(student: str) -> HandIn:
         try:
-            return _read(folder / student, template.replace(PLACE, student), student, lesson, released)
+            return _read(folder / student, template.replace(PLACE, student), student, lesson)
         except Exception as error:  # of one repository, which stops no other
             why = f"no answer within {SECONDS:g} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
             return HandIn(student, student, (), notes=(f"The repository could not be read: {why}",))
@@ -88,33 +134,72 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: str, relea
         return Found(list(pool.map(read, names)))
 
 
-def _read(repository: Path, address: str, student: str, lesson: str, released: bytes) -> HandIn:
+def _read(repository: Path, address: str, student: str, lesson: Wanted) -> HandIn:
     """Fetch one repository, or clone it, and list what it holds of a lesson."""
-    notes: tuple[str, ...] = ()
+    notes = []
     if not (repository / ".git").is_dir():
         _git(repository.parent, "clone", "--quiet", "--no-recurse-submodules", "--", address, str(repository))
     _git(repository, "fetch", "--quiet", "--no-recurse-submodules", "origin", "HEAD")
     try:
         _git(repository, "merge", "--quiet", "--ff-only", "FETCH_HEAD")
     except _GitError:  # what is handed in is taken from what was fetched, whatever stands here
-        notes = (f"{repository} has changes of its own, and was not brought up to date; the hand-in is the newest.",)
-    place = f"notebooks/{lesson}"
-    listed = _git(repository, "ls-tree", "-r", "-z", "--long", "FETCH_HEAD", "--", f"{place}/").decode(
-        "utf-8", "replace"
-    )
-    files = []
-    for line in listed.split("\0")[:MOST_INNER_FILES]:
+        notes += [f"{repository} has changes of its own, and was not brought up to date; the hand-in is the newest."]
+    place = f"notebooks/{lesson.name}"
+    entries = _entries(repository, f"{place}/")[:MOST_INNER_FILES]
+    files = [entry.file(repository, str(PurePosixPath(entry.name).relative_to(place))) for entry in entries]
+    changed = [file for file in files if not (NOTEBOOK.search(file.path.name) and lesson.is_released(file))]
+    if any(NOTEBOOK.search(file.path.name) for file in changed):
+        files = changed
+    else:
+        elsewhere = _elsewhere(repository, lesson, place)
+        where = ", ".join(f"`{entry.name}`" for entry in elsewhere[:MOST_NAMED])
+        where += " and more" * (len(elsewhere) > MOST_NAMED)
+        if len(elsewhere) == 1:
+            notes += [f"The notebook was taken from {where}, and not from `{place}/`."]
+            place = elsewhere[0].name
+            files = [*changed, elsewhere[0].file(repository, PurePosixPath(place).name)]
+        elif elsewhere:
+            notes += [f"There is no notebook of theirs in `{place}/`, but {where}. Ask for the one that counts there."]
+        if len(elsewhere) != 1 and len(changed) < len(files) == 1:
+            return HandIn(student, student, (), notes=tuple(notes))
+    told = _git(repository, "log", "-1", "--format=%ct", "FETCH_HEAD", "--", place).decode().strip() if files else ""
+    time = datetime.fromtimestamp(int(told), UTC) if told else None
+    return HandIn(student, student, tuple(files), time, float(told or 0), notes=tuple(notes))
+
+
+def _elsewhere(repository: Path, lesson: Wanted, place: str) -> list[_Entry]:
+    """The notebooks of a lesson that lie in other places than the usual one: by their names, else by what is in them.
+
+    Notebooks that are the same count once, and those that are as they were released not at all.
+    """
+    found: dict[str, _Entry] = {}
+    for entry in _entries(repository):
+        outside = not entry.name.startswith((f"{place}/", *NOT_THEIRS)) and "/others/" not in f"/{entry.name}"
+        if outside and NOTEBOOK.search(entry.name) and len(found) < MOST_LOOKED_AT:
+            found.setdefault(entry.key, entry)
+    theirs = [entry for entry in found.values() if not lesson.is_released(entry.file(repository, entry.name))]
+    named = [entry for entry in theirs if plain(lesson.name) in plain(PurePosixPath(entry.name).stem)]
+    return named or [entry for entry in theirs if lesson.is_in(entry.file(repository, entry.name))]
+
+
+def _entries(repository: Path, under: str = "") -> list[_Entry]:
+    """The files of what was fetched, but for links and hidden ones: as many as are listed in little time and space."""
+    command = ["git", *NO_HOOKS, "ls-tree", "-r", "-z", "--long", "FETCH_HEAD", *filter(None, ["--", under])]
+    with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
+        assert process.stdout is not None
+        timer = threading.Timer(SECONDS_TO_LIST, process.kill)
+        timer.start()
+        listed = process.stdout.read(MOST_LISTED)
+        timer.cancel()
+        process.kill()
+    entries = []
+    for line in listed.decode("utf-8", "replace").split("\0")[:-1]:
         about, _, name = line.partition("\t")
         mode, _, key_and_size = about.partition(" blob ")
         key, _, size = key_and_size.partition(" ")
         if key and mode.startswith("100") and not any(part.startswith(".") for part in name.split("/")):
-            path = safe_path(str(PurePosixPath(name).relative_to(place)))
-            files.append(File(path, 0.0, int(size), _blob(repository, key)))
-    if [file.path.name for file in files] == [f"{lesson}.ipynb"] and files[0].read() == released:
-        return HandIn(student, student, ())
-    told = _git(repository, "log", "-1", "--format=%ct", "FETCH_HEAD", "--", place).decode().strip() if files else ""
-    time = datetime.fromtimestamp(int(told), UTC) if told else None
-    return HandIn(student, student, tuple(files), time, float(told or 0), notes=notes)
+            entries.append(_Entry(name, key, int(size)))
+    return entries
 
 
 def _blob(repository: Path, key: str) -> Callable[[int], bytes]:

@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from autograder.collect.download import LARGEST, File, Unreadable, inside, safe_path
-from autograder.grading.submission.reader import TIME, plain
+from autograder.grading.submission.reader import NOTEBOOK, TIME, plain
 
 MOST_BYTES = 200 * 2**20  # of one hand-in
 MOST_FILES = 2000
 MOST_ZIPS = 3  # in each other
-NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # as some browsers save it
 COPY = re.compile(r"[-( ](\d{1,2})\)?$")  # what platforms and browsers put behind a name that is there already
 OTHERS = "others"  # the folder of the notebooks that do not count
 SHOWN = 80  # letters of a name

@@ -109,9 +109,13 @@ class Course:
         )
         return [*(self.root / step for step in steps), self.root / "gradebook.db"]
 
+    def sources(self) -> list[Path]:
+        """The notebooks of the lessons, hidden tests included."""
+        return sorted(self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"), key=lambda path: path.stem)
+
     def lessons(self) -> list[str]:
         """The names of the lessons."""
-        return sorted(path.stem for path in self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"))
+        return [path.stem for path in self.sources()]
 
     def choose_lessons(self, names: Sequence[str]) -> list[str]:
         """The lessons of these names; where there are none, those that somebody handed in.

@@ -28,6 +28,8 @@ from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_
 from autograder.grading.options import GradeOptions
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
+from autograder.grading.submission.lessons import NOT_THIS_LESSON, marks_of, with_name
+from autograder.grading.submission.reader import cells_of
 from autograder.grading.summary import Summary
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
@@ -108,6 +110,9 @@ class _Run:
                     yield job
 
         for job, result in self.runner(jobs()):
+            if result.reason == NOT_THIS_LESSON:
+                marks = marks_of(self.course.sources())
+                result = replace(result, reason=with_name(result.reason, lesson, cells_of(job.submitted), marks))
             if self.options.dry_run:
                 self._compare(job, result, recorded.get(job.student))
             else:

@@ -19,6 +19,7 @@ from autograder.course.paths import Course
 from autograder.course.written import asked
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
+from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.client import GradingServer, GradingServerError
@@ -28,9 +29,16 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
     """Put the student's answers and own cells into the notebook in solutions/, and say in the log what was mended."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Rebuild the notebook; its metadata keep the notes under `autograder`."""
-        where = resources["nbgrader"]
-        repaired = repair(asked(read_notebook(_lesson(self, where)), self.config), cells_in(nb))
+        """Rebuild the notebook; its metadata keep the notes under `autograder`.
+
+        Raises:
+            NbGraderException: nothing of the lesson is in it.
+        """
+        where, cells = resources["nbgrader"], cells_in(nb)
+        repaired = repair(asked(read_notebook(_lesson(self, where)), self.config), cells)
+        if repaired.reason:
+            reason = with_name(repaired.reason, where["assignment"], cells, marks_of(Course(self.config).sources()))
+            raise NbGraderException(f"{where['student']}, {where['assignment']}: {reason}")
         for note in repaired.notes:
             self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
         repaired.notebook.metadata["autograder"] = {"notes": [note.text for note in repaired.notes]}

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autograder.collect.download import Download, safe_name
-from autograder.collect.hand_in import NOTEBOOK
 from autograder.collect.people import People
 from autograder.collect.platforms import AGAIN, ENGLISH, NAMES, canvas_name, canvas_student
 from autograder.course.config import CourseError
 from autograder.export.moodle import require_keys
 from autograder.grading.gradebook.reader import Student
+from autograder.grading.submission.reader import NOTEBOOK
 from autograder.spreadsheets.matching import match
 from autograder.spreadsheets.sheet import Sheet
 

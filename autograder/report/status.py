@@ -69,7 +69,7 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
         out.print_json(json.dumps({"students": names, "lessons": [asdict(lesson) for lesson in found]}))
         return
     out.print(_table(found, len(everybody)))
-    for line in _lines(found, everybody):
+    for line in _lines(found, everybody, book):
         out.print(escape(printable(line)), highlight=False)
 
 
@@ -131,7 +131,7 @@ def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
     return table
 
 
-def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student]) -> Iterator[str]:
+def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], book: GradebookSnapshot) -> Iterator[str]:
     """Name who waits for what, then say what to do."""
     for lesson in lessons:
         groups = {
@@ -145,5 +145,8 @@ def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student]) -> 
                 more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
                 names = ", ".join(students[student].label for student in who[:NAMED])
                 yield f"{lesson.lesson}, {what}: {names}{more}."
+                if what == "not gradable":
+                    reasons = ((one, book.graded[one, lesson.lesson].result) for one in who[:NAMED])
+                    yield from (f"  {one}: {result.reason}" for one, result in reasons if result)
     count = sum(len(lesson.waiting) + len(lesson.changed) for lesson in lessons)
     yield GRADE.format(count) if count else DONE

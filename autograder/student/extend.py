@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from rich.console import Console
 from rich.markup import escape
 
 from autograder.course.config import CourseError
+from autograder.course.dates import moment
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, extend
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.gradebook.reader import read_students
+from autograder.student.due import print_changes
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
@@ -61,13 +62,9 @@ def give_time(root: Path, options: ExtendOptions, out: Console) -> int:
         changes = extend(connection, rule, lesson, students, extension)
     assert lesson.duedate is not None, "without one there is no extension"
     who = ", ".join(students) if options.students else f"all {len(students)} students"
-    due = f"{lesson.duedate + extension:%Y-%m-%d %H:%M} UTC"
-    out.print(escape(printable(f"✓ {name} is due at {due} for {who}.")), soft_wrap=True)
-    for change in changes:
-        line = f"{change.student}: {change.after:g} points off for being late, {change.before:g} before."
-        out.print(escape(printable(line)), soft_wrap=True)
-    if changes:
-        out.print("Write pages and exports that you have given out anew.")
+    due = moment(options.until).text if options.until else f"{lesson.duedate + extension:%Y-%m-%d %H:%M} UTC"
+    out.print(escape(printable(f"✓ {name} is due on {due}, for {who}.")), soft_wrap=True)
+    print_changes(changes, out)
     return 0
 
 
@@ -76,36 +73,16 @@ def _extension(lesson: GradebookLesson, options: ExtendOptions) -> timedelta:
     if lesson.duedate is None:
         raise CourseError(
             f"{lesson.name} has no due date, so nobody is late. "
-            f"Give it one with `nbgrader db assignment add {lesson.name} --duedate=…` first."
+            f"Give it one with `autograder due {lesson.name} DATE` first."
         )
     if options.by:
         if not (parts := re.fullmatch(r"(\d{1,4})([hdw])", options.by)):
             raise CourseError(f"--by {printable(options.by)} is no time like 36h, 2d or 1w.")
         return int(parts[1]) * UNITS[parts[2]]
-    extension = _time(options.until) - lesson.duedate
+    extension = moment(options.until).utc - lesson.duedate
     if extension <= timedelta():
         raise CourseError(
             f"{lesson.name} is due at {lesson.duedate:%Y-%m-%d %H:%M} UTC, and --until names no later time. "
             "`--by 0d` takes an extension back."
         )
     return extension
-
-
-def _time(text: str) -> datetime:
-    """Read a date and time, in UTC where no zone is named.
-
-    nbgrader's own reading takes a zone that it does not know for UTC, and a day for the midnight that begins it.
-    """
-    words = text.split()
-    try:
-        zone = ZoneInfo(words[2]) if len(words) == 3 else UTC
-        moment = datetime.fromisoformat(" ".join(words[:2] if len(words) == 3 else words))
-        if len(text.strip()) <= len("2026-10-14"):
-            raise ValueError("no time of the day")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, KeyError, OSError, OverflowError):
-        raise CourseError(
-            printable(
-                f"--until {text} is no date and time like '2026-10-14 23:59' or '2026-10-14 23:59 Europe/Berlin'."
-            )
-        ) from None

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a table)
 """Repositories are cloned once, kept up to date, and read without running or following anything in them."""
 
 from __future__ import annotations
@@ -110,6 +111,60 @@ def test_nothing_in_a_repository_is_followed_or_run(course: Path, server: Path, 
     assert take(server, "eve\n") == 0
     assert submitted(course, "eve") == {"real.py": b"1", "timestamp.txt": b"2026-10-02T18:00:00+00:00\n"}
     assert not list(course.rglob("ran"))
+
+
+OTHER = "notebooks/02_tripling/02_tripling.ipynb"
+LAYOUTS = {  # path → "mine", "right" (the same under any name), "stub" (as released), or what is in the file
+    "the usual place": ({PLACE: "mine"}, "mine", ""),
+    "the root": ({NAME: "mine"}, "mine", f"taken from `{NAME}`"),
+    "another case": ({f"Notebooks/{LESSON}/{NAME}": "mine"}, "mine", f"taken from `Notebooks/{LESSON}/{NAME}`"),
+    "right in notebooks/": ({f"notebooks/{NAME}": "mine"}, "mine", "taken from"),
+    "a folder of their own": ({f"src/week 1/{NAME}": "mine", "src/week 1/x.ipynb": "other"}, "mine", "taken from `src/week 1"),
+    "a copy in Colab": ({f"Copy of {NAME}": "mine"}, "mine", "taken from `Copy of"),
+    "another form of the name": ({"01-Doubling (final).ipynb": "mine"}, "mine", "taken from"),
+    "another name": ({"Homework.ipynb": "mine", "notes.ipynb": "other"}, "mine", "taken from `Homework.ipynb`"),
+    "a name as browsers save it": ({f"{NAME}.txt": "mine"}, "mine", "taken from"),
+    "both": ({PLACE: "mine", NAME: "other"}, "mine", ""),
+    "released there, solved elsewhere": ({PLACE: "stub", f"my/{NAME}": "mine"}, "mine", f"taken from `my/{NAME}`"),
+    "released there, solved beside it": ({PLACE: "stub", PLACE.replace(NAME, "mine.ipynb"): "mine"}, "mine", ""),
+    "the same twice": ({NAME: "mine", f"old/{NAME}": "mine"}, "mine", "taken from"),
+    "two that differ": ({NAME: "mine", f"old/{NAME}": "other"}, None, f"but `{NAME}`, `old/{NAME}`. Ask"),
+    "two that differ, one released": ({PLACE: "stub", NAME: "mine", f"old/{NAME}": "other"}, None, "Ask for the one"),
+    "two by what is in them": ({"a.ipynb": "mine", "b.ipynb": "right"}, None, "but `a.ipynb`, `b.ipynb`"),
+    "another lesson alone": ({OTHER: "other"}, None, ""),
+    "released alone": ({PLACE: "stub", "README.md": "x"}, None, ""),
+    "released alone, elsewhere": ({NAME: "stub"}, None, ""),
+    "a checkpoint": ({f".ipynb_checkpoints/{NAME}": "mine"}, None, ""),
+    "the solutions, in a fork": ({f"solutions/{LESSON}/{NAME}": "mine"}, None, ""),
+    "a helper there, the notebook elsewhere": ({PLACE.replace(NAME, "help.py"): "x", NAME: "mine"}, "mine", "taken from"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_notebook_elsewhere_is_taken_where_only_one_is_meant(
+    layout: str, course: Path, server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is found by its name or by what is in it; of several, all are named and none is taken."""
+    mine = (course / "solutions" / LESSON / NAME).read_bytes()
+    texts = {"mine": mine, "right": mine + b"\n", "stub": notebook(course), "other": b'{"cells": []}'}
+    files, found, says = LAYOUTS[layout]
+    push(server, "ada", {name: texts.get(what, what.encode()) for name, what in files.items()})
+    assert take(server, "ada\n") == 0
+    said = capsys.readouterr().out
+    assert ("Handed in nothing" in said) == (found is None) and says in said
+    assert submitted(course, "ada").get(NAME) == (texts[found] if found else None)
+    assert ("taken from" in said) == ("taken from" in says)
+
+
+def test_names_are_looked_through_within_bounds(
+    course: Path, server: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a list that is too long, what has been read counts."""
+    monkeypatch.setattr("autograder.collect.github.MOST_LISTED", 2000)
+    push(server, "ada", {f"!data/{number}.csv": b"x" for number in range(100)} | {NAME: b"{}"})
+    push(server, "bob", {f"zzz/{number}.csv": b"x" for number in range(100)} | {NAME: b"{}"})
+    assert take(server, "ada\nbob\n") == 0
+    assert "Handed in nothing (1): ada." in capsys.readouterr().out
 
 
 def test_accounts_come_from_a_table_too(course: Path, server: Path, capsys: pytest.CaptureFixture[str]) -> None:

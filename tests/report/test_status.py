@@ -84,6 +84,7 @@ def test_the_table_counts_and_names(term: Path, monkeypatch: pytest.MonkeyPatch)
         f"{LESSON}, not graded yet: dee.",
         f"{LESSON}, to be looked at: eve.",
         f"{LESSON}, not gradable: cem.",
+        "  cem: There is no notebook. It should be called 01_doubling.ipynb.",
         f"{LESSON}, changed since: bob, fay.",
         "3 to be graded: run `autograder grade`.",
     ]

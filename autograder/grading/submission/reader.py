@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder import files
 from autograder.course.names import printable
+from autograder.grading.submission.kinds import EXPORT, HEAD, Merge, kind_of, unfinished_merge
 
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
@@ -24,8 +25,10 @@ MOST_FOLDERS = 20  # in which a notebook is looked for
 MOST_LETTERS = 4 * 10**6  # of all sources together
 MOST_NAMED = 3  # files, in one sentence
 MOST_SEEN = 1000  # files that are looked at for it
+MOST_WRAPPERS = 3  # around a notebook, in each other
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
 KINDS = ("code", "markdown", "raw")
+NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # as some browsers save it
 UNFINISHED = re.compile(r"[\w.+\\-]+")  # a number, a word or an escape that may go on
 
 
@@ -68,7 +71,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     try:
         entries = sorted(folder.iterdir())
         found, links = _notebooks(entries, folder)
-        if not any(path.suffix.lower() == ".ipynb" for path in entries):
+        if not any(NOTEBOOK.search(path.name) for path in entries):
             inside = [path for path in entries if not path.is_symlink() and path.is_dir() and path.name[0] != "."]
             found = [file for path in inside[:MOST_FOLDERS] for file in _notebooks(sorted(path.iterdir()), folder)[0]]
     except OSError as error:
@@ -97,7 +100,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
 
 def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
     """Notebooks among the entries of a folder, and links to some that are outside of the submission."""
-    named = [path for path in entries if path.suffix.lower() == ".ipynb"]
+    named = [path for path in entries if NOTEBOOK.search(path.name)]
     outside = [
         path
         for path in named
@@ -145,24 +148,114 @@ def cells_of(raw: bytes) -> list[SubmittedCell]:
     Raises:
         NotGradable: they are no notebook of any version.
     """
-    if not raw.strip():
-        raise NotGradable("The file is empty. Hand it in again.")
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    if not raw.strip(b"\0 \t\r\n"):
+        raise NotGradable(f"The file {'holds nothing but zeros' if raw.strip() else 'is empty'}. Hand it in again.")
+    text = _text_of(raw)
     try:
-        notebook = json.loads(raw.decode(encoding))
+        notebook = _unwrapped(json.loads(text))
     except (ValueError, RecursionError) as error:
-        if _is_cut_off(raw, encoding):
-            raise NotGradable("The file is cut off. Download it again, and hand in the new one.") from None
-        raise NotGradable(f"The file is no notebook ({_kind(raw, error)}). Hand in the .ipynb file.") from None
+        if (merge := unfinished_merge(text)) is not None:
+            return _cells_of_both(merge)
+        raise NotGradable(_why_not(raw, text, error)) from None
+    if _raw_cells(notebook) is None and (kind := kind_of(raw, text)) is not None:
+        raise NotGradable(str(kind))
     return cells_in(notebook)
+
+
+def _text_of(raw: bytes) -> str:
+    """What is in a file, as far as it is text; zeros behind it are what a disk has in place of what never came."""
+    try:
+        return raw.decode(json.detect_encoding(raw)).rstrip("\0")
+    except UnicodeError:  # as some editors save it, and what is no text at all
+        text = raw.decode("utf-8", "replace")
+        return raw.decode("cp1252", "replace") if text.replace("\ufffd", "").isascii() else text
+
+
+def _unwrapped(notebook: Any) -> Any:
+    """A notebook out of what is around it: quotes, a list, or what Jupyter's server and others put it into."""
+    for _ in range(MOST_WRAPPERS):
+        if _raw_cells(notebook) is not None:
+            break
+        if isinstance(notebook, str):
+            notebook = json.loads(notebook)
+        elif (
+            isinstance(notebook, list) and notebook and all(isinstance(e, dict) and "cell_type" in e for e in notebook)
+        ):
+            notebook = {"cells": notebook}
+        else:
+            inside = notebook.values() if isinstance(notebook, dict) else notebook if isinstance(notebook, list) else ()
+            inside = [each for each in inside if _raw_cells(each) is not None or _is_json(each, '"cells"')]
+            if len(inside) != 1:
+                break
+            notebook = inside[0]
+    return notebook
+
+
+def _cells_of_both(merge: Merge) -> list[SubmittedCell]:
+    """The cells of a merge that was not finished, where both sides have the same: they differ in outputs alone.
+
+    Raises:
+        NotGradable: they have not.
+    """
+    try:
+        ours, theirs = (cells_in(json.loads(side)) for side in merge.sides)
+    except (ValueError, RecursionError, NotGradable):
+        raise NotGradable(str(merge)) from None
+    if [(cell.kind, cell.source) for cell in ours] != [(cell.kind, cell.source) for cell in theirs]:
+        raise NotGradable(str(merge))
+    return ours
+
+
+def _why_not(raw: bytes, text: str, error: ValueError | RecursionError) -> str:
+    """What a file is that is no JSON, and what to do."""
+    if _is_cut_off(raw, json.detect_encoding(raw)):
+        return "The file is cut off. Download it again, and hand in the new one."
+    if around := _around(text):
+        return around
+    if (kind := kind_of(raw, text)) is not None:
+        return str(kind)
+    looks_right = any(word in text for word in ('"cells"', '"cell_type"', '"nbformat"'))
+    if looks_right and not text.lstrip().startswith("{"):
+        return "The beginning of the notebook is missing. Download it again, and hand in the new one."
+    if isinstance(error, json.JSONDecodeError) and looks_right:
+        return (
+            "The file is a notebook that Jupyter cannot open: its JSON is broken in "
+            f"line {error.lineno} ({error.msg}). Undo what was changed there outside of "
+            "Jupyter, or download the notebook again, and hand it in."
+        )
+    if "\0" in text or _begun(raw[:HEAD], "utf-8") is None:
+        what = "it is no text, and nothing that is known here"
+    elif isinstance(error, json.JSONDecodeError):
+        what = f"line {error.lineno} is no JSON"
+    else:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
+    return f"The file is no notebook ({what}). {EXPORT}"
+
+
+def _around(text: str) -> str:
+    """What to do where a whole notebook is in a file with something else in front of it or behind it; "" elsewhere."""
+    start = max(text.find("{"), 0)
+    try:
+        notebook, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return ""
+    if _raw_cells(notebook) is None:
+        return ""
+    if text[end:].lstrip().startswith("{"):
+        return "Two notebooks stand in the file, one behind the other. Hand in the one that counts, alone."
+    behind = f"behind the notebook's end (line {text.count(chr(10), 0, end) + 1})" if text[end:].strip() else ""
+    before = "in front of the notebook" if text[:start].strip() else ""
+    where = " and ".join(filter(None, (before, behind)))
+    return (
+        f"Something stands {where}, so Jupyter cannot open it. Delete that in a text editor, or download the notebook "
+        "again, and hand it in."
+    )
 
 
 def _is_cut_off(raw: bytes, encoding: str) -> bool:
     """Whether a notebook ends in the middle: it is JSON as far as it goes, and not yet whole."""
-    there = raw.rstrip(b"\0")  # which a disk may have in place of what never came
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(there)  # which waits for the rest of a last letter
-    except ValueError:
+    text = _begun(raw.rstrip(b"\0"), encoding)
+    if text is None:
         return False
     unfinished = UNFINISHED.match(text[::-1])
     begun = text[: len(text) - unfinished.end()] if unfinished else text
@@ -175,25 +268,19 @@ def _is_cut_off(raw: bytes, encoding: str) -> bool:
     return False
 
 
-def _is_json(text: str) -> bool:
+def _begun(raw: bytes, encoding: str) -> str | None:
+    """The text of which these bytes are the beginning, perhaps without a part of its last letter; None for no text."""
     try:
-        json.loads(text)
+        return codecs.getincrementaldecoder(encoding)().decode(raw)
     except ValueError:
+        return None
+
+
+def _is_json(text: Any, word: str = "") -> bool:
+    try:
+        return isinstance(text, str) and word in text and json.loads(text) is not None
+    except (ValueError, RecursionError):
         return False
-    return True
-
-
-def _kind(raw: bytes, error: ValueError | RecursionError) -> str:
-    """What a file is that is no notebook."""
-    if raw[:2] == b"PK":
-        return "it is a zip archive"
-    if b"<html" in raw[:2000].lower():
-        return "it is a web page"
-    if isinstance(error, json.JSONDecodeError):
-        return f"line {error.lineno} is no JSON"
-    if isinstance(error, UnicodeError):
-        return "it is no text"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
 
 
 def cells_in(notebook: Any) -> list[SubmittedCell]:
@@ -204,7 +291,7 @@ def cells_in(notebook: Any) -> list[SubmittedCell]:
     """
     cells = _raw_cells(notebook)
     if cells is None:
-        raise NotGradable("The file is JSON, but has no cells. Hand in the .ipynb file.")
+        raise NotGradable(f"The file is JSON, but has no cells, so it is no notebook. {EXPORT}")
     if len(cells) > MOST_CELLS:
         raise NotGradable(
             f"The notebook has {len(cells):,} cells, more than {MOST_CELLS:,}. Delete those that you do not need, and "

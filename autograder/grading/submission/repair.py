@@ -21,6 +21,7 @@ from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
+from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, names_in
 from autograder.grading.submission.reader import SubmittedCell
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
@@ -37,11 +38,13 @@ class Repaired:
         notebook: the instructor's, hidden tests included, with the student's answers and extra cells.
         notes: what was mended; empty for a submission in which nothing was.
         predictions: predict cell → what the student predicted, "" for nothing.
+        reason: why it cannot be graded: nothing of the lesson was in it; "" as a rule.
     """
 
     notebook: NotebookNode
     notes: tuple[Note, ...]
     predictions: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
 
 
 class _ExtraCell(NamedTuple):
@@ -102,6 +105,8 @@ class _Repair:
                 self.spent.add(place)
                 if text:
                     predictions[cell.id], written[cell.id] = text, self.submitted[place].source
+        if reason := self._why_not_this_lesson():
+            return Repaired(self._built(written), (), predictions, reason)
         self._note_checks()
         self._note_the_whole()
         return Repaired(self._built(written), tuple(self.notes), predictions)
@@ -188,13 +193,19 @@ class _Repair:
         texts = (_normalised(self.submitted[place].source) for place in self._places(check))
         return any(self._is_as_given(text, check) for text in texts)
 
+    def _why_not_this_lesson(self) -> str:
+        """What to say where neither an answer nor a check of the lesson is in the notebook; "" as a rule."""
+        names = {cell.id for cell in self.cells if cell.is_answer or cell.is_graded}
+        pairs = zip(self.submitted, self.owners, strict=True)
+        if names & names_in(self.submitted) or any(
+            owner and owner.id in names and owner.id not in cell.ids for cell, owner in pairs
+        ):  # by ids and definitions, or by their texts
+            return ""
+        return NOT_THIS_LESSON if any(cell.source.strip() for cell in self.submitted) else NOTHING_IN_IT
+
     def _note_the_whole(self) -> None:
         """Note what befell the notebook rather than a cell."""
         owners = [owner for owner in self.owners if owner is not None]
-        if not any(owner.is_answer or owner.is_graded for owner in owners):
-            text = "None of the lesson's exercises is in this notebook. Is it another lesson's?"
-            self._note(NoteKind.NOTEBOOK, text)
-            return
         if not any(cell.grade_id for cell in self.submitted):
             self._note(NoteKind.NOTEBOOK, "The cells had lost nbgrader's marks.")
         places = {id(cell): place for place, cell in enumerate(self.cells)}

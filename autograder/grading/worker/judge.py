@@ -81,11 +81,12 @@ class Judge:
             repaired = repair(self._source, cells_of(submitted))
         except NotGradable as error:
             return Result(student, lesson, reason=str(error))
+        if repaired.reason:
+            return Result(student, lesson, reason=repaired.reason)
         notebook = repaired.notebook
         self._answers = [cell_id(cell) for cell in notebook.cells if is_marked(cell, "solution")]
         given = {cell_id(cell) for cell in self._source.cells if not is_check(cell)} - set(self._answers)
-        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        outcomes = self._outcomes(cells, given)
+        outcomes = self._outcomes([cell for cell in notebook.cells if cell.cell_type == "code"], given)
         notes = (*repaired.notes, *dict.fromkeys(self._notes))
         notebook.metadata["autograder"] = {"notes": [note.text for note in notes]}
         return Result(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -89,12 +90,20 @@ def test_notes_name_their_cell() -> None:
     }
 
 
+def reason_of(raw: bytes) -> str:
+    """Why a file cannot be graded as lesson 2."""
+    try:
+        return repair(SOURCE, cells_of(raw)).reason
+    except NotGradable as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.reason], ids=lambda fault: fault.what)
 def test_what_cannot_be_graded_has_a_reason(fault: Fault) -> None:
     """The bytes are told apart, with what is so and what to do."""
-    with pytest.raises(NotGradable, match=fault.reason) as caught:
-        cells_of(broken(fault))
-    assert len(str(caught.value)) < 300 and str(caught.value).count(".") >= 2
+    reason = reason_of(broken(fault))
+    assert re.search(fault.reason, reason), reason
+    assert len(reason) < 400 and reason.count(".") >= 2
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
@@ -116,13 +125,13 @@ def test_wherever_a_notebook_is_cut_off_it_is_said(encoding: str, indent: int | 
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        (b'{"cells": [1 2, ', "line 1 is no JSON"),
-        (b'{"cells": [],}', "line 1 is no JSON"),
-        (b'{"cells": []} more', "line 1 is no JSON"),
-        (b'{"cells": [\n<<<<<<< HEAD\n', "line 2 is no JSON"),
+        (b'{"cells": [1 2, ', "its JSON is broken in line 1"),
+        (b'{"cells": [],}', "its JSON is broken in line 1"),
+        (b'{"cells": []} more', "behind the notebook's end (line 1)"),
+        (b'{"cells": [\n<<<<<<< HEAD\n', "conflict marks stand in line 2."),
         (b'{"source": "a\nb', "line 1 is no JSON"),
-        (b"def f(x): return {", "line 1 is no JSON"),
-        (b'{"cells": "\xff\xff', "it is no text"),
+        (b"x = {", "line 1 is no JSON"),
+        (b'{"b": "\xff\xff', "it is no text"),
         (b'{"cells": [' + b"1" * 5000 + b"]}", "a number in it is too long"),
         (b'{"a":' * 100_000, "it is nested too deeply"),
         (b'{"a": "' + b"\\" * 10**6 + b"! ", "is cut off"),  # in no time

@@ -1,0 +1,118 @@
+"""`autograder due`: when lessons are due, set, taken back and shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nbgrader.api import Assignment, SubmittedAssignment
+from rich.console import Console
+from rich.markup import escape
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from autograder.course.config import CourseError
+from autograder.course.dates import Moment, moment
+from autograder.course.names import printable
+from autograder.course.paths import Course
+from autograder.grading.gradebook.database import Gradebook, explained
+from autograder.grading.gradebook.late import LateRule, PenaltyChange, recompute
+from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson, read_lessons
+
+
+@dataclass(frozen=True)
+class DueOptions:
+    """What to set, or to show.
+
+    Attributes:
+        lesson: "" for all of them, which are shown.
+        date: "" to show what is set.
+        none: take the date back.
+        as_json: print JSON, where dates are shown.
+    """
+
+    lesson: str = ""
+    date: str = ""
+    none: bool = False
+    as_json: bool = False
+
+
+def due(root: Path, options: DueOptions, out: Console) -> int:
+    """Set a due date, take it back, or show what is set.
+
+    Raises:
+        CourseError: nothing was set, and why.
+    """
+    course = Course.at(root)
+    names = course.choose_lessons([options.lesson]) if options.lesson else []
+    gradebook = Gradebook(course.db_url, course.root)
+    if not (options.date or options.none):
+        with gradebook.reading() as connection, explained(gradebook.where):
+            lessons = [lesson for name, lesson in read_lessons(connection).items() if not names or name in names]
+        _show(lessons, out, as_json=options.as_json)
+        return 0
+    until, rule = None if options.none else moment(options.date), LateRule(course.config)
+    with gradebook.writing() as connection, explained(gradebook.where):
+        lesson = read_lesson(connection, names[0])
+        connection.commit()
+        with Session(connection) as session, session.begin():
+            extended = _extended(session, lesson)
+            if until is None and extended:
+                raise CourseError(
+                    f"{_count(extended)} more time for {lesson.name}, which counts from its due date. Take that back "
+                    f"first: `autograder student extend {lesson.name} --all --by 0d`."
+                )
+            date = until.utc if until else None
+            session.get_one(Assignment, lesson.assignment_id).duedate = date
+            session.flush()
+            changes = recompute(session, rule, replace(lesson, duedate=date))
+    _say(lesson, until, extended, out)
+    print_changes(changes, out)
+    return 0
+
+
+def _extended(session: Session, lesson: GradebookLesson) -> int:
+    """How many students have more time."""
+    of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
+    rows = select(func.count()).where(of_lesson, SubmittedAssignment.extension.is_not(None))
+    return session.scalar(rows.select_from(SubmittedAssignment)) or 0
+
+
+def _count(students: int) -> str:
+    return f"{students} student has" if students == 1 else f"{students} students have"
+
+
+def _say(lesson: GradebookLesson, until: Moment | None, extended: int, out: Console) -> None:
+    """Say what was understood, and what that brings about."""
+    lines = [f"✓ {lesson.name} is due on {until.text}." if until else f"✓ {lesson.name} has no due date."]
+    if until and until.utc < datetime.now(UTC).replace(tzinfo=None):
+        lines.append("That is in the past: what is handed in from now on is late.")
+    if extended:
+        lines.append(f"{_count(extended)} more time, which counts from this date.")
+    for line in lines:
+        out.print(escape(printable(line)), soft_wrap=True, highlight=False)
+
+
+def _show(lessons: Sequence[GradebookLesson], out: Console, *, as_json: bool) -> None:
+    dates = {
+        lesson.name: lesson.duedate.replace(tzinfo=UTC).isoformat() if lesson.duedate else None for lesson in lessons
+    }
+    if as_json:
+        out.print_json(json.dumps({"lessons": [{"lesson": name, "due": date} for name, date in dates.items()]}))
+        return
+    width = max(map(len, dates), default=0)
+    for lesson in lessons:
+        when = f"{lesson.duedate:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + " UTC" if lesson.duedate else "–"
+        out.print(escape(f"{lesson.name:{width}}  {when}"), soft_wrap=True, highlight=False)
+
+
+def print_changes(changes: Sequence[PenaltyChange], out: Console) -> None:
+    """Say whose points are others now, and what to do about it."""
+    for change in changes:
+        line = f"{change.student}: {change.after:g} points off for being late, {change.before:g} before."
+        out.print(escape(printable(line)), soft_wrap=True)
+    if changes:
+        out.print("Write pages and exports that you have given out anew.")
