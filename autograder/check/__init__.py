@@ -12,7 +12,7 @@ from autograder.check._exercise import seed_all as seed_all
 from autograder.check._forbidden import without
 from autograder.check._gradients import gradient_reaches, gradients_agree, gradients_reach
 from autograder.check._modules import buffer, defaults, device, layers, mode, parameters, separate, settings
-from autograder.check._plain import same
+from autograder.check._plain import all_same, leaves_alone, same
 from autograder.check._progress import lesson, progress, relies_on
 from autograder.check._tensors import (
     close,
@@ -34,6 +34,7 @@ from autograder.check._tensors import (
 __all__ = [
     "CheckFailed",
     "NotWritten",
+    "all_same",
     "audit",
     "buffer",
     "case",
@@ -49,6 +50,7 @@ __all__ = [
     "gradients_agree",
     "gradients_reach",
     "layers",
+    "leaves_alone",
     "lesson",
     "mode",
     "number",

@@ -1,12 +1,14 @@
-"""The statement about what is no tensor: lists, pairs, numbers and texts."""
+"""Statements about what is no tensor: lists, pairs, numbers and texts, and what belongs to the caller."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from autograder.check import _backend
 from autograder.check._causes import is_trying, named
 from autograder.check._compare import about, kind, values_when, versus
 from autograder.check._errors import CheckFailed
@@ -39,6 +41,71 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     slip = values_when(mistake, is_one=not isinstance(wanted, list))
     shown = (wanted, plain) if not _holds_tuples(expected) else (_with_tuples(wanted), _with_tuples(plain))
     raise CheckFailed(text, _difference(*shown), slip, mistake=mistake)
+
+
+def all_same(rows: Iterable[tuple[str, object, object, Mapping[str, object]]]) -> None:
+    """As `same` for several calls of one answer: name, what it gives, what is expected, and what slips would give.
+
+    A slip that gives what is expected may be left out of a row. It is named when it alone gives what the answer gives
+    in every one of them, so that two that coincide in one call are told apart by the others.
+    """
+    calls = list(rows)
+    slips = dict.fromkeys(slip for *_, by_slip in calls for slip in by_slip)
+    proved = [
+        slip
+        for slip in slips
+        if all(_plain(by_slip.get(slip, expected)) == _plain(got) for _, got, expected, by_slip in calls)
+    ]
+    for name, got, expected, by_slip in calls:
+        told = {slip: value for slip, value in by_slip.items() if len(proved) != 1 or slip in proved}
+        same(name, got, expected, mistakes=told)
+
+
+def leaves_alone(
+    call: str,
+    function: Callable[..., Any],
+    arguments: Mapping[str, object],
+    methods: Mapping[str, object] | None = None,
+) -> None:
+    """`function` changes no list, dict or set that it is given, and leaves everybody's random numbers alone.
+
+    What crosses to another process arrives there as a copy, so this is judged where the answer is.
+
+    Args:
+        call: as text.
+        arguments: given by position, in this order, each by what the exercise calls it.
+        methods: what of the result is called as well, each with its one argument.
+    """
+    backend, methods = _backend.current(), methods or {}
+    if backend.has(function, *arguments.values()):
+        return backend.ask(leaves_alone, call, function, dict(arguments), dict(methods))
+    given = {**arguments, **methods}
+    before = {name: _held(value) for name, value in given.items()}
+    random.seed(call), np.random.seed(len(call))  # an earlier call may have left the state that this one would
+    state, numbers = random.getstate(), _held(np.random.get_state())
+    result = function(*arguments.values())
+    for method, argument in methods.items():
+        getattr(result, method)(argument)
+    for name, value in given.items():
+        if _held(value) != before[name]:
+            slip = "Make one of your own first, as `list(…)` or `dict(…)` does: whoever calls you still needs theirs."
+            what = f"the argument of `{name}`" if name in methods else f"`{name}`"
+            raise CheckFailed(f"`{call}` changes {what}, which belongs to the caller.", slip=slip)
+    if state != random.getstate() or numbers != _held(np.random.get_state()):
+        whose = "Python's" if state != random.getstate() else "NumPy's"
+        slip = "`random.Random(seed)` makes a generator of your own, with `shuffle` and `sample`."
+        raise CheckFailed(f"`{call}` seeds {whose} random numbers, or draws from them, for everybody.", slip=slip)
+
+
+def _held(value: Any) -> Any:
+    """What a container holds, all the way down; anything else is itself, as a tensor is, whatever its numbers."""
+    if isinstance(value, Mapping):
+        return [(key, _held(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [_held(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return set(value) if isinstance(value, set) else value if isinstance(value, str | int | float) else id(value)
 
 
 def _holds_tuples(value: object) -> bool:

@@ -30,6 +30,7 @@ ADVICE = {
     r"view size is not compatible": (
         "After `transpose` the numbers lie in another order in memory, and `view` cannot join them: `reshape` can."
     ),
+    r"received an empty list of sequences": "There is nothing to pad: a batch holds no pairs.",
     r"'tuple' object has no attribute": "A function that returns two things gives a tuple: take it apart first.",
 }
 MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values")
@@ -86,8 +87,12 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
     if not own:
         return CheckFailed("The check cannot go on with what your answer returned.", [f"{kind}: {text[0]}", *text[1:]])
     owner, line, source = own[-1]
-    place = f"in line {line} of its cell" + (f":  {source}" if source else "")
-    return CheckFailed(f"`{owner}` raised {kind}.", [*text, place], _advice(str(error)))
+    places = [f"in line {line} of its cell" + (f":  {source}" if source else "")]
+    others = [place for place in own if _whole(place[0]) != _whole(owner)]
+    if others:  # `owner` is a helper, or stands in a cell that was given: who calls it matters more
+        caller, line, source = others[-1]
+        places.append(f"called in line {line} of the cell of `{_whole(caller)}`:  {source}")
+    return CheckFailed(f"`{owner}` raised {kind}.", [*text, *places], _advice(str(error)))
 
 
 def where(code: CodeType, line: int) -> Place:
@@ -100,6 +105,11 @@ def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
     while trace is not None:
         yield Frame(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals)
         trace = trace.tb_next
+
+
+def _whole(owner: str) -> str:
+    """The function or class that a place is in, `MultiHeadAttention` for `MultiHeadAttention.forward`."""
+    return owner.partition(".")[0]
 
 
 def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | None:

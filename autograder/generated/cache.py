@@ -78,6 +78,9 @@ def _cached_scores_and_gradients(answer: Callable[..., Any], seed: int) -> None:
 
 def _caches_can_be_used_twice(answer: Callable[..., Any], seed: int) -> None:
     """Two ways to go on from the same beginning, which is not changed by either."""
+    newest = dict(zip(("query", "key", "value"), tensors(*[(1, 1, 1, 4)] * 3, seed=seed), strict=True))
+    given = newest | {"cache": cached_step(answer, [*newest.values()], None)[-1]}
+    check.leaves_alone("cached_attention(query, key, value, cache)", answer, given)
     for before in some(seed, (1, 2 + seed % 4, 5)):
         shapes = [(2, 2, before + 2, 6)] * 3
         query, key, value = tensors(*shapes, seed=seed + before)
@@ -89,4 +92,4 @@ def _caches_can_be_used_twice(answer: Callable[..., Any], seed: int) -> None:
             newest = [x[:, :, t : t + 1] for x in (query, key, value)]
             expected = F.scaled_dot_product_attention(newest[0], key[:, :, kept], value[:, :, kept])
             output, *_ = cached_step(answer, newest, cache)
-            check.close(f"the output of a different token after the same first {before}", output, expected)
+            check.close(f"the output of another token after the same {before} as before", output, expected)

@@ -62,7 +62,7 @@ from autograder.mistakes.position import (
     token_embedding,
 )
 from autograder.mistakes.steps import clipped, step_loss
-from autograder.mistakes.text import encoded, merged, merges
+from autograder.mistakes.text import decoded, encoded, merged, merges
 from autograder.mistakes.training import (
     accumulated,
     decoder_input,
@@ -87,6 +87,7 @@ __all__ = [
     "candidates",
     "causal_mask",
     "clipped",
+    "decoded",
     "decoder",
     "decoder_input",
     "decoder_layer",

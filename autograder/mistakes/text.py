@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import functools
+import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
-from autograder.parts.translation.text import Pair, merge_pair
-
-Choose = Callable[[Counter[Pair]], Pair]
+from autograder.parts.translation.text import Pair, learn_merges, merge_pair
 
 
 def merged(pieces: Sequence[str], pair: Pair) -> dict[str, list[str]]:
     """What may be made of the pieces of a word."""
-    one, other = pair
+    (one, other), joined = pair, merge_pair(pieces, pair)
     at = [place for place, found in enumerate(pairwise(pieces)) if found == pair]
     first = at[:1]
     slips = {
@@ -26,18 +26,38 @@ def merged(pieces: Sequence[str], pair: Pair) -> dict[str, list[str]]:
             *pieces[first[0] + 2 :],
         ]
         if first
-        else [],
+        else joined,
         "pieces are joined that are spelled like the pair, whatever they are": _spelled(pieces, one + other),
-        "the last piece is lost where it belongs to no pair": merge_pair(pieces, pair)[:-1]
-        if not at or at[-1] < len(pieces) - 2
-        else [],
+        "the last piece is lost where it belongs to no pair": joined[:-1] if joined[-1:] == [*pieces[-1:]] else joined,
+        "the word is cut into single letters": list("".join(pieces)),
         "nothing is joined": list(pieces),
-        "what is joined gets lost": [piece for piece in merge_pair(pieces, pair) if piece != one + other],
+        "what is joined gets lost": [piece for piece in joined if piece != one + other],
         "the two pieces of a pair are joined the wrong way round": [
-            other + one if piece == one + other else piece for piece in merge_pair(pieces, pair)
+            other + one if piece == one + other else piece for piece in joined
         ],
+        "the two pieces stay a pair, and are not joined to one text": [
+            [one, other] if piece == one + other else piece for piece in joined
+        ],
+        "the second piece of a pair comes once more, as the loop goes on by one place": _overlapping(pieces, pair),
+        "the second piece of a pair comes once more, and the last piece is lost": _overlapping(pieces, pair)[:-1],
+        "the piece behind a pair is passed over: the loop goes on by three places": _passing_over(pieces, pair),
+        "pairs are looked for at every other place only": _passing_over(pieces, pair, 2, 2),
     }
-    return distinct(slips, merge_pair(pieces, pair))
+    return distinct(slips, joined)
+
+
+def _overlapping(pieces: Sequence[str], pair: Pair) -> list[str]:
+    neighbours = [*pairwise(pieces), ("", "")]
+    return ["".join(pair) if two == pair else piece for piece, two in zip(pieces, neighbours, strict=False)]
+
+
+def _passing_over(pieces: Sequence[str], pair: Pair, joined: int = 3, alone: int = 1) -> list[str]:
+    merged, place = list[str](), 0
+    while place < len(pieces):
+        is_pair = tuple(pieces[place : place + 2]) == pair
+        merged.append("".join(pair) if is_pair else pieces[place])
+        place += joined if is_pair else alone
+    return merged
 
 
 def _twice(pieces: Sequence[str], pair: Pair) -> list[str]:
@@ -71,103 +91,136 @@ def _spelled(pieces: Sequence[str], text: str) -> list[str]:
 
 
 def distinct(slips: Mapping[str, Any], right: object) -> dict[str, Any]:
-    """Those that differ from what is right, and hold something."""
-    return {slip: value for slip, value in slips.items() if value != right and value}
+    """Those that differ from what is right."""
+    return {slip: value for slip, value in slips.items() if value != right}
+
+
+@functools.cache
+def edited(function: Callable[..., Any], *edits: tuple[str, str]) -> Callable[..., Any]:
+    """A function of `parts` as somebody may write it by mistake: with other texts in its source."""
+    source, names = inspect.getsource(function), dict(vars(sys.modules[function.__module__]))
+    for old, new in edits:
+        if old not in source:
+            raise ValueError(f"{function.__name__} does not hold {old!r}.")
+        source = source.replace(old, new)
+    exec(source, names)
+    edited: Callable[..., Any] = names[function.__name__]
+    return edited
+
+
+_RECUT = "pieces = {word: merge_pair(parts, merges[-1]) for word, parts in pieces.items()}"
+_BEST = "min(pair for pair, count in pairs.items() if count == most)"
+_MERGES: dict[str, tuple[tuple[str, str], ...]] = {
+    "each word counts once, not as often as it occurs": (("+= count", "+= 1"),),
+    "a pair counts once for each word, not once for each place": (
+        ("in pairwise(pieces[word])", "in set(pairwise(pieces[word]))"),
+    ),
+    "ties go to the pair that comes last in order": ((_BEST, _BEST.replace("min", "max")),),
+    "ties go to the pair that was met first": ((_BEST, "pairs.most_common(1)[0][0]"),),
+    "the least frequent pair is merged": (("max(pairs.values())", "min(pairs.values())"),),
+    "words are not cut anew, so that the same pair is found again and again": ((_RECUT, "pass"),),
+    "the counts of earlier rounds are kept, and the new ones added to them": (
+        ("    merges: list[Pair] = []", "    merges, pairs = [], Counter()"),
+        ("        pairs = Counter[Pair]()\n", ""),
+    ),
+    "pairs are counted once at the beginning, and words are not cut anew": (
+        (
+            "    while len",
+            "    pairs = Counter(p for w, n in words.items() for p in list(pairwise(w)) * n)\n    while len",
+        ),
+        ("        pairs = Counter[Pair]()\n", ""),
+        ("pairs[pair] += count", "pass"),
+        (_RECUT, "del pairs[merges[-1]]"),
+    ),
+    "every round begins with letters, of which only the latest pair is joined": (
+        (_RECUT, "pieces = {word: merge_pair(list(word), merges[-1]) for word in words}"),
+    ),
+    "pairs that occur only once are not joined": (("if not pairs:", "if not pairs or max(pairs.values()) < 2:"),),
+    "words get a mark at their end": (("list(word) for", "[*word, '</w>'] for"),),
+    "words get a mark at their end, `_`": (("list(word) for", "[*word, '_'] for"),),
+    "there is one merge too many": (("< num_merges", "<= num_merges"),),
+    "there is one merge too few": (("< num_merges", "< num_merges - 1"),),
+    "the merged pieces are returned, not the pairs": (("return merges", "return list(map(''.join, merges))"),),
+    "the pairs come in the opposite order": (("return merges", "return merges[::-1]"),),
+}
 
 
 def merges(words: Mapping[str, int], num_merges: int) -> dict[str, list[Any]]:
     """Lists of merges that may be learned from words with their counts."""
-
-    def learned(choose: Choose, **ways: Any) -> list[Pair]:
-        return _learned(words, num_merges, choose, **ways)
-
-    def first(counts: Counter[Pair]) -> Pair:
-        return min(counts, key=lambda pair: (-counts[pair], pair))
-
-    once = _counted({word: list(word) for word in words}, words, pairwise)
-    slips = {
-        "each word counts once, not as often as it occurs": learned(first, weigh=lambda count: 1),
-        "a pair counts once for each word, not once for each place": learned(first, pairs_of=_different_pairs),
-        "ties go to the pair that comes last in order": learned(
-            lambda counts: max(counts, key=lambda pair: (counts[pair], pair))
-        ),
-        "ties go to the pair that was met first": learned(lambda counts: counts.most_common(1)[0][0]),
-        "the least frequent pair is merged": learned(lambda counts: min(counts, key=lambda pair: (counts[pair], pair))),
-        "pairs are counted once at the beginning, and words are not cut anew": sorted(
-            once, key=lambda pair: (-once[pair], pair)
-        )[:num_merges],
-        "words are not cut anew, so that the same pair is found again and again": [first(once)] * num_merges
-        if once
-        else [],
-        "the merged pieces are returned, not the pairs": ["".join(pair) for pair in learned(first)],
-        "there is one merge too few": learned(first)[:-1],
-    }
-    return distinct(slips, learned(first))
+    slips = {slip: edited(learn_merges, *edits)(words, num_merges) for slip, edits in _MERGES.items()}
+    return distinct(slips, learn_merges(words, num_merges))
 
 
-def _different_pairs(pieces: Sequence[str]) -> Iterable[Pair]:
-    return sorted(set(pairwise(pieces)))
-
-
-def _counted(
-    cut: Mapping[str, Sequence[str]],
-    words: Mapping[str, int],
-    pairs_of: Callable[[Sequence[str]], Iterable[Pair]],
-    weigh: Callable[[int], int] = lambda count: count,
-) -> Counter[Pair]:
-    counts = Counter[Pair]()
-    for word, pieces in cut.items():
-        for pair in pairs_of(pieces):
-            counts[pair] += weigh(words[word])
-    return counts
-
-
-def _learned(
-    words: Mapping[str, int],
-    num_merges: int,
-    choose: Choose,
-    weigh: Callable[[int], int] = lambda count: count,
-    pairs_of: Callable[[Sequence[str]], Iterable[Pair]] = pairwise,
-) -> list[Pair]:
-    cut, found = {word: list(word) for word in words}, list[Pair]()
-    while len(found) < num_merges and (counts := _counted(cut, words, pairs_of, weigh)):
-        found.append(choose(counts))
-        cut = {word: merge_pair(pieces, found[-1]) for word, pieces in cut.items()}
-    return found
-
-
-def encoded(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict[str, list[int]]:
+def encoded(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict[str, list[Any]]:
     """Ids that a text may get."""
     pieces = [*alphabet, *map("".join, merges)]
     ids = {piece: 4 + place for place, piece in enumerate(pieces)}
     letters = [letter if letter in alphabet else "" for letter in text]
 
-    def cut(order: Iterable[Pair]) -> list[str]:
+    def cut(order: Iterable[Pair], letters: Sequence[str] = letters) -> list[str]:
         parts = list(letters)
         for pair in order:
             parts = merge_pair(parts, pair)
         return parts
 
-    def numbered(parts: Iterable[str], shift: int = 0) -> list[int]:
-        return [ids[part] + shift if part else 3 for part in parts]
+    def numbered(parts: Iterable[str]) -> list[int]:
+        return [ids[part] if part else 3 for part in parts]
 
-    right = numbered(cut(merges))
-    in_order = {piece: 4 + place for place, piece in enumerate([*sorted(alphabet), *map("".join, merges)])}
+    right, joined = numbered(cut(merges)), [one + other for one, other in merges]
+    orders = {
+        "the letters are sorted, not in the order of the alphabet": [*sorted(alphabet), *joined],
+        "the pieces of the merges are sorted, not in the order of the merges": [*alphabet, *sorted(joined)],
+        "letters and the pieces of merges are sorted together": sorted([*alphabet, *joined]),
+        "the merges get their ids before the letters": [*joined, *alphabet],
+    }
+    at_ends = slice(len(text) - len(text.lstrip()), len(text.rstrip()))
+    words = [numbered(cut(merges, list(word))) for word in text.split()] if all(letters) else [right]
+    lower = [letter if letter in alphabet else "" for letter in text.lower()]
     slips = {
         "the longest piece that fits is taken, instead of the merges in their order": numbered(_longest(letters, ids)),
         "the merges are applied from the last to the first": numbered(cut(list(merges)[::-1])),
         "no merge is applied": numbered(letters),
         "only the first merge is applied": numbered(cut(merges[:1])),
+        "only the last merge is applied, to single letters": numbered(cut(merges[-1:])),
+        "pairs are joined as they come in the text, not in the order of the merges": numbered(
+            _as_they_come(letters, merges)
+        ),
+        "the text is gone through once, so that what was joined is not joined again": numbered(
+            _as_they_come(letters, merges, once=True)
+        ),
+        "the letters are made small": numbered(cut(merges, lower)),
+        "spaces are lost": [place for place in right if place != ids.get(" ")],
+        "spaces at the ends are lost, as by `strip`": numbered(cut(merges, letters[at_ends])),
+        "each word is encoded by itself, and the spaces between them are lost": list(chain.from_iterable(words)),
         "ids begin at 0, where PAD, BOS, EOS and UNK belong": [place - 4 if place != 3 else 3 for place in right],
         "ids begin at 3, which is UNK": [place - 1 if place != 3 else 3 for place in right],
-        "the letters are sorted, not in the order of the alphabet": [
-            in_order[part] if part else 3 for part in cut(merges)
-        ],
         "letters that are not in the alphabet are left out": [place for place in right if place != 3],
+        "a letter that is not in the alphabet becomes 0, which is PAD": [place if place != 3 else 0 for place in right],
         "BOS and EOS are added": [1, *right, 2],
         "EOS is added": [*right, 2],
+        "pieces are returned, not ids": cut(merges),
     }
+    for slip, order in orders.items():
+        slips[slip] = [4 + order.index(part) if part else 3 for part in cut(merges)]
     return distinct(slips, right)
+
+
+def _as_they_come(letters: Sequence[str], merges: Sequence[Pair], once: bool = False) -> list[str]:
+    """The pieces of a text whose first pair that is a merge is joined everywhere, and then the next one.
+
+    Args:
+        once: go through the text once, and join a pair where it stands.
+    """
+    parts, place = list(letters), 0
+    while place < len(parts) - 1:
+        if (pair := (parts[place], parts[place + 1])) not in merges:
+            place += 1
+        elif once:
+            parts[place : place + 2] = ["".join(pair)]
+            place += 1
+        else:
+            parts, place = merge_pair(parts, pair), 0
+    return parts
 
 
 def _longest(letters: Sequence[str], ids: Mapping[str, int]) -> list[str]:
@@ -179,3 +232,20 @@ def _longest(letters: Sequence[str], ids: Mapping[str, int]) -> list[str]:
         parts.append("".join(rest[:count]))
         rest = rest[count:]
     return parts
+
+
+def decoded(merges: Sequence[Pair], alphabet: Sequence[str], ids: Sequence[int]) -> dict[str, str]:
+    """Texts that ids may become."""
+    pieces = ["", "", "", "\N{REPLACEMENT CHARACTER}", *alphabet, *map("".join, merges)]
+    right = [pieces[place] for place in ids]
+    in_order = [*pieces[:4], *sorted(alphabet), *map("".join, merges)]
+    slips = {
+        "the pieces are joined with spaces between them": " ".join(right),
+        "the pieces of words are joined with spaces between them": " ".join(filter(None, right)),
+        "UNK is nothing, too": "".join(pieces[place] for place in ids if place != 3),
+        "spaces are lost": "".join(right).replace(" ", ""),
+        "what stands behind the first EOS is left out": "".join(pieces[place] for place in ids[: [*ids, 2].index(2)]),
+        "the letters are sorted, not in the order of the alphabet": "".join(in_order[place] for place in ids),
+        "the text comes back in the opposite order": "".join(right[::-1]),
+    }
+    return distinct(slips, "".join(right))

@@ -127,7 +127,7 @@ def _number(name: str, answer: Callable[..., object], size: dict[str, int], expe
 
 
 def loaded(answer: Callable[..., Any], *, seed: int = 0) -> None:
-    """Ends of any size, saved in any order, are loaded with one parameter for both."""
+    """Ends of any size, saved in any order, are loaded with one parameter for both, and `saved` stays as it is."""
     for index, size in enumerate(sizes(seed, 3, vocab_size=(1, 40), d_model=(1, 9))):
         vocab_size, d_model = size.values()
         table, bias = tensors((vocab_size, d_model), (vocab_size,), seed=31 * seed + index)
@@ -135,6 +135,7 @@ def loaded(answer: Callable[..., Any], *, seed: int = 0) -> None:
         if index % 2:
             saved = dict(reversed(saved.items()))
         with check.case(**size), check.unchanged(**{name.replace(".", "_"): value for name, value in saved.items()}):
+            check.leaves_alone("mended_load(saved, …)", answer, {"saved": dict(saved), **size})
             ends, others = (answer(dict(saved), vocab_size, d_model) for _ in range(2))
             one = ends.output.weight is ends.embedding.weight
             check.true(one, "`ends.output.weight` and `ends.embedding.weight` are not one parameter.")
