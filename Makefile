@@ -18,7 +18,7 @@ NBVAL    := --nbval
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants two-slips attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -33,7 +33,7 @@ help:
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
 	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
-	@echo "make two-slips   make every two mistakes in one answer, and say where a third is named"
+	@echo "make pairs       make every two mistakes in one answer, and say where a third is named"
 	@echo "make attacks     grade all hostile submissions in every way, as root and as an ordinary user: an hour"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
@@ -129,7 +129,7 @@ mistakes: $(READY)
 mutants: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/mutants.py $(EXERCISE)
 
-two-slips: $(READY)
+pairs: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/two_slips.py $(EXERCISE)
 
 attacks: $(READY)

@@ -78,8 +78,8 @@ def _cached_scores_and_gradients(answer: Callable[..., Any], seed: int) -> None:
 
 def _caches_can_be_used_twice(answer: Callable[..., Any], seed: int) -> None:
     """Two ways to go on from the same beginning, which is not changed by either."""
-    newest = dict(zip(("query", "key", "value"), tensors(*[(1, 1, 1, 4)] * 3, seed=seed), strict=True))
-    given = newest | {"cache": cached_step(answer, [*newest.values()], None)[-1]}
+    first = dict(zip(("query", "key", "value"), tensors(*[(1, 1, 1, 4)] * 3, seed=seed), strict=True))
+    given = first | {"cache": cached_step(answer, [*first.values()], None)[-1]}
     check.leaves_alone("cached_attention(query, key, value, cache)", answer, given)
     for before in some(seed, (1, 2 + seed % 4, 5)):
         shapes = [(2, 2, before + 2, 6)] * 3

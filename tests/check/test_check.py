@@ -224,7 +224,7 @@ def test_a_buffer_is_neither_parameter_nor_attribute() -> None:
     assert "not registered as a buffer" in said(check.buffer, "module", module, "plain")
     module.layer = nn.Embedding.from_pretrained(X)
     assert "is a layer; it should be a buffer" in said(check.buffer, "module", module, "layer")
-    assert "`module` has no `other`" in said(check.buffer, "module", module, "other")
+    assert "`module` has no buffer `other`" in said(check.buffer, "module", module, "other")
 
 
 @pytest.mark.parametrize("grad", [True, False])

@@ -199,7 +199,7 @@ def test_gradescope_grades_wrong_work(home: Path) -> None:
     [
         ({}, f"There is no notebook. It should be called {LESSON}.ipynb."),
         ({"a.ipynb": "{", "b.ipynb": "{"}, "There are several notebooks"),
-        ({"a.ipynb": "PK\x03\x04 no notebook"}, "The file is no notebook (it is a zip archive)"),
+        ({"a.ipynb": "PK\x03\x04 no notebook"}, "The file is no notebook: it is a zip archive"),
     ],
 )
 def test_gradescope_says_what_is_wrong_with_a_file(home: Path, files: dict[str, str], message: str) -> None:
