@@ -26,6 +26,7 @@ from traitlets.config import Application, Config
 
 from autograder import cli
 from autograder.course.address import Address, read_address
+from autograder.course.dates import moment
 
 GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "adding_an_exercise.md"]
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
@@ -51,6 +52,7 @@ def test_every_autograder_command_parses() -> None:
     assert {words[0] for words in calls} == {
         "collect",
         "doctor",
+        "due",
         "export",
         "grade",
         "history",
@@ -199,10 +201,11 @@ def test_the_late_rule_takes_ten_per_cent_a_day() -> None:
     assert LateSubmissionPlugin(config=config).late_submission_penalty("ada", 20.0, 1.0) == 20.0
 
 
-def test_dates_are_what_nbgrader_reads() -> None:
-    """The guide's due date and timestamp are times to nbgrader, in UTC."""
-    due = next(word.partition("=")[2] for words in commands("nbgrader") for word in words if "Berlin" in word)
-    assert f"{parse_utc(due)}" == "2026-10-12 21:59:00"
+def test_dates_are_understood() -> None:
+    """The guide's due date is read by the command, and its timestamp by nbgrader, in UTC; nbgrader guesses as it says."""
+    due = next(" ".join(words[2:]) for words in commands("autograder") if words[0] == "due" and "Berlin" in words[-1])
+    assert f"{moment(due).utc}" == "2026-10-12 21:59:00"
+    assert f"{parse_utc('12.10.2026')}" == "2026-12-10 00:00:00"
     assert f"{parse_utc('2026-10-12T20:00:00+02:00')}" == "2026-10-12 18:00:00"
     assert "`2026-10-12T20:00:00+02:00`" in GUIDE
 

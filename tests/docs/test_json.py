@@ -52,6 +52,7 @@ def printed(
     run("status")
     run("history")
     run("student show", "ada")
+    run("due")
     return found
 
 
@@ -75,9 +76,9 @@ def test_the_keys_are_those_of_the_guide(printed: dict[str, list[dict[str, Any]]
 
 
 def test_ids_and_times_are_as_the_guide_says(printed: dict[str, list[dict[str, Any]]]) -> None:
-    """Names stand under ids, and what is due has its zone, in both commands."""
+    """Names stand under ids, and what is due has its zone, in each command."""
     for command, (whole, *_) in printed.items():
-        assert whole["students"].items() <= {"ada": "ada", "bob": "bob"}.items(), command
-    for command in ("status", "student show"):
+        assert whole.get("students", {}).items() <= {"ada": "ada", "bob": "bob"}.items(), command
+    for command in ("status", "student show", "due"):
         (lesson,) = printed[command][0]["lessons"]
         assert (lesson["lesson"], lesson["due"]) == (LESSON, "2030-01-02T12:00:00+00:00")

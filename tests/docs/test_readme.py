@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from answers import WRONG
 from matrix import source
-from support.classroom import ROOT, classroom, message
+from support.classroom import LESSONS, ROOT, classroom, message
+
+from autograder.yours.trials import TRIALS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -32,6 +34,15 @@ def test_the_sample_exercise_is_the_real_one() -> None:
     stub = classroom("01_attention").stubs["scaled_dot_product_attention"]
     shown = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
     assert all(line.strip() in stub for line in shown.splitlines() if line.strip() != "...")
+
+
+def test_what_it_says_of_lessons_is_so() -> None:
+    """The shortest takes half an hour and the longest three, 1 to 7 have a hunt, and what is kept is no hunt."""
+    minutes = [int(found) for found in re.findall(r"^\| \[.*\| (\d+) \| \d+ s \|", README, re.MULTILINE)]
+    assert "between half an hour and three hours" in README and (min(minutes), max(minutes)) == (30, 180)
+    hunts = [name for name in LESSONS if any(answer.startswith("mended_") for answer in classroom(name).stubs)]
+    assert "lessons 1 to 7 also have a hunt" in README and hunts == LESSONS[1:8]
+    assert not [name for name in TRIALS if name.startswith("mended_") or name in classroom(LESSONS[0]).stubs]
 
 
 def test_every_command_for_make_exists() -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.classroom import LESSONS
+from support.classroom import LESSONS, ROOT
 from support.learner import Learner, errors, said
 
 from autograder.yours.trials import TRIALS
@@ -65,6 +65,8 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
     text = learner.file.read_text(encoding="utf-8")
     assert "autograder" not in text and "TODO" not in text and "SOLUTION" not in text
     assert [name for name in TRIALS if f" · {name}\n" not in text] == []
+    some = int(re.search(r"some (\d+) lines", (ROOT / "README.md").read_text(encoding="utf-8"))[1])
+    assert 0.9 * some < len(text.splitlines()) < 1.1 * some
     done = subprocess.run(
         [sys.executable, "-c", TERMINAL], cwd=learner.folder, capture_output=True, encoding="utf-8", check=False
     )
