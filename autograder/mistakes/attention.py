@@ -39,6 +39,8 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "everything is summed, the columns of the values too": (weights @ value).sum(),
         "the weights average the keys instead of the values": weights @ key,
         "the weights are returned instead of the average": weights,
+        "a dimension of size 1 for the query is left over": (weights @ value)[None],
+        "the exponentials are divided by the sum of the scores": (products.exp() / products.sum()) @ value,
     }
 
 
@@ -111,6 +113,7 @@ def attention_mask(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> di
         * mask
         / (free * mask).sum(-1, keepdim=True),
     }
+    slips["blocked weights become −∞ after the softmax, where a score should"] = free.masked_fill(~mask, -torch.inf)
     lowered = "blocked scores are lowered by too little: in a trained model scores lie more than 100 apart"
     slips[lowered] = (scores - 50 * mask.logical_not()).softmax(dim=-1)
     return possible(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
@@ -227,6 +230,7 @@ def decoder_mask(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     slips = {
         "either rule is enough (`or`) instead of both (`and`)": real[:, None, None, :] | past,
         "only the padding is masked": real[:, None, None, :] & torch.ones_like(past),
+        "the padding mask is turned round": real.logical_not()[:, None, None, :] & past,
         "only the future is blocked; padding may not be seen either, whether or not it also blocks its own rows": (
             past.expand_as(right)
         ),
@@ -269,6 +273,14 @@ def nearby_attention(x: Tensor) -> dict[str, Tensor]:
         "a word does not see itself, so that the first sees nothing": (
             scores.masked_fill(distance <= 0, -torch.inf).softmax(dim=1)
         ),
+        "the future is hidden after the softmax instead of before it": scores.softmax(dim=1).masked_fill(future, 0.0),
+        "the future's scores become 0, and exp(0) = 1 still is a weight": scores.masked_fill(future, 0.0).softmax(
+            dim=1
+        ),
+        "the distance is turned round: the key's place minus the query's": (
+            (scores + 2 * near).masked_fill(distance > 0, -torch.inf).softmax(dim=1)
+        ),
+        "the softmax still runs over the queries, and the weights are transposed": down.T,
         "the past is hidden instead of the future": backward.softmax(dim=1),
         "the past is hidden instead of the future, and the softmax still runs over the queries": backward.softmax(0),
     }

@@ -34,6 +34,9 @@ def merge_heads(x: Tensor) -> dict[str, Tensor]:
         "the tensor is reshaped before the heads are moved back, which mixes tokens; transpose first": (
             x.reshape(batch, seq_len, num_heads * d_k)
         ),
+        "the sequence and the columns of each head are swapped instead of the heads and the sequence": (
+            x.transpose(2, 3).reshape(batch, seq_len, num_heads * d_k)
+        ),
         "the columns of the heads are interleaved instead of side by side": x.permute(0, 2, 3, 1).flatten(2),
         "the heads come in reverse order": torch.cat(x.unbind(dim=1)[::-1], dim=-1),
     }
@@ -141,12 +144,23 @@ def _multi_head_attention(
         "the scores are divided by √d_k twice": layer(scale=num_heads / d_model),
         "the scores are divided by a fixed number, √64, instead of √d_k": layer(scale=1 / 8),
         "the heads are put side by side in reverse order": layer(merge=lambda x: side_by_side(x.flip(1))),
+        "the scores are divided by √d_k and by √d_model": layer(scale=(d_model * d_model / num_heads) ** -0.5),
+        "a layer norm stands after `w_o`: it comes in lesson 4": F.layer_norm(layer(), (d_model,)),
         "a ReLU stands before `w_o`": module.w_o(_without_last(module, layer).relu()),
         "a ReLU stands after `w_o`": layer().relu(),
         "`num_heads` and d_k are exchanged, so that there are d_k heads": layer(
             split=lambda x: torch.stack(x.chunk(d_model // num_heads, dim=-1), dim=1)
         ),
     }
+    for slip, dim in {"heads": 1, "queries": 2}.items():
+        weights = (heads(projected[0]) @ heads(projected[1]).mT / (d_model / num_heads) ** 0.5).softmax(dim=dim)
+        if mask is None:
+            attended = side_by_side(weights @ heads(projected[2]))
+            slips[f"the softmax runs over the {slip} instead of the keys"] = module.w_o(attended)
+    if mask is None and query.shape == key.shape:
+        slips["the future is hidden, though no mask is given"] = layer(
+            mask=query.new_ones(query.size(1), key.size(1)).tril().bool()
+        )
     if mask is not None:
         slips["the mask is not used"] = layer(mask=None)
         first = torch.arange(num_heads)[:, None, None] == 0

@@ -27,6 +27,7 @@ def pairwise_dots(x: Tensor, y: Tensor) -> dict[str, Tensor]:
         "the rows are brought to length 1 first": dots / (x.norm(dim=-1)[..., None] * y.norm(dim=-1)[..., None, :]),
         "the distance of the rows is taken": (x[..., None, :] - y[..., None, :, :]).norm(dim=-1),
         "it is a softmax of the products": dots.softmax(dim=-1),
+        "`y` is reshaped instead of transposed": x @ y.reshape(*y.shape[:-2], y.shape[-1], y.shape[-2]),
     }
     if x.dim() > 2:
         slips |= {
