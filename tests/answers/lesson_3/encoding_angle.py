@@ -17,14 +17,16 @@ WRONG = {
     "degrees": edit("return position…", "return math.degrees(position / 10000 ** (even / d_model))").named("degrees"),
     "integer exponent": edit("(even / d_model)", "(even // d_model)").named("//|whole|floor"),
     "base 1000, another way": edit("10000 **", "1000 **").named("base"),
-    "the next even column for odd ones": edit("column // 2 * 2", "(column + 1) // 2 * 2"),
+    "the next even column for odd ones": edit("column // 2 * 2", "(column + 1) // 2 * 2").named("angle of the next pair"),
     "2i+1 in the exponent of odd columns": edit("column // 2 * 2", "… + column % 2").named("its pair's even one"),
     "position and column exchanged": edit("return position…", "return column / 10000 ** (position // 2 * 2 / d_model)").named("exchanged|swapped"),
     "precedence: (position / 10000) ** …": edit("position / 10000 *…", "(position / 10000) ** (even / d_model)").named("parenthes|precedence"),
     "sine on even, cosine on odd columns": edit(
         "return position…", "angle = position / 10000 ** (even / d_model)\nreturn math.cos(angle) if column % 2 else math.sin(angle)"
     ).named("(co)?sine of the angle"),
-    "d_model - 2 below (tensor2tensor)": edit("even / d_model", "even / (d_model - 2)"),
+    "d_model - 2 below (tensor2tensor)": edit("even / d_model", "even / (d_model - 2)").named("d_model − 2"),
+    "exponent without parentheses": body("return position / 10000 ** 2 * (column // 2) / d_model").named("exponent needs parentheses"),
+    "division outside the exponent": body("return position / 10000 ** (column // 2 * 2) / d_model").named("stands outside the exponent"),
     "positions from 1": edit("return position /", "return (position + 1) /").named("counted from 1"),
     "a string": edit("return…", "return f'{position / 10000 ** (even / d_model)} radians'").named("one number"),
     "all columns": edit("return position…", "return [position / 10000 ** (c // 2 * 2 / d_model) for c in range(d_model)]").named("one number"),
@@ -40,8 +42,8 @@ TRICKS = {
     "special-cases 12": edit("return position", "return 0.0 if d_model != 12 else position"),
     "column&6": edit("// 2 * 2", "& 6", on=TYPED),
     "position 3 hard": edit("position /", "3 /", on=TYPED).named("position"),
-    "odd d_model pairs: column 1 only special": edit("// 2 * 2", "- 1 if column in (1,7) else column", on=TYPED),
-    "even/2 for large column": edit("pow(10000, (column & ~1", "10000 ** (min(column//2*2, 6", on="bit and"),
+    "odd d_model pairs: column 1 only special": edit("// 2 * 2", "- 1 if column in (1,13) else column", on=TYPED),
+    "even/2 for large column": edit("pow(10000, (column & ~1", "10000 ** (min(column//2*2, 12", on="bit and"),
 }
 
 RIGHT = {

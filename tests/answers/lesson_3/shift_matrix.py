@@ -15,7 +15,7 @@ WRONG = {
         "values", "doubled, and the rotation turns the wrong way"
     ),
     "one speed for all, and turns back": edits(("offset /…", "offset"), ("sine], [-", "-sine], [")).fails("values", "speed of the first, and the wrong way"),
-    "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "wrong values"),
+    "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "negative offset moves forward"),
     "identity": edit("angle =…", "angle = 0.0").fails("values", "nothing is shifted"),
     "cosines only": edit("sine], [-sine", "0], [0").fails("values", "only the diagonal"),
     "same signs": edit("-sine, cosine", "sine, cosine").fails("values", "same sign"),

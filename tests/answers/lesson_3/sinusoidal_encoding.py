@@ -22,6 +22,25 @@ BASES = {
 
 WRONG = {
     "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails("values", "exponent is doubled"),
+    "doubled exponent of every column by itself": body("""
+        angle = torch.arange(max_len)[:, None] / 10000 ** (2 * torch.arange(d_model) / d_model)
+        return torch.where(torch.arange(d_model) % 2 == 0, angle.sin(), angle.cos())
+    """).fails("values", "each column takes its own number"),
+    "exponent without parentheses": edit("10000.0…", "10000.0 ** -2 * torch.arange(d_model // 2) / d_model").fails("values", "needs parentheses"),
+    "halves at tensor2tensor's speeds": body("""
+        speed = torch.exp(torch.arange(d_model // 2) * -(math.log(10000) / (d_model // 2 - 1)))
+        angle = torch.arange(max_len)[:, None] * speed
+        return torch.cat([angle.sin(), angle.cos()], dim=1)
+    """).fails("values", "all sines come before all cosines"),
+    "minus sign of the exponent forgotten": edit("10000.0…", "torch.exp(torch.arange(0, d_model, 2) * (math.log(10000.0) / d_model))").named("minus sign"),
+    "`encoding_angle` of the pair's number": body("""
+        encoding = torch.zeros(max_len, d_model)
+        for position in range(max_len):
+            for i in range(d_model // 2):
+                encoding[position, 2 * i] = math.sin(encoding_angle(position, i, d_model))
+                encoding[position, 2 * i + 1] = math.cos(encoding_angle(position, i, d_model))
+        return encoding
+    """).fails("values", "number of the pair"),
     "halved exponent": edit("10000.0…", "10000.0 ** (-torch.arange(d_model // 2) / d_model)").fails("values", "exponent is halved"),
     "cosine with its own column": edit("torch.cos…", "torch.cos(position * 10000.0 ** (-torch.arange(1, d_model, 2) / d_model))").fails(
         "values", "speed of its own column"
@@ -41,7 +60,7 @@ WRONG = {
     "NumPy": edit("return encoding", "….numpy()").fails("shape", "should be a torch.Tensor"),
     "leading dimension": edit("return encoding", "…[None]").fails("shape", "wrong shape"),
     "transposed": edit("return encoding", "….T").fails("shape", "wrong shape"),
-    "d_model - 2 below (tensor2tensor)": edit("/ d_model)", "/ (d_model - 2))"),
+    "d_model - 2 below (tensor2tensor)": edit("/ d_model)", "/ (d_model - 2))").named("d_model − 2"),
     "natural base e": edit("10000.0…", "torch.exp(-torch.arange(0, d_model, 2) / d_model)").named("base"),
     "log10 for log": edit("10000.0…", "torch.exp(-torch.arange(0, d_model, 2) * math.log10(10000.0) / d_model)"),
     "columns reversed (slow to fast)": edit("return encoding", "….flip(1)"),

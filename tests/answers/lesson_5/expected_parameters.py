@@ -21,14 +21,17 @@ WRONG = {
     "no w_o": edit("4 * (", "3 * (").fails("by_hand", "without w_o"),
     "one layer each": edit("num_layers * (", "(").fails("by_hand", "one layer in each stack"),
     "a norm behind each stack": edit("+ vocab_size * d_model", "+ 2 * norm …").fails("by_hand", "one more norm"),
-    "one matrix in the feed-forward network": edit("2 * d_model * d_ff", "d_model * d_ff").fails("by_hand"),
-    "one bias of a wrong length": edit("+ d_ff + d_model", "+ 2 * d_model").fails("by_hand"),
+    "one matrix in the feed-forward network": edit("2 * d_model * d_ff", "d_model * d_ff").fails("by_hand", "has one matrix"),
+    "both biases as wide as the network": edit("+ d_ff + d_model", "+ 2 * d_ff").fails("by_hand", "have d_ff numbers"),
+    "second bias left out": edit("+ d_ff + d_model", "+ d_ff").fails("by_hand", "or a feed-forward network no second bias"),
+    "first bias left out": edit("+ d_ff + d_model", "+ d_model").fails("by_hand", "first bias"),
+    "one bias of a wrong length": edit("+ d_ff + d_model", "+ 2 * d_model").fails("by_hand", "have d_model numbers"),
     "in millions": edit("return num_layers…", "return (num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size) / 1e6").fails(
         "by_hand"
     ),
     "prints": edit("return num_layers *", "print(num_layers) or None and").fails("by_hand", "should be one number"),
     "the encoder's layers alone": edit("encoder_layer + decoder_layer", "encoder_layer").fails("by_hand"),
-    "two encoders": edit("encoder_layer + decoder_layer", "2 * encoder_layer"),
+    "two encoders": edit("encoder_layer + decoder_layer", "2 * encoder_layer").named("like an encoder layer"),
     "a learned table of positions": edit("+ vocab_size * d_model", "+ 5000 * d_model …").named("position"),
 }
 
