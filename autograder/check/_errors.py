@@ -57,6 +57,7 @@ class CheckFailed(AssertionError):
         case: the inputs with which it failed, of the many that were tried; "" where there is one.
         rule: what the failing check stands for, the line it would have printed.
         exercise: whose check it is.
+        missing: the name that is not defined, where that is why; "" as a rule.
         display: shows the error in a notebook, and says whether it could; None where plain text has to do.
     """
 
@@ -75,6 +76,7 @@ class CheckFailed(AssertionError):
         self.mistake = mistake
         self.picture = picture
         self.case = ""
+        self.missing = ""
         self.rule: str | None = None
         self.exercise: ExerciseName | None = None
         self.display: Callable[[CheckFailed], bool] | None = None

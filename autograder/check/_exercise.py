@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr
-from types import ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,20 @@ from autograder.check._translate import from_exception
 from autograder.yours.trials import TOGETHER
 
 SEED = 20170612
-_SETUP_NAMES = ("F", "data", "generated", "math", "mistakes", "nn", "parts", "torch")
+# What the setup cell binds, and so what the code of checks reads.
+_SETUP = {
+    "F": "torch.nn.functional",
+    "check": "autograder.check",
+    "data": "autograder.data",
+    "draw": "autograder.draw",
+    "generated": "autograder.generated",
+    "math": "math",
+    "mistakes": "autograder.mistakes",
+    "nn": "torch.nn",
+    "parts": "autograder.parts",
+    "torch": "torch",
+    "yours": "autograder.yours",
+}
 
 
 def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
@@ -49,12 +64,11 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
                 _replaced(notebook, neighbours),
                 _backend.current().exercise(neighbours),
             ):
-                check()
+                _with_the_courses_names(check)()
                 _require_shared_state_unchanged()
 
         rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
         try:
-            _require_setup_names(notebook)
             answers = TOGETHER.get(exercise_name.answer, (exercise_name.answer,))
             for answer in answers:
                 if len(answers) == 1 or reads(check.__code__, answer):
@@ -127,14 +141,21 @@ def _require_shared_state_unchanged() -> None:
         raise CheckFailed("Your code seeds PyTorch's random numbers.", slip=slip)
 
 
-def _require_setup_names(notebook: Mapping[str, object]) -> None:
-    """The names of the setup cell still mean what the checks use."""
-    for name in _SETUP_NAMES:
-        if name in notebook and not isinstance(notebook[name], ModuleType):
-            raise CheckFailed(
-                f"`{name}` is no longer the module that the checks use.",
-                slip="Give your own variable another name, run the setup cell, then this one again.",
-            )
+def _with_the_courses_names(check: Callable[[], None]) -> Callable[[], None]:
+    """The check, for which the names of the setup cell and Python's own mean what they did, whatever a notebook does.
+
+    Answers go on seeing the notebook's own: `data = [1, 2]` in a cell is the learner's business.
+    """
+    names = dict(check.__globals__)
+    for name, module in _SETUP.items():
+        if name in names and getattr(names[name], "__name__", "") != module:
+            names[name] = importlib.import_module(module)
+    if not isinstance(names.get("device", ""), str | torch.device):
+        names["device"] = torch.device("cpu")
+    for name in vars(builtins).keys() & names.keys():
+        if not name.startswith("__"):
+            del names[name]
+    return FunctionType(check.__code__, names, check.__name__, check.__defaults__, check.__closure__)
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.parts.inputs import UnusableParameters
 from autograder.stub import STUB_MESSAGE
 
+REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
+MODULES = {"F": "torch.nn.functional", "math": "math", "nn": "torch.nn", "torch": "torch"}  # that answers use
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 # Python and PyTorch give no data about what went wrong, only words.
@@ -33,6 +35,7 @@ ADVICE = {
     r"received an empty list of sequences": "There is nothing to pad: a batch holds no pairs.",
     r"'tuple' object has no attribute": "A function that returns two things gives a tuple: take it apart first.",
 }
+UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values")
 
 
@@ -52,7 +55,7 @@ class Place(NamedTuple):
     source: str
 
 
-def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, object]) -> CheckFailed:
+def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any]) -> CheckFailed:
     """Turn an exception that escaped from an answer into a verdict that names the learner's line.
 
     Args:
@@ -77,7 +80,9 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
         )
     if isinstance(error, NameError) and not own:
         slip = "Run the cell that defines it (if it ends in an error, mend that), then this one again."
-        return CheckFailed(f"`{error.name}` is not defined.", slip=slip)
+        failed = CheckFailed(f"`{error.name}` is not defined.", slip=slip)
+        failed.missing = error.name or ""
+        return failed
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
     if isinstance(error, UnusableParameters):
@@ -92,7 +97,11 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, obj
     if others:  # `owner` is a helper, or stands in a cell that was given: who calls it matters more
         caller, line, source = others[-1]
         places.append(f"called in line {line} of the cell of `{_whole(caller)}`:  {source}")
-    return CheckFailed(f"`{owner}` raised {kind}.", [*text, *places], _advice(str(error)))
+    advice = _rebound(source, notebook) or _advice(str(error))
+    failed = CheckFailed(f"`{owner}` raised {kind}.", [*text, *places], advice)
+    if isinstance(error, NameError) and (missing := UNDEFINED.search(str(error))):
+        failed.missing = missing[1]
+    return failed
 
 
 def where(code: CodeType, line: int) -> Place:
@@ -126,6 +135,16 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
         return CheckFailed(f"Your `{kind}` has no attribute `{error.name}`.")
     slip = "Every part needs the name, and is of the kind, that the exercise gives."
     return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)
+
+
+def _rebound(line: str, notebook: Mapping[str, Any]) -> str | None:
+    """What a line that failed has to do with a module whose name now means something else."""
+    known = notebook.get(REBOUND, ())
+    for name, module in MODULES.items():
+        is_other = name in known or (name in notebook and not isinstance(notebook[name], ModuleType))
+        if is_other and re.search(rf"\b{name}\.", line):
+            return f"`{name}` is no longer {module}: a variable of your notebook has that name. Give it another one."
+    return None
 
 
 def _advice(text: str) -> str | None:

@@ -290,7 +290,7 @@ FAULTS = [
     Fault(
         "another answer of that name above",
         duplicate("merge_heads", "def merge_heads(x):\n    return x", behind=False),
-        ("`merge_heads` was there 2 times",),
+        ("`merge_heads` stood in 2 cells",),
     ),
     Fault("a check edited", source_of("check_merge_heads_values", EDITED), CHANGED),
     Fault("a check emptied", source_of("check_merge_heads_values", ""), CHANGED),

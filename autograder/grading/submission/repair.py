@@ -6,6 +6,7 @@ deleted, moved, retyped or edited cells and lost metadata cost nobody anything, 
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import re
@@ -21,9 +22,11 @@ from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
+from autograder.grading.submission.dependencies import names_in as names_of
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, names_in
-from autograder.grading.submission.reader import SubmittedCell
+from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
 
+STUB_WORDS = "raise NotImplementedError"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
 _OPENS = re.compile(
     r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode|mmlToken)\b)|[`~]\s*(?=(?i:mermaid))"
@@ -57,10 +60,10 @@ class _ExtraCell(NamedTuple):
 def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired:
     """Put the answers and extra cells of a submission into the instructor's notebook.
 
-    An answer is found by nbgrader's id, then by the cell's own, then by the function or class that it defines; of
-    several the last one that is not the stub counts. A prediction is found by the name to which it assigns one text or
-    number. Other cells keep their place behind the cell of the instructor's that they follow. What has been repaired
-    comes back as it is, without notes.
+    An answer is found by nbgrader's id, then by the cell's own, then by the name that it binds. Of several the last one
+    above its check takes its place, and everything else that was written runs as well, in its order. A prediction is
+    found by the name to which it assigns one text or number. Other cells keep their place behind the cell of the
+    instructor's that they follow. What has been repaired comes back as it is, without notes.
 
     Args:
         source: the lesson in solutions/.
@@ -75,6 +78,9 @@ class _Repair:
     Attributes:
         owners: for each submitted cell the instructor's cell that it is, None for the student's own.
         spent: the places of submitted cells that have been taken for an answer or a prediction, or are copies of one.
+        pieces: the places of those that were written for an answer and run beside it.
+        shared: the places of those that hold another answer as well.
+        answers: where each answer was taken from.
     """
 
     def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
@@ -84,8 +90,12 @@ class _Repair:
         self.by_id = {cell.id: cell for cell in self.cells if cell.id}
         self.owners = [self._owner(cell) for cell in submitted]
         self.spent: set[int] = set()
+        self.pieces: set[int] = set()
+        self.shared: set[int] = set()
+        self.answers: dict[str, int] = {}
         self.notes: list[Note] = []
-        self.parsed = functools.cache(parse_or_none)  # a cell may be asked for every answer
+        # A cell may be asked for every answer.
+        self.parsed, self.names = functools.cache(parse_or_none), functools.cache(names_of)
 
     def repaired(self) -> Repaired:
         """Take the answers, say what was mended, and build the notebook."""
@@ -96,8 +106,10 @@ class _Repair:
                 self.spent.update(self._places(cell))
                 if place is not None:
                     written[cell.id] = self.submitted[place].source
-                    self.owners[place] = cell
-                    self.spent.add(place)
+                    if place not in self.shared:
+                        self.owners[place] = cell
+                        self.spent.add(place)
+                        self.answers[cell.id] = place
         for cell in filter(is_prediction, self.cells):
             predictions[cell.id] = ""
             for place, text in self._predictions(cell).items():
@@ -133,34 +145,90 @@ class _Repair:
         self.notes.append(Note(kind, text, cell))
 
     def _answer(self, cell: Cell) -> int | None:
-        """Where an answer stands among the submitted cells; what is odd about it is noted."""
+        """Where the cell stands that takes an answer's place; what is odd about it is noted.
+
+        Of all cells that bind its name the last one above its check, and where there is none, the last one below.
+        Pieces of a split cell, drafts and copies beside it run as the student's own.
+        """
         name, released = cell.id, _normalised(cell.released)
         texts = {place: _normalised(self.submitted[place].source) for place in self._places(cell)}
-        marked = [place for place in texts if self.submitted[place].grade_id == name] or list(texts)
-        written = [place for place, text in texts.items() if text not in ("", released)]
-        if candidates := [place for place in marked if place in written] or written:
-            place, kind = candidates[-1], self.submitted[candidates[-1]].kind
-            count = len({texts[candidate] for candidate in candidates})
-            if count > 1:
-                self._note(NoteKind.ANSWER, f"The answer `{name}` was there {count} times; the last one counts.", name)
-            if kind != cell.kind:
-                counts = "code" if cell.kind == "code" else "text"
-                self._note(NoteKind.ANSWER, f"The answer `{name}` stood in a {kind} cell; it counts as {counts}.", name)
+        written = [
+            place for place, text in texts.items() if text not in ("", released) and not self._is_stub(text, name)
+        ]
+        own = [place for place in range(len(self.submitted)) if self._defines(place, name)]
+        binding = [place for place in written if self._binds(place, name)]
+        end = min((place for place, owner in enumerate(self.owners) if _is_check_of(owner, name)), default=MOST_CELLS)
+        for places in (
+            [place for place in binding if place < end],
+            [place for place in own if place < end],
+            binding,
+            own,
+            written,
+        ):
+            if places:
+                return self._taken(cell, places[-1], texts, written)
+        if (place := self._elsewhere(name)) is not None:
+            where = self.owners[place]
+            self._note(NoteKind.ANSWER, f"The answer `{name}` stood in the cell `{where.id if where else ''}`.", name)
+            self.shared.add(place)
             return place
-        for place in reversed(range(len(self.submitted))):
-            if self._defines(place, name):
-                where = "stood in a cell of its own" if texts else "was found by its name; its cell had lost its mark"
-                self._note(NoteKind.ANSWER, f"The answer `{name}` {where}.", name)
-                return place
-        if not marked:
+        if not texts:
             self._note(NoteKind.ANSWER, f"The answer `{name}` is not in the notebook.", name)
-        return marked[-1] if marked else None
+        return max(texts, default=None)
+
+    def _taken(self, cell: Cell, place: int, texts: Mapping[int, str], written: Sequence[int]) -> int:
+        """The place that an answer is taken from, with notes on it; what else was written there stays the student's."""
+        name, kind = cell.id, self.submitted[place].kind
+        others = {texts[other] for other in written if other != place} - {_normalised(self.submitted[place].source)}
+        code = [other for other in written if texts[other] in others and self.submitted[other].kind == "code"]
+        self.pieces.update(other for other in written if texts[other] in others)
+        if code and cell.kind == "code":
+            text = f"The answer `{name}` stood in {len(code) + 1} cells; all of them ran, in their order."
+            self._note(NoteKind.ANSWER, text, name)
+        elif others and cell.kind != "code":
+            self._note(
+                NoteKind.ANSWER, f"The answer `{name}` was there {len(others) + 1} times; see all of them.", name
+            )
+        if place not in texts:
+            where = "stood in a cell of its own" if texts else "was found by its name; its cell had lost its mark"
+            self._note(NoteKind.ANSWER, f"The answer `{name}` {where}.", name)
+        elif kind != cell.kind:
+            counts = "code" if cell.kind == "code" else "text"
+            self._note(NoteKind.ANSWER, f"The answer `{name}` stood in a {kind} cell; it counts as {counts}.", name)
+        return place
+
+    def _is_stub(self, text: str, name: str) -> bool:
+        """Nothing is written but what raises that nothing is."""
+        if STUB_WORDS not in text:
+            return False
+        node = definition(self.parsed(text), name)
+        return isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Raise)
+
+    def _binds(self, place: int, name: str) -> bool:
+        """A cell gives a name its meaning, or would if it were Python."""
+        source = self.submitted[place].source
+        if name not in source:
+            return False
+        names = self.names(source, True)
+        return name in names.binds or (names.opaque and re.search(rf"\b(def|class)\s+{name}\b", source) is not None)
 
     def _defines(self, place: int, name: str) -> bool:
-        """A cell of the student's own defines what an answer defines, and has not been taken for another."""
+        """A cell of the student's own gives a name its meaning, and has not been taken for another."""
         cell = self.submitted[place]
         is_free = self.owners[place] is None and place not in self.spent and cell.kind == "code"
-        return is_free and name in cell.source and definition(self.parsed(cell.source), name) is not None
+        return is_free and not self._is_stub(cell.source, name) and self._binds(place, name)
+
+    def _elsewhere(self, name: str) -> int | None:
+        """Where an answer stands in another's cell: that of an answer, a check, or one that was given and changed."""
+        found = [
+            place
+            for place, cell in enumerate(self.submitted)
+            if cell.kind == "code"
+            and self.owners[place] is not None
+            and self._given_as(_normalised(cell.source)) is None
+            and definition(self.parsed(cell.source), name) is not None
+        ]
+        return found[-1] if found else None
 
     def _predictions(self, cell: Cell) -> dict[int, str]:
         """Where the submitted cells are that predict in this one's place, filled in or not, and what each predicts."""
@@ -220,13 +288,19 @@ class _Repair:
         """
         extras = []
         follows = self.cells[0] if self.cells else None
+        order = {id(cell): number for number, cell in enumerate(self.cells)}
         for place, (cell, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
-            if owner is not None:
-                follows = owner
+            is_piece = place in self.pieces
+            if owner is not None and not is_piece:
+                # What stands above the cell that an answer is taken from runs above it; one that is taken from below
+                # its place leaves the cells around it where they are.
+                is_there = not owner.is_answer or self.answers.get(owner.id, place) == place
+                is_back = owner.is_answer and follows is not None and order[id(owner)] < order[id(follows)]
+                follows = owner if is_there and not is_back else follows
                 is_changed = cell.kind == owner.kind == "code" and self._given_as(_normalised(cell.source)) is None
                 if owner.is_answer or owner.is_graded or not is_changed:
                     continue
-            if place not in self.spent and cell.source.strip() and cell.kind != "raw":
+            if (place not in self.spent or is_piece) and cell.source.strip() and cell.kind != "raw":
                 extras.append(_ExtraCell(cell, follows))
         return extras
 
@@ -249,6 +323,12 @@ class _Repair:
                     taken[cell.id] += 1
                     notebook.cells.append(cell)
         return notebook
+
+
+def _is_check_of(owner: Cell | None, answer: str) -> bool:
+    """A cell of the instructor's is a check of an answer."""
+    is_check = owner is not None and owner.is_graded and not owner.is_answer
+    return is_check and f"{owner.id}_".startswith(f"check_{answer}_") if owner else False
 
 
 def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:

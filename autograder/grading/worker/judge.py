@@ -32,6 +32,7 @@ from autograder.grading.submission.compiled import CompiledLesson, compiled, unp
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
+from autograder.grading.worker.failed_cells import FailedCells
 from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, Operation, StudentRequest
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
 from autograder.grading.worker.scope import SETUP_MODULES, Definitions
@@ -71,12 +72,14 @@ class Judge:
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
         self._culprits: dict[str, str] = {}  # answers that must not run again, and what they did
         self._definitions = Definitions()
+        self._failed_cells = FailedCells(b"")
         self._notes: list[Note] = []
         self._peak_bytes = 0
         self._outputs = Allowance(OUTPUTS_OF_CELLS * limits.output_bytes)
 
     def grade(self, submitted: bytes, student: str, lesson: str) -> Result:
         """Read, repair, run and judge a submission; whatever it is, a result comes of it."""
+        self._failed_cells = FailedCells(submitted)
         try:
             repaired = repair(self._source, cells_of(submitted))
         except NotGradable as error:
@@ -227,6 +230,9 @@ class Judge:
                 outputs = process.peer.request(Operation.RUN_CELL, cell.source)
                 process.peer.forget()
             cell.outputs = outputs_from(outputs, self._outputs)
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    self._failed_cells.add(cell.source, output)
         except Lost as lost:
             return lost
         return None
@@ -282,6 +288,8 @@ class Judge:
         except Lost as lost:
             happened = self._replace_process(process, answer, lost)
             return CheckFailed(f"`{answer or 'Your code'}` {happened}.")
+        if isinstance(error, CheckFailed) and error.missing:
+            error = self._failed_cells.explained(error, self._definitions.names)
         if process.was_interrupted and not isinstance(error, NotWritten):
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error

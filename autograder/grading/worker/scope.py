@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, data, draw, generated, mistakes, parts
+from autograder.check._translate import REBOUND
 from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.peer import Peer
@@ -46,6 +47,11 @@ class Definitions:
 
     def __init__(self) -> None:
         self._codes: dict[str, tuple[CodeType, ...]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """All that is bound."""
+        return [*self._codes]
 
     def add(self, source: str) -> None:
         """Remember what a cell binds.
@@ -86,13 +92,15 @@ class Definitions:
         values = peer.request(Operation.LOOK_UP_NAMES, *names)
         if not isinstance(values, tuple) or len(values) != len(names):
             raise malformed("no names")
+        rebound = set()
         for name, value in zip(names, values, strict=True):
             if not (isinstance(value, list) and len(value) <= 1):
                 raise malformed("no name")
             if value and name not in SETUP:
                 scope[name] = self._with_code(name, value[0])
-            elif value and name != "check" and not isinstance(value[0], ModuleType):
-                scope[name] = None  # the check says that the name no longer means what it did
+            elif value and not isinstance(value[0], ModuleType):
+                rebound.add(name)
+        scope[REBOUND] = rebound
         return scope
 
     def _with_code(self, name: str, value: Any) -> Any:

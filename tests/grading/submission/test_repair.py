@@ -21,6 +21,7 @@ from autograder.demo.students import solved, submission
 from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission import repair as repair_module
+from autograder.grading.submission.dependencies import Names
 from autograder.grading.submission.reader import NotGradable, SubmittedCell, bytes_of, cells_in, cells_of, find
 from autograder.grading.submission.repair import harmless, repair
 
@@ -280,7 +281,7 @@ def test_a_cell_full_of_magics_is_no_answer_and_takes_no_time() -> None:
 def test_a_cell_is_parsed_once_however_many_answers_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all answers have lost their cells, each of the student's is read once, if it names one at all."""
     read = []
-    monkeypatch.setattr(repair_module, "parse_or_none", lambda source: read.append(source))
+    monkeypatch.setattr(repair_module, "names_of", lambda source, given: read.append(source) or Names())
     named = [f"# {' '.join(ANSWERS)}\n{number}" for number in range(3)]
     repair(SOURCE, [SubmittedCell("code", source) for source in (*named, "x = 1")])
     assert sorted(read) == named

@@ -1,0 +1,238 @@
+# ruff: noqa: E501 (a table: one line, one way)
+"""How students work who have it right on their own screen: a table of ways, and what each is worth.
+
+Each row changes a right notebook of lesson 1 and says what it earns, and words of a message, where one is due. Run from
+top to bottom, in Jupyter, each of them earns the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from faults.broken_notebooks import Cell, Notebook, cell_named, code, place, remove, whole
+
+Change = Callable[[Notebook], Notebook]
+WHOLE, TWO_LOST, ONE_LOST = 20.0, 18.0, 19.0  # all, and all but `causal_mask`, or but its values
+MASK = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
+WRONG = "def causal_mask(size):\n    return torch.ones(size, size).triu().bool()"
+HELPED = "def causal_mask(size):\n    return lower(size).bool()"
+HELPER = "def lower(size):\n    return torch.ones(size, size).tril()"
+STUB = 'def causal_mask(size):\n    raise NotImplementedError("Your answer goes here")'
+TEST = "print(causal_mask(3))"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of working.
+
+    Attributes:
+        what: what the student did, in words.
+        changes: does it to a right notebook.
+        says: words of the messages of checks that failed.
+        notes: words of each note.
+    """
+
+    what: str
+    changes: Change
+    points: float = WHOLE
+    says: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def pieces(*sources: str | Cell, name: str = "causal_mask") -> Change:
+    """Split a cell as JupyterLab does: every piece has its metadata, the last one its id."""
+
+    def change(notebook: Notebook) -> None:
+        cell, where = cell_named(notebook, name), place(notebook, name)
+        made = [each if isinstance(each, dict) else code(each) for each in sources]
+        for number, piece in enumerate(made):
+            piece["metadata"] = copy.deepcopy(cell["metadata"])
+            piece["id"] = name if number == len(made) - 1 else f"piece{number}"
+        notebook["cells"][where : where + 1] = copy.deepcopy(made)
+
+    return whole(change)
+
+
+def at(before: str, *sources: str | Cell, after: bool = False, marked: str = "") -> Change:
+    """Put cells before or after another one, or at the end; perhaps with the metadata of an answer, as copies have."""
+
+    def change(notebook: Notebook) -> None:
+        where = place(notebook, before) + after if before else len(notebook["cells"])
+        made = [copy.deepcopy(each) if isinstance(each, dict) else code(each) for each in sources]
+        for number, cell in enumerate(made):
+            cell["id"] = f"own-{before}-{number}"
+            if marked:
+                cell["metadata"] = copy.deepcopy(cell_named(notebook, marked)["metadata"])
+        notebook["cells"][where:where] = made
+
+    return whole(change)
+
+
+def answer(source: str, name: str = "causal_mask") -> Change:
+    """Write something into the cell of an answer."""
+    return whole(lambda notebook: cell_named(notebook, name).update(source=source))
+
+
+def stub(name: str) -> Change:
+    """Leave an answer as it was given out."""
+    from support.classroom import ROOT
+
+    from autograder.course.config import read_notebook
+
+    def change(notebook: Notebook) -> None:
+        released = read_notebook(ROOT / "notebooks" / "01_attention" / "01_attention.ipynb")
+        cell_named(notebook, name)["source"] = next(cell.source for cell in released.cells if cell.id == name)
+
+    return whole(change)
+
+
+def copied(name: str, before: str = "", *, after: bool = False) -> Change:
+    """Copy a cell, its metadata included, to another place."""
+
+    def change(notebook: Notebook) -> None:
+        twin = copy.deepcopy(cell_named(notebook, name)) | {"id": f"copy-{name}"}
+        notebook["cells"].insert(place(notebook, before) + after if before else len(notebook["cells"]), twin)
+
+    return whole(change)
+
+
+def merged(first: str, second: str, *, keeps: str) -> Change:
+    """Merge two cells; JupyterLab keeps the metadata of one of them."""
+
+    def change(notebook: Notebook) -> None:
+        source = "\n\n".join(cell_named(notebook, name)["source"] for name in (first, second))
+        cell_named(notebook, keeps)["source"] = source
+        notebook["cells"].remove(cell_named(notebook, second if keeps == first else first))
+
+    return whole(change)
+
+
+def without_mark(name: str) -> Change:
+    """Take nbgrader's metadata and the id from a cell."""
+    return whole(lambda notebook: cell_named(notebook, name).update(metadata={}, id="unmarked"))
+
+
+def python(version: str) -> Change:
+    """Have the notebook saved by another Python."""
+    return whole(lambda notebook: notebook["metadata"].update(language_info={"name": "python", "version": version}))
+
+
+def scratch(source: str) -> Change:
+    """A cell of the student's own behind the setup."""
+    return at("setup", source, after=True)
+
+
+def both(*changes: Change) -> Change:
+    """One after the other."""
+
+    def change(notebook: Notebook) -> Notebook:
+        for each in changes:
+            notebook = each(notebook)
+        return notebook
+
+    return change
+
+
+def markdown(source: str) -> Cell:
+    """A cell of text."""
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def loses(what: str, broken: str, *says: str, also: Change | None = None) -> Way:
+    """A row whose `causal_mask` fails, and says so."""
+    change = answer(broken)
+    return Way(what, both(change, also) if also else change, TWO_LOST, says)
+
+
+SPLIT = "`causal_mask` stood in {} cells"
+OWN = ("`causal_mask` stood in a cell of its own",)
+FIRST_CHECK, LAST_CHECK = "check_causal_mask_values", "check_mended_nearby_attention_values"
+CLASS = "class Mask:\n    def __call__(self, size):\n        raise NotImplementedError\n"
+
+WAYS = [
+    Way("nothing special", both()),
+    # Split Cell.
+    Way("split: function | test", pieces(MASK, TEST), notes=(SPLIT.format(2),)),
+    Way("split: helper | function", pieces(HELPER, HELPED), notes=(SPLIT.format(2),)),
+    Way("split: function | helper", pieces(HELPED, HELPER), notes=(SPLIT.format(2),)),
+    Way("split: import | function", pieces("import numpy as np", "def causal_mask(size):\n    return torch.tensor(np.tri(size)).bool()"), notes=(SPLIT.format(2),)),
+    Way("split: three pieces", pieces(HELPER, HELPED, TEST), notes=(SPLIT.format(3),)),
+    Way("split: comment | function | nothing", pieces("# my notes", MASK, ""), notes=(SPLIT.format(2),)),
+    Way("split: function | Markdown", pieces(MASK, markdown("It works."))),
+    Way("split: Markdown | function", pieces(markdown("An idea"), MASK)),
+    Way("split: error | function", pieces("1 / 0", MASK), notes=(SPLIT.format(2),)),
+    Way("split: function | error", pieces(MASK, "causal_mask(3, 4, 5)"), notes=(SPLIT.format(2),)),
+    Way("split: function | wrapped later", pieces("def causal_mask(size):\n    return torch.ones(size, size).tril()", "plain = causal_mask\ncausal_mask = lambda size: plain(size).bool()"), notes=(SPLIT.format(2),)),
+    Way("split: class | monkeypatch", pieces(f"{CLASS}causal_mask = Mask()", "Mask.__call__ = lambda self, size: torch.ones(size, size).tril().bool()"), notes=(SPLIT.format(2),)),
+    Way("split: a magic | function", pieces("%time 1", f"%%time\n{MASK}"), notes=(SPLIT.format(2),)),
+    Way("split, an own cell between", both(pieces("x = 3", HELPED), at("causal_mask", HELPER)), notes=(SPLIT.format(2),)),
+    Way("split: function | stub", pieces(MASK, STUB)),
+    Way("split: stub | function", pieces(STUB, MASK)),
+    Way("split: right | wrong", pieces(MASK, WRONG), ONE_LOST, notes=(SPLIT.format(2),)),
+    Way("split: only scratch, the function above", both(pieces("x = 1", "y = 2"), at("causal_mask", MASK)), notes=(SPLIT.format(3), *OWN)),
+    Way("a check split", pieces("print(1)", "print(2)", name=FIRST_CHECK), notes=("had been changed",)),
+    # Copies.
+    Way("a stub copied above", at("causal_mask", STUB, marked="causal_mask")),
+    Way("a stub copied below", at("causal_mask", STUB, after=True, marked="causal_mask")),
+    Way("an edited stub below", at("causal_mask", "def causal_mask(size):\n    # my answer\n    raise NotImplementedError", after=True, marked="causal_mask")),
+    Way("a stub copied below its check", at(FIRST_CHECK, STUB, after=True, marked="causal_mask")),
+    Way("a draft kept above", at("causal_mask", WRONG, marked="causal_mask"), notes=(SPLIT.format(2),)),
+    Way("a wrong copy below the check", at(FIRST_CHECK, WRONG, after=True, marked="causal_mask"), notes=(SPLIT.format(2),)),
+    Way("a wrong copy at the end", at("", WRONG, marked="causal_mask"), notes=(SPLIT.format(2),)),
+    Way("a right copy at the end", copied("causal_mask")),
+    Way("a right copy at the top", copied("causal_mask", "setup", after=True), notes=("another order",)),
+    Way("wrong, a right copy below the check", both(at(FIRST_CHECK, MASK, after=True, marked="causal_mask"), answer(WRONG)), ONE_LOST, notes=(SPLIT.format(2),)),
+    Way("wrong, a right cell of its own below the check", both(at(FIRST_CHECK, MASK, after=True), answer(WRONG)), ONE_LOST),
+    Way("wrong, copied with helper to the end", both(answer(WRONG), at("", HELPER, HELPED, copy.deepcopy(code(TEST)), marked="causal_mask")), ONE_LOST, notes=(SPLIT.format(4),)),
+    Way("wrong, then the course's part", both(answer(WRONG), at(FIRST_CHECK, "causal_mask = parts.causal_mask", after=True)), ONE_LOST),
+    Way("both copies wrong", both(at(FIRST_CHECK, WRONG, after=True), answer(WRONG)), ONE_LOST),
+    Way("no copy is right, one is a stub", both(at("", WRONG), stub("causal_mask")), ONE_LOST, notes=OWN),
+    Way("scratch of the answer's name below its check", at(FIRST_CHECK, "causal_mask = causal_mask(3)", after=True)),
+    # Cells used for something else.
+    Way("scratch in its cell, the function above", both(answer("x = 1"), at("causal_mask", MASK)), notes=(SPLIT.format(2), *OWN)),
+    Way("scratch in its cell, the function below", both(answer("x = 1"), at("causal_mask", MASK, after=True)), notes=(SPLIT.format(2), *OWN)),
+    Way("scratch in its cell, the function below the check", both(answer("x = 1"), at(FIRST_CHECK, MASK, after=True)), notes=(SPLIT.format(2), *OWN)),
+    Way("its cell emptied, the function above", both(answer(""), at("causal_mask", MASK)), notes=OWN),
+    Way("the stub left, the function above", both(stub("causal_mask"), at("causal_mask", MASK)), notes=OWN),
+    Way("the stub left, the function below", both(stub("causal_mask"), at("causal_mask", MASK, after=True)), notes=OWN),
+    Way("the stub left, the function in the setup cell", both(stub("causal_mask"), whole(lambda nb: cell_named(nb, "setup").update(source=f"{cell_named(nb, 'setup')['source']}\n\n{MASK}"))), notes=("stood in the cell `setup`",)),
+    Way("the stub left, the function behind the setup", both(stub("causal_mask"), scratch(MASK)), notes=(*OWN, "another order")),
+    Way("the stub left, a lambda above", both(stub("causal_mask"), at("causal_mask", "causal_mask = lambda size: torch.ones(size, size).tril().bool()")), notes=OWN),
+    Way("two answers in the first one's cell", whole(lambda nb: (cell_named(nb, "padding_mask").update(source=f"{cell_named(nb, 'padding_mask')['source']}\n\n{MASK}"), stub("causal_mask")(nb))), notes=("`causal_mask` stood in the cell `padding_mask`",)),
+    Way("two answers in the second one's cell", whole(lambda nb: (answer(f"{cell_named(nb, 'padding_mask')['source']}\n\n{MASK}")(nb), stub("padding_mask")(nb))), notes=("`padding_mask`",)),
+    Way("two answers in one cell, the other deleted", both(whole(lambda nb: cell_named(nb, "padding_mask").update(source=f"{cell_named(nb, 'padding_mask')['source']}\n\n{MASK}")), remove("causal_mask")), notes=("`causal_mask` stood in the cell `padding_mask`",)),
+    Way("merged with its check", merged("causal_mask", FIRST_CHECK, keeps="causal_mask"), notes=("had been deleted",)),
+    Way("merged with its check, whose mark is kept", merged("causal_mask", FIRST_CHECK, keeps=FIRST_CHECK), notes=("had been changed", "`causal_mask`")),
+    Way("its mark lost, a stub above it", both(without_mark("causal_mask"), at("unmarked", STUB)), notes=("`causal_mask`",)),
+    # Scratch variables.
+    *(Way(f"scratch: {source}", scratch(source)) for source in ("import numpy as np\ndata = np.random.rand(3)", "generated = []", "mistakes = 3", "parts = [1, 2]", "check = 3", "draw = print", "device = 'cuda'", "yours = 1", "list = [1]", "max = 3", "dict = {}", "getattr = abs = any = all = float = None", "case = rule = answer = exercise = 1", "id = input = print = 3")),
+    Way("scratch: a function called check", scratch("def check(x):\n    return x")),
+    Way("scratch: a module called data", scratch("import json as data, random as parts")),
+    Way("F of another module", both(scratch("import torch as F"))),
+    # What a check sees as long as the name is the answer's to use.
+    loses("scratch: F, which the answer uses", "def causal_mask(size):\n    return F.relu(torch.ones(size, size).tril()).bool()", "`F` is no longer torch.nn.functional", also=scratch("F = [1]")),
+    # Causes.
+    loses("a package that is missing", f"from einops import rearrange\n\n{MASK}", "`causal_mask` is not defined", "ModuleNotFoundError", "No module named 'einops'", "line 1", "from einops import rearrange", "torch", "numpy", "matplotlib"),
+    loses("a no-break space", MASK.replace("return ", "return\u00a0"), "SyntaxError", "U+00A0", "no-break space", "line 2"),
+    loses("a zero-width space", MASK.replace("torch", "\u200btorch"), "U+200B", "zero width space", "line 2"),
+    loses("curly quotes", f"name = “mask”\n{MASK}", "U+201C", "left double quotation mark", "line 1"),
+    loses("a minus sign", f"x = 3 \u2212 1\n{MASK}", "U+2212", "minus sign", "line 1"),
+    loses("conflict markers", f"<<<<<<< HEAD\n{MASK}\n=======\n{WRONG}\n>>>>>>> theirs", "line 1", "<<<<<<<", "merge"),
+    loses("a newer Python", f"type Pair[T] = tuple[T, T]\n{MASK}\n", "SyntaxError", "Python 3.99", also=python("3.99.1")),
+    loses("tabs and spaces", "def causal_mask(size):\n    x = 1\n\treturn x", "TabError", "line 3"),
+    loses("a bracket left open", "def causal_mask(size):\n    return torch.ones((size, size).tril().bool()", "SyntaxError", "line 2"),
+    loses("an error above the function", f"x = 1\nx.shape\n{MASK}", "AttributeError", "line 2", "x.shape"),
+    loses("a helper's cell ends in an error", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "`lower`", "No module named 'einops'", also=at("causal_mask", f"from einops import rearrange\n{HELPER}")),
+    loses("a helper's cell is no Python", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "`lower`", "SyntaxError", also=at("causal_mask", f"x = = 3\n{HELPER}")),
+    loses("a helper that no cell defines", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "name 'lower' is not defined"),
+    loses("another name", MASK.replace("causal_mask", "causal_masks"), "`causal_mask` is not defined", "`causal_masks`"),
+    loses("%run of a file that is not there", "%run other.py", "`causal_mask` is not defined", "other.py"),
+    # torch.compile and its kind.
+    *(Way(f"@{decorator}", answer(f"@{decorator}\n{MASK}")) for decorator in ("torch.compile", "torch.compile()", 'torch.compile(backend="eager")', "torch.compile(dynamic=True, fullgraph=True)", "torch.no_grad()", "torch.inference_mode()", "torch.compiler.disable", "torch.jit.ignore", "torch.jit.unused")),
+    Way("torch.compile(f)", answer(f"{MASK}\n\ncausal_mask = torch.compile(causal_mask)")),
+    Way("a compiled module", answer("class Mask(nn.Module):\n    def forward(self, size):\n        return torch.ones(size, size).tril().bool()\n\nmask = Mask()\nmask.compile()\ncausal_mask = lambda size: mask(size)")),
+    Way("from torch import compile", answer(f"from torch import compile\n\n@compile\n{MASK}")),
+    Way("compiled within", answer(f"{MASK.replace('causal_mask', 'inner')}\n\ndef causal_mask(size):\n    torch._dynamo.reset()\n    return torch.compile(inner)(size)")),
+]  # fmt: skip

@@ -1,0 +1,41 @@
+"""What a student has right on their own screen is right when it is graded, however they work."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from faults.ways_of_working import WAYS, Way
+from support.classroom import ROOT
+
+from autograder.course.config import read_notebook
+from autograder.course.lesson import Lesson
+from autograder.demo.students import solved, submission
+from autograder.grading.jobs import prepared
+from autograder.grading.results import Limits
+from autograder.grading.submission.reader import cells_in
+from autograder.grading.submission.repair import repair
+from autograder.grading.worker.client import GradingServer
+
+NAME = "01_attention"
+PATH = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
+SOURCE = read_notebook(PATH)
+RIGHT = submission(read_notebook(ROOT / "notebooks" / NAME / f"{NAME}.ipynb"), solved(Lesson(NAME, SOURCE).exercises))
+LIMITS = Limits(cell_seconds=20)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.what)
+def test_it_is_worth_what_it_was_worth_on_the_students_screen(warm: GradingServer, way: Way) -> None:
+    """The points, the words of messages, and the notes are the table's; what was repaired needs no repair."""
+    notebook = way.changes(copy.deepcopy(RIGHT))
+    result = warm.grade("ann", NAME, prepared(PATH), json.dumps(notebook).encode(), LIMITS)
+    failed = [each.message for each in result.checks if each.message]
+    assert (result.score, result.reason) == (way.points, ""), failed
+    assert all(any(words in message for message in failed) for words in way.says), failed
+    assert max([message.count("\n") for message in failed], default=0) < 9
+    notes = [note.text for note in result.notes]
+    assert len(notes) == len(way.notes) and all(any(words in note for note in notes) for words in way.notes), notes
+    repaired = repair(SOURCE, cells_in(notebook)).notebook
+    again = repair(SOURCE, cells_in(repaired))
+    assert (again.notebook, again.notes) == (repaired, ())
