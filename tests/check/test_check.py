@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import subprocess
 import sys
 import warnings
@@ -328,11 +329,27 @@ def test_a_check_computes_in_float32_whatever_the_default() -> None:
         torch.set_default_dtype(torch.float32)
 
 
-def test_a_name_of_the_course_that_was_overwritten_is_told() -> None:
-    """A scratch variable called `data` is named, and what to do about it."""
-    scope = {"check": check, "data": [1, 2]}
-    with pytest.raises(CheckFailed, match=r"`data` is no longer the module(.|\n)*run the setup cell"):
-        exec("@check.exercise('1.1 f')\ndef it_works():\n    pass", scope)
+def test_what_a_check_uses_is_the_courses_and_what_an_answer_uses_the_notebooks() -> None:
+    """A scratch variable with the name of a module of the setup, or of one of Python's own, costs nothing."""
+    scope = {"check": check, "data": [1, 2], "len": 3, "math": 4}
+    exec(
+        "def f():\n    return data\n\n@check.exercise('1.1 f')\n"
+        "def it_works():\n    check.true(len(f()) == 2 and data.PAD == 0 and math.pi > 3, 'no')",
+        scope,
+    )
+    assert (scope["data"], scope["len"], scope["math"]) == ([1, 2], 3, 4)
+
+
+def test_a_line_that_fails_because_of_a_scratch_variable_says_so() -> None:
+    """An answer that reads `F` after a variable took its name is told which name it is."""
+    scope = {"check": check, "F": [1]}
+    text = str(failing("def f(x):\n    return F.relu(x)"))
+    assert "`F` is no longer" not in text
+    source = "def f(x):\n    F.relu(x)"
+    with pytest.raises(CheckFailed, match=r"`F` is no longer torch\.nn\.functional"):
+        exec(compile(source, "<cell f>", "exec"), scope)
+        linecache.cache["<cell f>"] = (len(source), None, source.splitlines(keepends=True), "<cell f>")
+        exec("@check.exercise('1.1 f')\ndef it_works():\n    f(1)", scope)
 
 
 def test_neighbours_are_replaced_and_put_back() -> None:
