@@ -35,7 +35,7 @@ def test_the_version_of_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["grde"], "there is no `grde`. There are release, collect, grade,"),
+        (["grde"], "there is no `grde`. There are release, due, collect, grade,"),
         (["grde"], "Did you mean `grade`?"),
         (["export", "mooodle"], "Did you mean `moodle`?"),
         (["export", "moodle", "--by", "emial"], "Did you mean `email`?"),
