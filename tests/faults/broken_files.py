@@ -236,8 +236,8 @@ ROWS = [
     # What has happened to the notebook.
     *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
     *generic(*(fault.what for fault in broken_notebooks.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
-    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), None, "This is the notebook of lesson 02_multi_head_attention, and none of this lesson's"),
-    Row("another lesson, under its own name", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED)), "02_multi_head_attention.ipynb"), None, "This is the notebook of lesson 02_multi_head_attention", notes=("called `02_multi_head_attention.ipynb`",)),
+    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), None, broken_notebooks.NOT_THIS_LESSON),
+    Row("another lesson, under its own name", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED)), "02_multi_head_attention.ipynb"), None, broken_notebooks.NOT_THIS_LESSON, notes=("called `02_multi_head_attention.ipynb`",)),
     Row("all ids the same", as_file(each_cell(lambda c: c.update(id="same")))),
     Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),

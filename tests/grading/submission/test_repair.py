@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from pathlib import Path
 
@@ -105,7 +104,7 @@ def reason_of(raw: bytes) -> str:
 def test_what_cannot_be_graded_has_a_reason(fault: Fault) -> None:
     """The bytes are told apart, with what is so and what to do."""
     reason = reason_of(broken(fault))
-    assert re.search(fault.reason, reason), reason
+    assert fault.reason in reason
     assert len(reason) < 400 and reason.count(".") >= 2
 
 
