@@ -55,7 +55,8 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     form = add(
         "github",
         "the repository of each student, cloned into downloaded/repositories/ or brought up to date there. What counts "
-        "is the lesson's folder in notebooks/, with the time of its last commit; the notebook as released is nothing.",
+        "is the lesson's folder in notebooks/, with the time of its last commit; the notebook as released is nothing. "
+        "A notebook elsewhere is taken if there is one, and named if there are several.",
         "the accounts, one a line, or a CSV file with a column id",
     )
     form.add_argument(

@@ -18,7 +18,7 @@ from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
-VERSION = "3"  # of what grading comes to: another one grades all submissions anew
+VERSION = "4"  # of what grading comes to: another one grades all submissions anew
 
 
 class BrokenOff(CourseError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import json
 from pathlib import Path
@@ -87,6 +88,30 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     assert "left out:\n  readme.txt\n" in said
     assert said.splitlines()[-1] == "Handed in nothing (1): 905 (Jane Nobody)."
     assert "‮" not in said
+
+
+def test_another_lessons_notebook_is_said_to_be_one_everywhere(
+    course: Path, warm: GradingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When it is collected and graded, in status, on both pages and in each export, the reason stands."""
+    other = course / "solutions" / "02_other" / "02_other.ipynb"
+    other.parent.mkdir()
+    other.write_bytes((course / "solutions" / LESSON / NAME).read_bytes().replace(b"double", b"triple"))
+    files: dict[str, bytes | str] = {f"ada_{NAME}": other.read_bytes(), f"bob_{NAME}": '{"cells": []}'}
+    reason = "This is the notebook of lesson 02_other, and none of this lesson's exercises is in it. Hand in the n"
+    assert collect("folder", zipped(files)) == 0
+    assert f"  ada: {reason}" in (said := capsys.readouterr().out) and "  bob: There is no cell with anything" in said
+    assert grade(Course.at(course).root, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 1
+    for command in ("status", "report", "report --student ada", "export csv", "export gradescope", "export canvas"):
+        assert cli.main(command.split()) in (0, 1)
+    said = " ".join(" ".join(capsys.readouterr()).split())
+    assert f" ada: {reason}" in said and f"ada, {LESSON}: could not be graded, and has 0. {reason}" in said
+    for name in (
+        *("report.html", "feedback/ada/feedback.html", "grades.csv", f"gradescope/ada/{LESSON}/results.json"),
+        f"autograded/ada/{LESSON}/{NAME}",
+    ):
+        text = html.unescape((course / name).read_text(encoding="utf-8"))
+        assert reason in text and "Not tried" not in text, name
 
 
 def test_the_same_download_changes_nothing(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

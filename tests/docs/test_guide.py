@@ -202,7 +202,7 @@ def test_the_late_rule_takes_ten_per_cent_a_day() -> None:
 
 
 def test_dates_are_understood() -> None:
-    """The guide's due date is read by the command, and its timestamp by nbgrader, in UTC; which guesses, as it says."""
+    """The guide's due date is read by the command, its timestamp by nbgrader, in UTC; nbgrader guesses as it says."""
     due = next(" ".join(words[2:]) for words in commands("autograder") if words[0] == "due" and "Berlin" in words[-1])
     assert f"{moment(due).utc}" == "2026-10-12 21:59:00"
     assert f"{parse_utc('12.10.2026')}" == "2026-12-10 00:00:00"

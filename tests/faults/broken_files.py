@@ -236,7 +236,8 @@ ROWS = [
     # What has happened to the notebook.
     *generic("saved by Colab", "Windows line ends", "format 4.0, without ids", "format 5", "format 3", "checks unlocked", "new ids of all cells", "cells that are none", "nbgrader's marks lost, the ids not"),
     *generic(*(fault.what for fault in broken_notebooks.FAULTS if fault.reason), "UTF-16", "a mark of byte order"),
-    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 6, "No check was as given")),
+    Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), None, broken_notebooks.NOT_THIS_LESSON),
+    Row("another lesson, under its own name", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED)), "02_multi_head_attention.ipynb"), None, broken_notebooks.NOT_THIS_LESSON, notes=("called `02_multi_head_attention.ipynb`",)),
     Row("all ids the same", as_file(each_cell(lambda c: c.update(id="same")))),
     Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),
@@ -250,7 +251,8 @@ ROWS = [
     Row("brackets too deep", as_file(deep), None, "is no notebook"),
     Row("numbers that are none", as_file(whole(lambda nb: nb["metadata"].update(a=float("nan"), b=float("inf"))))),
     Row("cells without sources", as_file(without_sources)),
-    Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), 0.0, notes=("Is it another lesson's?", *["is not in the notebook"] * 6, "No check was as given")),
+    Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), None, "no cell with anything in it"),
+    Row("a notebook saved with another ending", as_file(same, f"{NAME}.txt"), notes=("called `01_attention.ipynb.txt`",)),
     Row("noise", as_file(lambda nb: bytes(zlib.crc32(bytes([i])) % 256 for i in range(256)) * 50), None, "is no notebook"),
     # What happens while it runs.
     Row("an endless loop", answer("while True: pass"), ONE_LOST, says=SLOW),

@@ -215,6 +215,8 @@ LOOPS = "import time\n    while True:\n        time.sleep(1)"
 HOARDS = "hoard = []\n    while True:\n        hoard.append(bytearray(2**26))"
 SHOUTS = "for line in range(20_000):\n        print('x' * 99)\n    return x + x"
 
+NOT_THIS = "one of this lesson's exercises is in"
+
 CLASS = [
     person("ada", "Ada Lovelace", RIGHT, lessons=LESSONS),
     person("twin", "Ada Lovelace", HALF, NUMBERS, lessons=LESSONS),
@@ -227,7 +229,7 @@ CLASS = [
     person("corrupt", "Hal Broken", broken_zip, None, told="was cut off"),
     person("cut", "Ida Half", lambda work: [(work.name, work.right()[:500])], None, told="The file is cut off"),
     person("empty", "Jo Nothing", file("LESSON.ipynb", b""), None, told="The file is empty"),
-    person("another", "Kim Elsewhere", lambda work: [(work.name, as_bytes(work.another))], (), told="another lesson's"),
+    person("another", "Kim Elsewhere", lambda work: [(work.name, as_bytes(work.another))], None, told=NOT_THIS),
     person("two", "Lu Twice", half_then_right, told="counts, being the newest"),
     person("worse-copy", "Max Copy", right_then_half, NUMBERS, told="counts, being the newest"),
     person("copy-of", "Zoë 🦄 Müller-Łukasz", named("Copy of LESSON.ipynb")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import nbformat
 import pytest
 from faults.broken_notebooks import ANSWERS, CHECKS, FAULTS, STUB, Fault
 from nbformat import NotebookNode
-from support.classroom import ROOT
+from support.classroom import LESSONS, ROOT
 
 from autograder.course.address import Address
 from autograder.course.config import read_notebook
@@ -22,12 +21,15 @@ from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission import repair as repair_module
 from autograder.grading.submission.dependencies import Names
+from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, SubmittedCell, bytes_of, cells_in, cells_of, find
 from autograder.grading.submission.repair import harmless, repair
 
 NAME = "02_multi_head_attention"
 SOURCE = read_notebook(ROOT / "solutions" / NAME / f"{NAME}.ipynb")
 RELEASED = read_notebook(ROOT / "notebooks" / NAME / f"{NAME}.ipynb")
+SOURCES = {lesson: read_notebook(ROOT / "solutions" / lesson / f"{lesson}.ipynb") for lesson in LESSONS}
+MARKS = marks_of(ROOT / "solutions" / lesson / f"{lesson}.ipynb" for lesson in LESSONS)
 RIGHT = solved(Lesson(NAME, SOURCE).exercises)
 
 
@@ -103,8 +105,53 @@ def reason_of(raw: bytes) -> str:
 def test_what_cannot_be_graded_has_a_reason(fault: Fault) -> None:
     """The bytes are told apart, with what is so and what to do."""
     reason = reason_of(broken(fault))
-    assert re.search(fault.reason, reason), reason
+    assert fault.reason in reason
     assert len(reason) < 400 and reason.count(".") >= 2
+
+
+def lesson_of(path: Path, *, stripped: bool = False) -> list[SubmittedCell]:
+    """The cells of a lesson's notebook, perhaps without ids and marks."""
+    cells = cells_of(path.read_bytes())
+    return [SubmittedCell(cell.kind, cell.source) for cell in cells] if stripped else cells
+
+
+OTHER = lesson_of(ROOT / "notebooks" / LESSONS[3] / f"{LESSONS[3]}.ipynb")
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("stripped", [False, True], ids=["with marks", "stripped"])
+@pytest.mark.parametrize("folder", ["notebooks", "solutions"])
+def test_another_lessons_notebook_is_named(lesson: str, stripped: bool, folder: str) -> None:
+    """Handed in for any lesson, solved or not, with marks or not, it is known as its own lesson's."""
+    cells = lesson_of(ROOT / folder / lesson / f"{lesson}.ipynb", stripped=stripped)
+    for other, source in SOURCES.items():
+        reason = with_name(repair(source, cells).reason, other, cells, MARKS)
+        expected = f"This is the notebook of lesson {lesson}, and none" if other != lesson else ""
+        assert reason.partition(" of this lesson's")[0] == expected, other
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_gradable"),
+    [
+        ([SubmittedCell("code", "def merge_heads(x): return x")], True),
+        ([SubmittedCell("code", "class MultiHeadAttention:\n  (")], True),
+        ([SubmittedCell("code", "split_heads = lambda x, num_heads: x")], True),
+        ([SubmittedCell("code", "from mine import merge_heads")], True),
+        ([SubmittedCell("markdown", "lost", "merge_heads", "merge_heads")], True),
+        ([SubmittedCell("code", "assert True", "check_merge_heads_values")], True),
+        ([SubmittedCell("code", SOURCE.cells[0].source), SubmittedCell("code", "x = 1")], False),
+        ([SubmittedCell("code", 'merge_heads, split_heads = yours.take("merge_heads", "split_heads")')], False),
+        ([SubmittedCell("code", "print(merge_heads)")], False),
+        ([SubmittedCell("markdown", SOURCE.cells[0].source)], False),
+        ([], False),
+        (OTHER, False),
+        ([*OTHER, SubmittedCell("code", "def merge_heads(x): 1")], True),
+    ],
+)  # fmt: skip
+def test_one_answer_or_check_is_enough_to_be_graded(cells: list[SubmittedCell], is_gradable: bool) -> None:
+    """Whatever else is lost or pasted into it, a notebook with an exercise of the lesson is graded, and only that."""
+    repaired = repair(SOURCE, cells)
+    assert bool(repaired.reason) != is_gradable and (is_gradable or not repaired.notes)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
