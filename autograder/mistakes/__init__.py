@@ -17,7 +17,7 @@ from autograder.mistakes.attention import (
     one_query,
     padding_mask,
 )
-from autograder.mistakes.beams import candidates, sequence_scores
+from autograder.mistakes.beams import candidates, searched, sequence_scores
 from autograder.mistakes.blocks import (
     add_norm,
     decoder_layer,
@@ -125,6 +125,7 @@ __all__ = [
     "positional_encoding",
     "pre_norm",
     "scaled",
+    "searched",
     "sequence_scores",
     "shifted",
     "sinusoidal_encoding",

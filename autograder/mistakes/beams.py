@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from autograder.mistakes.blocks import possible
+from autograder.mistakes.text import edited
+from autograder.parts.translation.beams import best_candidates, search
 
 
 def sequence_scores(totals: Tensor, lengths: Tensor, length_penalty: float) -> dict[str, Tensor]:
@@ -63,3 +68,105 @@ def candidates(
     }
     same = [all(torch.equal(one, other) for one, other in zip(values, right, strict=True)) for values in slips.values()]
     return {slip: values for (slip, values), is_right in zip(slips.items(), same, strict=True) if not is_right}
+
+
+_ENDS, _COUNTS = "ended = ended | (newest == eos_id)", "lengths = lengths + (~ended).long()"
+_LENGTHS, _ENDED = "lengths = lengths[rows[:, None], parents]", "ended = ended[rows[:, None], parents]"
+_TOKENS, _BEST, _RETURN = (
+    "tokens[rows[:, None], parents]",
+    "scores.argmax(dim=1)",
+    "tokens[rows, best], scores[rows, best]",
+)
+_CHOICE, _FINALLY = "ended, length_penalty, pad_id)", "sequence_scores(sums, lengths, length_penalty)"
+_SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
+    "all sequences of a beam are there from the beginning, so that they stay the same": (
+        ("-math.inf)\n            sums[:, 0] = 0.0", "0.0)"),
+    ),
+    "the search stops as soon as one sequence has ended": (("ended.all()", "ended.any()"),),
+    "the search stops as soon as one sequence of each beam has ended": (("ended.all()", "ended.any(dim=1).all()"),),
+    "the tokens are not those of the parents": ((_TOKENS, "tokens"),),
+    "`ended` is not that of the parents": ((_ENDED, "pass"),),
+    "`lengths` are not those of the parents": ((_LENGTHS, "pass"),),
+    "`lengths` and `ended` are not those of the parents": ((_LENGTHS, "pass"), (_ENDED, "pass")),
+    "nothing is taken from the parents": ((_LENGTHS, "pass"), (_ENDED, "pass"), (_TOKENS, "tokens")),
+    "the parents are looked up among the rows of all sources": ((_TOKENS, "tokens.flatten(0, 1)[parents]"),),
+    "the length of a sequence that has ended grows": (("(~ended).long()", "1"),),
+    "EOS does not count in the length": (
+        (_COUNTS, _ENDS),
+        (_ENDS + "\n            scores", _COUNTS + "\n            scores"),
+    ),
+    "EOS counts twice in the length": ((_COUNTS, _COUNTS + " + (newest == eos_id).long()"),),
+    "the lengths stay 0": ((_COUNTS, "pass"),),
+    "BOS counts in the length": (("torch.zeros_like(sums).long()", "torch.ones_like(sums).long()"),),
+    "it is forgotten which sequences ended earlier": ((_ENDS, "ended = newest == eos_id"),),
+    "no sequence is ever noted as ended": ((_ENDS, "pass"),),
+    "`eos_id` is taken to be 2": (("== eos_id", "== 2"),),
+    "`pad_id` is not passed on to `best_candidates`, and 0 is used": ((_CHOICE, "ended, length_penalty, 0)"),),
+    "`length_penalty` is not passed on to `best_candidates`, and 0.6 is used": ((_CHOICE, "ended, 0.6, pad_id)"),),
+    "neither `length_penalty` nor `pad_id` is passed on to `best_candidates`": ((_CHOICE, "ended, 0.6, 0)"),),
+    "`length_penalty` is not passed on to `sequence_scores`, and 0.6 is used": (
+        (_FINALLY, "sequence_scores(sums, lengths, 0.6)"),
+    ),
+    "`length_penalty` is never passed on, and 0.6 is used": (
+        (_FINALLY, "sequence_scores(sums, lengths, 0.6)"),
+        (_CHOICE, "ended, 0.6, pad_id)"),
+    ),
+    "the best sequence is chosen by its log-probability, and that is returned": ((_FINALLY, "sums"),),
+    "the log-probability of the best sequence is returned, not its score": (
+        ("scores[rows, best]", "sums[rows, best]"),
+    ),
+    "the best sequence is chosen by its log-probability, not by its score": ((_BEST, "sums.argmax(dim=1)"),),
+    "the first sequence of each beam is returned, whatever its score": ((_BEST, "torch.zeros_like(rows)"),),
+    "the last sequence of each beam is returned, whatever its score": (
+        (_BEST, "torch.full_like(rows, beam_size - 1)"),
+    ),
+    "the first sequence of each beam is returned, with the best score": (
+        (_RETURN, "tokens[:, 0], scores[rows, best]"),
+    ),
+    "the sequence with the lowest score is returned": ((_BEST, "scores.argmin(dim=1)"),),
+    "the best sequence is looked up among the rows of all sources": (
+        (_RETURN, "tokens.flatten(0, 1)[best], scores[rows, best]"),
+    ),
+    "all sequences are scored as if they were as long as the longest": (
+        (_FINALLY, "sequence_scores(sums, torch.full_like(lengths, tokens.size(2) - 1), length_penalty)"),
+    ),
+    "probabilities are added up, not their logarithms": (("log_softmax", "softmax"),),
+    "logits are added up, without a log-softmax": ((".log_softmax(dim=-1)", ""),),
+    "the log-softmax goes over the sequences of a beam, not over the vocabulary": (
+        ("log_softmax(dim=-1).view(len(src), beam_size, -1)", "view(len(src), beam_size, -1).log_softmax(dim=1)"),
+    ),
+    "the log-softmax goes over all rows, not over the vocabulary": (("log_softmax(dim=-1)", "log_softmax(dim=0)"),),
+    "the first position is looked at, not the last": (("[:, -1]", "[:, 0]"),),
+    "a `view` mixes the sources with the sequences of their beams": (
+        (".view(len(src), beam_size, -1)", ".view(beam_size, len(src), -1).transpose(0, 1)"),
+    ),
+    "the totals so far are added once more": (
+        ("parents, newest, sums =", "before = sums\n                parents, newest, sums ="),
+        (_LENGTHS, "sums = sums + before[rows[:, None], parents]\n                " + _LENGTHS),
+    ),
+    "the totals are divided by the length penalty in every step": (
+        (_ENDS, f"{_ENDS}\n                sums = {_FINALLY}"),
+    ),
+    "one step is missing: BOS counts as one of the `max_len` tokens": (("<= max_len", "< max_len"),),
+    "one step too many is taken": (("<= max_len", "<= max_len + 1"),),
+}
+
+
+def searched(found: Sequence[tuple[Tensor, Tensor]], searches: Sequence[tuple[Any, ...]]) -> str | None:
+    """The one slip with which all searches end in what was found, tokens (batch, length) and scores (batch,)."""
+
+    def agrees(slip: str) -> bool:
+        wrong = edited(search, *_SEARCHES[slip])
+        for each, (tokens, scores) in zip(searches, found, strict=True):
+            try:
+                others, theirs = wrong(best_candidates, *each)
+            except (RuntimeError, IndexError):
+                return False
+            if others.shape != tokens.shape or not torch.equal(others, tokens):
+                return False
+            if not torch.allclose(theirs, scores, rtol=1e-4, atol=1e-5, equal_nan=True):
+                return False
+        return True
+
+    named = [slip for slip in _SEARCHES if agrees(slip)]
+    return named[0] if len(named) == 1 else None
