@@ -19,7 +19,7 @@ from autograder.mistakes.attention import (
     overflowing,
     padding_mask,
 )
-from autograder.mistakes.beams import candidates, sequence_scores
+from autograder.mistakes.beams import candidates, searched, sequence_scores
 from autograder.mistakes.blocks import (
     add_norm,
     decoder_layer,
@@ -131,6 +131,7 @@ __all__ = [
     "positional_encoding",
     "pre_norm",
     "scaled",
+    "searched",
     "sequence_scores",
     "shifted",
     "sinusoidal_encoding",

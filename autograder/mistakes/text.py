@@ -186,10 +186,16 @@ def encoded(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict[
             _as_they_come(letters, merges)
         ),
         "the text is gone through once, so that what was joined is not joined again": numbered(
-            _as_they_come(letters, merges, once=True)
+            _as_they_come(letters, merges, step=1)
+        ),
+        "two neighbours are joined wherever they make a piece, by whatever merge": numbered(
+            _as_they_come(letters, [(piece[:i], piece[i:]) for piece in joined for i in range(1, len(piece))], step=0)
         ),
         "the letters are made small": numbered(cut(merges, lower)),
         "spaces are lost": [place for place in right if place != ids.get(" ")],
+        "spaces are taken out first, so that words run together": numbered(
+            cut(merges, [letter for letter in letters if letter != " "])
+        ),
         "spaces at the ends are lost, as by `strip`": numbered(cut(merges, letters[at_ends])),
         "each word is encoded by itself, and the spaces between them are lost": list(chain.from_iterable(words)),
         "ids begin at 0, where PAD, BOS, EOS and UNK belong": [place - 4 if place != 3 else 3 for place in right],
@@ -205,21 +211,21 @@ def encoded(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict[
     return distinct(slips, right)
 
 
-def _as_they_come(letters: Sequence[str], merges: Sequence[Pair], once: bool = False) -> list[str]:
+def _as_they_come(letters: Sequence[str], merges: Sequence[Pair], step: int | None = None) -> list[str]:
     """The pieces of a text whose first pair that is a merge is joined everywhere, and then the next one.
 
     Args:
-        once: go through the text once, and join a pair where it stands.
+        step: go through the text once, join a pair where it stands, and go on by so many places.
     """
     parts, place = list(letters), 0
     while place < len(parts) - 1:
         if (pair := (parts[place], parts[place + 1])) not in merges:
             place += 1
-        elif once:
-            parts[place : place + 2] = ["".join(pair)]
-            place += 1
-        else:
+        elif step is None:
             parts, place = merge_pair(parts, pair), 0
+        else:
+            parts[place : place + 2] = ["".join(pair)]
+            place += step
     return parts
 
 

@@ -79,7 +79,8 @@ def search(
                 logits = model.decode(tokens.flatten(0, 1), several, sources)[:, -1]
                 log_probs = logits.log_softmax(dim=-1).view(len(src), beam_size, -1)
                 parents, newest, sums = choose(log_probs, sums, lengths, ended, length_penalty, pad_id)
-                lengths, ended = (x[rows[:, None], parents] for x in (lengths, ended))
+                lengths = lengths[rows[:, None], parents]
+                ended = ended[rows[:, None], parents]
                 tokens = torch.cat([tokens[rows[:, None], parents], newest[..., None]], dim=2)
                 lengths = lengths + (~ended).long()
                 ended = ended | (newest == eos_id)

@@ -4,9 +4,9 @@ from answers.writing import edit, edits
 
 WRONG = {
     "equal pieces counted once": edit("len(self.pieces)", "1 + len(self.ids) + 2").fails("ids", "vocab_size"),
-    "decode stops at EOS": edit("for i in ids)", "for i in (ids[: ids.index(2)] if 2 in ids else ids))").fails("round_trip"),
+    "decode stops at EOS": edit("for i in ids)", "for i in (ids[: ids.index(2)] if 2 in ids else ids))").fails("round_trip", names="behind the first EOS"),
     "pairs as lists": edit("self.merges = merges", "self.merges = [list(pair) for pair in merges]").fails("ids", "no merge is applied"),
-    "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids"),
+    "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids", names="from the last to the first"),
     "no merge": edit("pieces = merge_pair(pieces, pair)", "pass").fails("ids", "no merge is applied"),
     "longest piece first": edit(
         "pieces = list(text)\n        for pair in self.merges:\n            pieces = merge_pair(pieces, pair)",
@@ -16,8 +16,8 @@ while rest:
     pieces.append(rest[:n])
     rest = rest[n:]""",
     ).fails("ids", "longest piece that fits"),
-    "ids from 0": edits(('["", "", "", "�", *alphabet', "[*alphabet")).fails("ids"),
-    "ids from 3": edits(('["", "", "", "�", *alphabet', '["", "", "", *alphabet')).fails("ids"),
+    "ids from 0": edits(('["", "", "", "�", *alphabet', "[*alphabet")).fails("ids", names="four ids in front"),
+    "ids from 3": edits(('["", "", "", "�", *alphabet', '["", "", "", *alphabet')).fails("ids", names="one id is not counted"),
     "letters sorted": edit("*alphabet", "*sorted(alphabet)").fails("ids", "letters are sorted"),
     "unknown letters left out": edit("[self.ids.get(piece, 3) for piece in pieces]", "[self.ids[piece] for piece in pieces if piece in self.ids]").fails(
         "ids", "left out"
@@ -29,20 +29,22 @@ while rest:
         "ids", "EOS is added"
     ),
     "unknown letters raise": edit("self.ids.get(piece, 3)", "self.ids[piece]").fails("ids"),
-    "unknown is padding": edit("get(piece, 3)", "get(piece, 0)").fails("ids"),
-    "merges before letters": edit("*alphabet, *(one + other for one, other in merges)", "*(one + other for one, other in merges), *alphabet").fails("ids"),
-    "spaces lost": edit("list(text)", "[letter for letter in text if letter != ' ']"),
-    "words only": edit("list(text)", 'list("".join(text.split()))'),
-    "small letters": edit("list(text)", "list(text.lower())"),
-    "spaces between pieces": edit('"".join(self', '" ".join(self').fails("round_trip"),
+    "unknown is padding": edit("get(piece, 3)", "get(piece, 0)").fails("ids", names="which is PAD"),
+    "merges before letters": edit("*alphabet, *(one + other for one, other in merges)", "*(one + other for one, other in merges), *alphabet").fails(
+        "ids", names="before the letters"
+    ),
+    "spaces lost": edit("list(text)", "[letter for letter in text if letter != ' ']").named("words run together"),
+    "words only": edit("list(text)", 'list("".join(text.split()))').named("words run together"),
+    "small letters": edit("list(text)", "list(text.lower())").named("made small"),
+    "spaces between pieces": edit('"".join(self', '" ".join(self').fails("round_trip", names="spaces between"),
     "special tokens written": edit('["", "", "", "�"', '["<pad>", "<bos>", "<eos>", "�"').fails("round_trip"),
     "unknown is nothing": edit('"", "�"', '"", ""').fails("round_trip"),
     "unknown is a question mark": edit('"�"', '"?"').fails("round_trip"),
     "a list comes back": edit('return "".join(self.pieces[i] for i in ids)', "return [self.pieces[i] for i in ids]").fails("round_trip", "should be a text"),
     "stripped": edit('return "".join(self.pieces[i] for i in ids)', 'return "".join(self.pieces[i] for i in ids).strip()').fails("round_trip"),
-    "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids"),
+    "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids", names="four ids in front"),
     "no vocab_size": edit("self.vocab_size = len(self.pieces)", "pass").fails("ids", "vocab_size"),
-    "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids"),
+    "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids", names="only the first merge"),
     "tensor of ids": edit("return [self.ids.get(piece, 3) for piece in pieces]", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails(
         "ids"
     ),
@@ -63,7 +65,7 @@ while i < len(pieces) - 1:
         pieces[i : i + 2] = [pieces[i] + pieces[i + 1]]
     else:
         i += 1""",
-    ).fails("ids"),
+    ).fails("ids", names="wherever they make a piece"),
     "runs of unknown letters are one": edit(
         "return [self.ids.get(piece, 3) for piece in pieces]",
         "ids = [self.ids.get(piece, 3) for piece in pieces]\nreturn [i for i, before in zip(ids, [0, *ids]) if not i == before == 3]",

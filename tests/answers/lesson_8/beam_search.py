@@ -20,35 +20,37 @@ WRONG = {
         "tokens", "Does your loop end?"
     ),
     "stops when the first of each beam has ended": edit("not ended.all()", "not ended[:, 0].all()").fails("tokens"),
-    "tokens not picked by parents": edit("tokens = tokens.take_along_dim(parents…", "").fails("tokens"),
-    "ended not picked by parents": edit("ended = ended.gather…", "").fails("tokens"),
-    "lengths not picked by parents": edit("lengths.gather(1, parents)", "lengths").fails("tokens"),
+    "tokens not picked by parents": edit("tokens = tokens.take_along_dim(parents…", "").fails("tokens", names="the tokens are not those of"),
+    "ended not picked by parents": edit("ended = ended.gather…", "").fails("tokens", names="is not that of the parents"),
+    "lengths not picked by parents": edit("lengths.gather(1, parents)", "lengths").fails("tokens", names="are not those of the parents"),
     "nothing picked by parents": edits(
         ("tokens = tokens.take_along_dim(parents…", ""), ("ended = ended.gather…", ""), ("lengths.gather(1, parents)", "lengths")
-    ).fails("tokens"),
+    ).fails("tokens", names="nothing is taken from the parents"),
     "picked by tokens": edit("parents, newest, totals", "newest, parents, totals").fails("tokens"),
     "EOS not counted": edits(
         ("lengths = lengths.gather(1, parents) + ~ended", ""), ("| (newest == eos_id)", "…\nlengths = lengths.gather(1, parents) + ~ended")
-    ).fails("tokens"),
-    "padding counted": edit("+ ~ended", "+ 1").fails("tokens"),
-    "lengths never grow": edit(" + ~ended", "").fails("tokens"),
-    "ended only at the moment": edit("ended = ended | (newest == eos_id)", "ended = newest == eos_id").fails("tokens"),
-    "nothing ends": edit("ended = ended | (newest == eos_id)", "").fails("tokens"),
-    "logits for log-probabilities": edit("logits.log_softmax(dim=-1)", "logits").fails("tokens"),
-    "probabilities": edit("log_softmax(dim=-1)", "softmax(dim=-1)").fails("tokens"),
-    "log_softmax over the rows": edit("log_softmax(dim=-1)", "log_softmax(dim=0)").fails("tokens"),
-    "the first position": edit("sources)[:, -1]", "sources)[:, 0]").fails("tokens"),
+    ).fails("tokens", names="EOS does not count in the"),
+    "padding counted": edit("+ ~ended", "+ 1").fails("tokens", names="the length of a sequence that"),
+    "lengths never grow": edit(" + ~ended", "").fails("tokens", names="the lengths stay 0"),
+    "ended only at the moment": edit("ended = ended | (newest == eos_id)", "ended = newest == eos_id").fails(
+        "tokens", names="it is forgotten which sequences ended"
+    ),
+    "nothing ends": edit("ended = ended | (newest == eos_id)", "").fails("tokens", names="no sequence is ever noted as"),
+    "logits for log-probabilities": edit("logits.log_softmax(dim=-1)", "logits").fails("tokens", names="logits are added up, without a"),
+    "probabilities": edit("log_softmax(dim=-1)", "softmax(dim=-1)").fails("tokens", names="probabilities are added up, not their"),
+    "log_softmax over the rows": edit("log_softmax(dim=-1)", "log_softmax(dim=0)").fails("tokens", names="the log-softmax goes over all rows,"),
+    "the first position": edit("sources)[:, -1]", "sources)[:, 0]").fails("tokens", names="the first position is looked at,"),
     "the best by total": edits(
         (SCORES, "best = totals.argmax(dim=1)\nscores = sequence_scores(totals, lengths, length_penalty).gather(1, best[:, None])[:, 0]")
-    ).fails("tokens"),
+    ).fails("tokens", names="the best sequence is chosen by"),
     "the total for the score": edit("tokens = tokens.take_along_dim(best…", "…\nscores = totals.gather(1, best[:, None])[:, 0]").fails(
-        "tokens", "wrong values"
+        "tokens", "wrong values", names="the log-probability of the best sequence"
     ),
-    "the best by total, with its total": edit(SCORES, "scores, best = totals.max(dim=1)").fails("tokens"),
-    "the worst": edit("length_penalty).max(dim=1)", "length_penalty).min(dim=1)").fails("tokens"),
+    "the best by total, with its total": edit(SCORES, "scores, best = totals.max(dim=1)").fails("tokens", names="the best sequence is chosen by"),
+    "the worst": edit("length_penalty).max(dim=1)", "length_penalty).min(dim=1)").fails("tokens", names="the sequence with the lowest score"),
     "the first of the beam": edits(
         (SCORES, "scores = sequence_scores(totals, lengths, length_penalty)[:, 0]"), ("take_along_dim(best[:, None, None], dim=1).squeeze(1)", "select(1, 0)")
-    ).fails("tokens"),
+    ).fails("tokens", names="the first sequence of each beam"),
     "the last of the beam": edit("take_along_dim(best[:, None, None], dim=1).squeeze(1)", "select(1, -1)").fails("tokens"),
     "the whole beam": edit("tokens = tokens.take_along_dim(best…", "").fails("tokens"),
     "the scores of the whole beam": edit("tokens = tokens.take_along_dim(best…", "…\nscores = sequence_scores(totals, lengths, length_penalty)").fails(
@@ -57,27 +59,33 @@ WRONG = {
     "probability for score": edit("tokens = tokens.take_along_dim(best…", "…\nscores = scores.exp()").fails("tokens", "wrong values"),
     "the mean for the score": edit(SCORES, "scores, best = (totals / lengths).max(dim=1)").fails("tokens", "wrong values"),
     "no length penalty in the search": edit("totals, lengths, ended, length_penalty, pad_id", "totals, lengths, ended, 0.0, pad_id").fails("tokens"),
-    "α fixed in the search": edit("totals, lengths, ended, length_penalty, pad_id", "totals, lengths, ended, pad_id=pad_id").fails("tokens"),
-    "α fixed at the end": edit("sequence_scores(totals, lengths, length_penalty)", "sequence_scores(totals, lengths)").fails("tokens"),
-    "pad fixed": edit("ended, length_penalty, pad_id", "ended, length_penalty").fails("tokens"),
-    "EOS fixed": edit("newest == eos_id", "newest == 2").fails("tokens"),
+    "α fixed in the search": edit("totals, lengths, ended, length_penalty, pad_id", "totals, lengths, ended, pad_id=pad_id").fails(
+        "tokens", names="is not passed on to"
+    ),
+    "α fixed at the end": edit("sequence_scores(totals, lengths, length_penalty)", "sequence_scores(totals, lengths)").fails(
+        "tokens", names="is not passed on to"
+    ),
+    "pad fixed": edit("ended, length_penalty, pad_id", "ended, length_penalty").fails("tokens", names="is not passed on to"),
+    "EOS fixed": edit("newest == eos_id", "newest == 2").fails("tokens", names="is taken to be 2"),
     "BOS fixed": edit("(len(src), beam_size, 1), bos_id", "(len(src), beam_size, 1), 1").fails("tokens"),
     "begins with PAD": edit("(len(src), beam_size, 1), bos_id", "(len(src), beam_size, 1), pad_id").fails("tokens"),
-    "one token too few": edit("tokens.size(-1) <= max_len", "tokens.size(-1) < max_len").fails("tokens"),
-    "one token too many": edit("tokens.size(-1) <= max_len", "tokens.size(-1) <= max_len + 1").fails("tokens"),
-    "the first that ends stops all": edit("not ended.all()", "not ended.any()").fails("tokens"),
+    "one token too few": edit("tokens.size(-1) <= max_len", "tokens.size(-1) < max_len").fails("tokens", names="one step is missing: BOS counts"),
+    "one token too many": edit("tokens.size(-1) <= max_len", "tokens.size(-1) <= max_len + 1").fails("tokens", names="one step too many is taken"),
+    "the first that ends stops all": edit("not ended.all()", "not ended.any()").fails("tokens", names="the search stops as soon as"),
     "one source stops all": edit("not ended.all()", "not ended.all(dim=1).any()").fails("tokens"),
     "a loop without an end": edit("tokens.size(-1) <= max_len and ", "").fails("mode"),
-    "all of the beam begin": edit("totals[:, 0] = 0.0", "totals[:] = 0.0").fails("tokens"),
+    "all of the beam begin": edit("totals[:, 0] = 0.0", "totals[:] = 0.0").fails("tokens", names="decoding is greedy: all sequences of"),
     "greedy": edit(
         LOOP,
         "memory, sources = memory[::beam_size], sources[::beam_size]\nbeam_size = 1\n"
         "tokens, totals, lengths, ended = (x[:, :1] for x in (tokens, totals, lengths, ended))\n…",
-    ).fails("tokens"),
+    ).fails("tokens", names="decoding is greedy: all sequences of"),
     "sources mixed up": edits(
         ("src.repeat_interleave(beam_size, dim=0)", "src.repeat(beam_size, 1)"), (".repeat_interleave(beam_size, dim=0)\n", ".repeat(beam_size, 1, 1)\n")
     ).fails("tokens"),
-    "beams and sources exchanged": edit("unflatten(0, (len(src), beam_size))", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails("tokens"),
+    "beams and sources exchanged": edit("unflatten(0, (len(src), beam_size))", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails(
+        "tokens", names="mixes the sources with the sequences"
+    ),
     "rows of the tokens exchanged": edit("tokens.flatten(0, 1)", "tokens.transpose(0, 1).flatten(0, 1)").fails("tokens"),
     "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens"),
     "totals start anew": edit("parents, newest, totals =", "totals = torch.where(totals.isinf(), totals, 0.0)\n…").fails("tokens"),
@@ -151,7 +159,7 @@ TRICKS = {
         model.train(was_training)
         real = (tokens[:, 1:] == eos_id).cumsum(1).cumsum(1) < 2
         totals = (log_probs.gather(2, tokens[:, 1:, None])[..., 0] * real).sum(1)
-        return tokens, sequence_scores(totals, real.sum(1), length_penalty)
+        return tokens, sequence_scores(totals, real.sum(1), length_penalty).named("decoding is greedy: all sequences of"),
     """).fails("tokens"),
     "on the CPU": edit("return tokens, scores", "return tokens.cpu(), scores.cpu()").fails("tokens", "is on the device cpu"),
     "the scores carry no gradients, the model does": edits(

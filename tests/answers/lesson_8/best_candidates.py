@@ -29,11 +29,11 @@ WRONG = {
     "α fixed": edit("sequence_scores(candidates, lengths, length_penalty)", "sequence_scores(candidates, lengths)").fails(
         "", "wrong values", names="α|penalty"
     ),
-    "the other way round": edit("torch.where(ended.", "torch.where(~ended.").fails("", "wrong values"),
+    "the other way round": edit("torch.where(ended.", "torch.where(~ended.").fails("", "wrong values", names="those go on that have ended,"),
     "the best token of each": body("""
         best = torch.where(ended, torch.zeros_like(totals), log_probs.max(-1).values)
         tokens = log_probs.argmax(-1).masked_fill(ended, pad_id)
-        return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best
+        return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best.named("each sequence goes on with its"),
     """).fails("", "wrong values"),
     "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "wrong values"),
     "over tokens only": edit("scores.flatten(1).topk", "scores.topk").fails("", "raised"),
@@ -42,9 +42,13 @@ WRONG = {
         ("candidates.flatten(1).gather(1, best)", "candidates.flatten()[best]"),
     ).fails(""),
     "one too many": edit("topk(beam_size)", "topk(beam_size + 1)").fails("", "wrong shape"),
-    "the totals as they were": edit("candidates.flatten(1).gather(1, best)", "totals.gather(1, best // vocab_size)").fails("", "wrong values"),
+    "the totals as they were": edit("candidates.flatten(1).gather(1, best)", "totals.gather(1, best // vocab_size)").fails(
+        "", "wrong values", names="the totals before the newest token"
+    ),
     "the totals not picked": edit("candidates.flatten(1).gather(1, best)", "totals").fails("", "wrong values"),
-    "only the new log-probabilities": edit("candidates.flatten(1).gather", "log_probs.flatten(1).gather").fails("", "wrong values"),
+    "only the new log-probabilities": edit("candidates.flatten(1).gather", "log_probs.flatten(1).gather").fails(
+        "", "wrong values", names="the log-probability of the newest token"
+    ),
     "probabilities added": edit("+ log_probs", "+ log_probs.exp()").fails("", "wrong values"),
     "the scores go on": edit("candidates = totals…", "candidates = sequence_scores(totals, lengths, length_penalty).unsqueeze(-1) + log_probs").fails(
         "", "wrong values"
@@ -73,7 +77,7 @@ WRONG = {
         scores = sequence_scores(candidates, (lengths + ~ended)[..., None], length_penalty)
         tokens = scores.argmax(-1)
         order = scores.amax(-1).argsort(-1, descending=True)
-        return order, tokens.gather(1, order), candidates.gather(2, tokens[..., None])[..., 0].gather(1, order)
+        return order, tokens.gather(1, order), candidates.gather(2, tokens[..., None])[..., 0].gather(1, order).named("each sequence goes on with its"),
     """).fails("", "wrong values"),
     "softmax over all candidates": edit(
         "candidates = totals.unsqueeze(-1) + log_probs", "candidates = (totals.unsqueeze(-1) + log_probs).flatten(1).log_softmax(-1).view_as(log_probs)"

@@ -21,15 +21,15 @@ WRONG = {
     "never cut anew": edit("cut = {word: merge_pair…", "pass").fails("", "again and again"),
     "pieces, not pairs": edit("merges.append(best)", 'merges.append("".join(best))').fails("", "merged pieces are returned"),
     "one too few": edit("len(merges) < num_merges", "len(merges) < num_merges - 1").fails("", "one merge too few"),
-    "one too many": edit("len(merges) < num_merges", "len(merges) <= num_merges").fails(""),
+    "one too many": edit("len(merges) < num_merges", "len(merges) <= num_merges").fails("", names="one merge too many"),
     "no end": edit("if not counts:\n            return merges", "").fails(""),
     "ties to the longer piece": edit("(-counts[pair], pair)", "(-counts[pair], -len(pair[0] + pair[1]), pair)").fails(""),
     "ties by the joined text": edit("(-counts[pair], pair)", '(-counts[pair], "".join(pair))'),
     "the first word only": edit("counts[pair] = counts.get(pair, 0) + words[word]", "counts[pair] = words[word]").fails(""),
     "pairs two apart": edit("zip(pieces, pieces[1:])", "zip(pieces, pieces[2:])").fails(""),
     "every other pair": edit("zip(pieces, pieces[1:])", "zip(pieces[::2], pieces[1::2])").fails(""),
-    "counts of before are kept": edit("counts = {}", "counts = dict(counts) if merges else {}").fails("", names="again and again"),
-    "pairs that occur once are left": edit("if not counts:", "if not counts or max(counts.values()) < 2:").fails(""),
+    "counts of before are kept": edit("counts = {}", "counts = dict(counts) if merges else {}").fails("", names="counts of earlier rounds are kept"),
+    "pairs that occur once are left": edit("if not counts:", "if not counts or max(counts.values()) < 2:").fails("", names="occur only once"),
     "words joined first": body("""
         pieces = [letter for word, count in words.items() for letter in word * count]
         merges = []
@@ -43,9 +43,9 @@ WRONG = {
     """).fails(""),
     "sets of pieces": edit("merges.append(best)", "merges.append(set(best))").fails(""),
     "cut from the letters each time": edit("merge_pair(pieces, best) for word, pieces in cut.items()", "merge_pair(list(word), best) for word in cut").fails(
-        ""
+        "", names="begins with letters"
     ),
-    "the end of a word marked": edit("list(word) for", '[*word, "</w>"] for').fails(""),
+    "the end of a word marked": edit("list(word) for", '[*word, "</w>"] for').fails("", names="mark at their end"),
     "pairs that overlap count once": edit(
         "for pair in zip(pieces, pieces[1:]):\n                counts[pair] = counts.get(pair, 0) + words[word]",
         """last = None

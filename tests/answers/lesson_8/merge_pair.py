@@ -40,17 +40,17 @@ WRONG = {
             rest = rest[count:]
         return merged
     """).fails("", "spelled like the pair"),
-    "goes on by one": edit("i += 2", "i += 1").fails(""),
+    "goes on by one": edit("i += 2", "i += 1").fails("", names="second piece of a pair comes once more"),
     "either order": edit("if tuple(pieces[i : i + 2]) == pair:", "if sorted(pieces[i : i + 2]) == sorted(pair):").fails(""),
     "either piece": edit("if tuple(pieces[i : i + 2]) == pair:", "if i + 1 < len(pieces) and (pieces[i] == pair[0] or pieces[i + 1] == pair[1]):").fails(""),
     "the first piece is enough": edit("if tuple(pieces[i : i + 2]) == pair:", "if i + 1 < len(pieces) and pieces[i] == pair[0]:").fails(""),
-    "pairs are kept as pairs": edit("pieces[i] + pieces[i + 1]", "(pieces[i], pieces[i + 1])").fails(""),
+    "pairs are kept as pairs": edit("pieces[i] + pieces[i + 1]", "(pieces[i], pieces[i + 1])").fails("", names="stay a pair"),
     "a text": edit("return merged", 'return " ".join(merged)').fails("", "should be a list"),
     "returns nothing": edit("return merged", "").fails("", "Is there a `return`", names="None"),
     "beyond the end": edit("if tuple(pieces[i : i + 2]) == pair:", "if (pieces[i], pieces[i + 1]) == pair:").fails(""),
     "an empty word has a piece": edit("return merged", 'return merged or [""]').fails(""),
     "at even places only": edit("if tuple", "if i % 2 == 0 and tuple").fails("", names="nothing is joined"),
-    "two places on, always": edit("i += 1", "i += 2").fails(""),
+    "two places on, always": edit("i += 1", "i += 2").fails("", names="every other place only"),
     "a list is no tuple": edit("tuple(pieces[i : i + 2])", "pieces[i : i + 2]").fails("", "nothing is joined"),
     "what is joined is not appended": edit("merged.append(pieces[i] + pieces[i + 1])", "pass").fails("", "what is joined gets lost"),
     "the last piece once more": body("""
