@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from datetime import date
 
 import matrix
 import pytest
@@ -21,6 +20,23 @@ WRONG_ANSWERS = [(lesson, wrong) for lesson, table in WRONG.items() for wrong in
 AIMED = [(lesson, wrong) for lesson, wrong in WRONG_ANSWERS if wrong.check is not None]
 RIGHT_ANSWERS = [(lesson, right) for lesson, table in RIGHT.items() for right in table]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
+
+# Two that give the same on all inputs of their checks, so that a message names neither.
+NEITHER_IS_NAMED = {
+    (
+        "the distance is turned round: the key's place minus the query's",
+        "the softmax still runs over the queries, and the weights are transposed",
+    ),
+    (
+        "`10000 ** 2 * i / d_model` is (10000 ** 2) * i / d_model: the exponent needs parentheses",
+        "the exponent is doubled: an even column's number already is the paper's 2i",
+    ),
+    (
+        "the longest piece that fits is taken, instead of the merges in their order",
+        "two neighbours are joined wherever they make a piece, by whatever merge",
+    ),
+    ("each word is encoded by itself, and the spaces between them are lost", "spaces are lost"),
+}
 
 
 def title(answer: object) -> str:
@@ -49,13 +65,14 @@ def test_two_slips_of_a_check_differ_somewhere(lesson: str, name: str) -> None:
         for one, other in itertools.combinations(sorted(values), 2):
             pair = what, one, other
             differ[pair] = differ.get(pair, False) or not matrix.alike(values[one], values[other])
-    assert not [pair for pair, is_told_apart in differ.items() if not is_told_apart]
+    alike = {pair[1:] for pair, is_told_apart in differ.items() if not is_told_apart}
+    assert alike <= NEITHER_IS_NAMED, alike - NEITHER_IS_NAMED
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_of_two_slips_together_no_third_is_named(lesson: str, name: str) -> None:
-    """Where an answer makes two mistakes, what a message names is one of them; a few pairs, others each day."""
-    _, wrong = two_slips.misnamed(lesson, name, most=8, seed=date.today().toordinal())
+    """Where an answer makes two mistakes, what a message names is one of them; a few pairs here, all by `make pairs`."""
+    _, wrong = two_slips.misnamed(lesson, name, most=8, seed=1)
     assert not wrong, wrong
 
 

@@ -20,6 +20,16 @@ import matrix
 from answers import Wrong
 from support.classroom import classroom
 
+# What two mistakes together may be in truth: these sentences say so of their values, whoever made them.
+TRUE_OF_BOTH = {
+    "True marks the future, which must be blocked (True = may attend)",
+    "`weight` and `bias` are not used",
+    "the ReLU comes after the second layer",
+    "the biases of the layers are left out",
+    "the output layer scores the source, too",
+    "there is no warm-up",
+}
+
 
 def pairs(lesson: str, exercise: str, most: int | None = None, seed: int = 0) -> list[tuple[Wrong, Wrong, str]]:
     """Two mistakes and the source in which both are made; `most` of all pairs, drawn by `seed`."""
@@ -57,7 +67,7 @@ def misnamed(lesson: str, exercise: str, most: int | None = None, seed: int = 0)
         results = tuple(classroom(lesson).grade({exercise: source}, exercise=exercise))
         words = [wanted for each in (one, other) if (wanted := matrix.words(each)) is not None]
         for slip in matrix.slips(results):
-            if not any(each.search(slip) for each in words):
+            if slip not in TRUE_OF_BOTH and not any(each.search(slip) for each in words):
                 wrong.append(f"`{one.what}` and `{other.what}` are told that {slip}.")
     return len(tried), wrong
 

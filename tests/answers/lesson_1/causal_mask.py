@@ -17,7 +17,7 @@ WRONG = {
     "only one token back": edit("torch.tril…", "….triu(-1)").fails("values", "only itself and the one before"),
     "all True": edit("torch.tril…", "torch.ones(size, size).bool()").fails("values", "nothing is masked"),
     "floats": edit(", dtype=torch.bool", "").fails("shape", "wrong dtype"),
-    "extra dimensions": edit("dtype=…", "…[None, None]").fails("shape", "wrong shape"),
+    "extra dimensions": edit("dtype=…", "…[None, None]").fails("shape", "which broadcasting adds"),
     "size 4 hard-coded": edit("torch.ones(size, size", "torch.ones(4, 4").fails("values", "wrong shape"),
     "block_size 256, as in GPT code": edit("torch.tril…", "torch.ones(256, 256).tril()[:size, :size].bool()"),
     "additive −inf mask": edit("torch.tril…", "torch.triu(torch.full((size, size), -math.inf), diagonal=1)").named("additive|−∞|-inf|True marks"),

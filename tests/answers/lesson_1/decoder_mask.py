@@ -9,7 +9,7 @@ WRONG = {
     "padding blocks rows": edit("padding_mask(tokens, pad_id)", "….mT").fails("values", "only the future is blocked"),
     "pad id not passed on": edit("tokens, pad_id", "tokens").fails("values", "taken to be 0"),
     "True marks what is blocked": edit("padding_mask(…", "~(…)").fails("values", "marks what is blocked"),
-    "three dimensions": edit("padding_mask(…", "(…)[:, 0]").fails("shape", "wrong shape"),
+    "three dimensions": edit("padding_mask(…", "(…)[:, 0]").fails("shape", "for heads is missing"),
     "the first sentence for all": edit("padding_mask(…", "(…)[:1].expand(len(tokens), -1, -1, -1)").fails("values", "padding of the first"),
     "flipped triangle": edit("& past", "….mT").fails("values", "upside down"),
     "returns nothing": edit("return padding_mask", "padding_mask").fails("shape", "is None"),

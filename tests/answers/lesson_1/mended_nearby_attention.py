@@ -12,7 +12,7 @@ WRONG = {
         ("scores = scores.masked_fill(distance < 0, -math.inf)\n", ""),
         ("scores.softmax(dim=1)", "scores.softmax(dim=1).masked_fill(distance < 0, 0.0)"),
         on=BARE,
-    ).fails("", "wrong values"),
+    ).fails("", "hidden after the softmax"),
     "no mask": edit("scores = scores.masked_fill(distance < 0, -math.inf)\n", "", on=BARE).fails("", "no future word"),
     "the mask turned round": edit("distance < 0", "distance > 0").fails("", "past is hidden"),
     "the mask turned round, the bug untouched": edits(("distance < 0", "distance > 0"), ("dim=1", "dim=0")).fails(

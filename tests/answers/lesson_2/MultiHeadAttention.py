@@ -95,7 +95,7 @@ WRONG = {
     "weights averaged over the heads": edit("weights.detach()", "….mean(1)").fails("weights", "averaged"),
     "weights attached": edit("weights.detach()", "weights").fails("weights", "still attached"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
-    "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "wrong values"),
+    "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "In eval mode"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").fails("dropout", "0.25"),
     "dropout on the output": edits(("mask, self.dropout)", "mask)"), ("return self…", "return self.dropout(self.w_o(merge_heads(output)))")).fails(
         "dropout", "entries of the output"

@@ -40,7 +40,7 @@ WRONG = {
     "returns nothing in training": edit("return self…", "y = x + self.encoding[:seq_len]\nif self.training:\n    self.dropout(y)\nelse:\n    return y").fails(
         "layer", "is None"
     ),
-    "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no `encoding`"),
+    "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no buffer `encoding`"),
     "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails("layer", "no entry of `layer(x)` is dropped"),
     "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails("layer", "before the encoding is added"),
     "dropout on the encoding": edit("self.dropout(…", "x + self.dropout(self.encoding[:seq_len])").fails("layer", "on the encoding only"),

@@ -6,7 +6,7 @@ WRONG = {
     "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
         "values", "the gradient of `layer(x, memory)`"
     ),
-    "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "wrong values", names="sees the future"),
+    "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "changes when", names="sees the future"),
     "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails("values", "No gradient flows back to `memory`"),
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
     "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails(
@@ -134,8 +134,8 @@ TRICKS = {
     "source mask only beside a target mask": edit("memory, memory, src_mask)", "memory, memory, None if tgt_mask is None else src_mask)").fails(
         "values", "layer(x, memory, src_mask"
     ),
-    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails("masks", "wrong values"),
-    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails("masks", "wrong values", names="sees the future"),
+    "mask in evaluation only": edit("x, x, x, tgt_mask", "x, x, x, None if self.training else tgt_mask").fails("masks", "changes when"),
+    "mask in training only": edit("x, x, x, tgt_mask", "… if self.training else None").fails("masks", "changes when", names="sees the future"),
     "src mask dropped in train": edit("src_mask)", "None if self.training else …", on=BARE).named("mask"),
     "tgt mask first head/batch only": edit("None):", "…\n    if tgt_mask is not None and tgt_mask.dim()==4: tgt_mask=tgt_mask[:1,:1]", on=BARE),
     "src mask first row only (query dependent src mask)": edit("None):", "…\n    if src_mask is not None: src_mask=src_mask[...,:1,:]", on=BARE),

@@ -16,7 +16,7 @@ WRONG = {
     ),
     "second residual from the input, by another name": edits(
         ("x = self.add_norm_1(x,", "first = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(first)")
-    ).fails("dropout", "even in eval mode", names="starts from the layer's input"),
+    ).fails("values", names="starts from the layer's input"),
     "network reads the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.add_norm_2(x,", "self.add_norm_2(y,")).fails(
         "values", "network reads the layer's input"
     ),

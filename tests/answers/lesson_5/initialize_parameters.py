@@ -11,14 +11,14 @@ WRONG = {
         for module in model.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
-    """).fails("", "`table.weight` stays the same"),
-    "biases set to zero": edit("if parameter…_(parameter)", "…\nelse:\n    nn.init.zeros_(parameter)").fails("", "wrong values"),
+    """).fails("", "is not drawn"),
+    "biases set to zero": edit("if parameter…_(parameter)", "…\nelse:\n    nn.init.zeros_(parameter)").fails("", "changes when"),
     "new parameters": body("""
         for module in model.modules():
             if getattr(module, "weight", None) is not None and module.weight.dim() > 1:
                 module.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty_like(module.weight)))
     """).fails("", "is a new parameter"),
-    "does nothing": edit("nn.init…", "pass").fails("", "stays the same"),
+    "does nothing": edit("nn.init…", "pass").fails("", "is not drawn"),
     "only direct children": body("""
         for module in model.children():
             for parameter in module.parameters(recurse=False):
@@ -30,7 +30,7 @@ WRONG = {
         for name, p in model.named_parameters():
             if "weight" in name and p.dim() > 1:
                 nn.init.xavier_uniform_(p)
-    """).fails("", "`bare.query` stays the same"),
+    """).fails("", "is not drawn"),
     "frozen on the way": edit("nn.init", "parameter.requires_grad_(False)\n…").fails("", "is frozen now"),
     "new data in float32": edit("with torch…shape)))", "p.data = nn.init.xavier_uniform_(torch.empty(p.shape))", on="one-sided").named("dtype"),
     "gain of relu": edit("xavier_uniform_(…", "xavier_uniform_(parameter, gain=2**0.5)"),

@@ -71,7 +71,7 @@ TRICKS = {
             else:
                 _kept["k"], _kept["v"] = torch.cat([_kept["k"], key], -2), torch.cat([_kept["v"], value], -2)
             return scaled_dot_product_attention(query, _kept["k"], _kept["v"])[0], (_kept["k"], _kept["v"])
-    """).fails("", "a different token"),
+    """).fails("", "another token"),
     "a window of five": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key[..., -5:, :], value[..., -5:, :])").fails(
         "", "wrong values"
     ),

@@ -74,7 +74,7 @@ WRONG = {
     "a generator": edit("return [tuple(", "yield from [tuple(").fails("pairs", "should return a list"),
     "another error": edit("ValueError", "IndexError").fails("pairs", "wrong error"),
     "source and target must fit together": edit("longest = max(len(ids) for ids in pair)", "longest = sum(len(ids) for ids in pair)").fails("pairs"),
-    "half of it by the seed": edit("generator.shuffle(batches)", "random.shuffle(batches)").fails("order", "Two calls with seed"),
+    "half of it by the seed": edit("generator.shuffle(batches)", "random.shuffle(batches)").fails("order", "random numbers"),
     "ties by what the pairs hold": edit("len(pair[0]))", "(len(pair[0]), pair))").fails("order", "together in a batch"),
 }
 
