@@ -71,7 +71,7 @@ def test_two_slips_of_a_check_differ_somewhere(lesson: str, name: str) -> None:
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_of_two_slips_together_no_third_is_named(lesson: str, name: str) -> None:
-    """Where an answer makes two mistakes, what a message names is one of them; a few pairs here, all by `make pairs`."""
+    """Where an answer makes two mistakes, what a message names is one of them; `make pairs` tries all."""
     _, wrong = two_slips.misnamed(lesson, name, most=8, seed=1)
     assert not wrong, wrong
 
