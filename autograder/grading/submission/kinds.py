@@ -14,7 +14,7 @@ EXPORT = (
     "Hand in the notebook itself (.ipynb): in JupyterLab File → Download, in Colab File → Download → Download .ipynb."
 )
 FETCHED = "Fetch the notebook itself{}, and hand in that file."
-REPEATED = "Write it again with Jupyter: open the notebook there, save it, and hand it in."
+SAVED = "Save the notebook in Jupyter or Colab again, and hand in that file."
 
 MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)  # as git writes them, and others
 MOST_MARKS = 10_000  # that are looked at
@@ -97,10 +97,8 @@ KINDS = (
     _kind(rb"<\?xml|<[a-z!]", "a web page", EXPORT),
     _kind(rb"(?:diff --git |Index: |--- a/|From [0-9a-f]{40} )", "a list of changes (a patch)", EXPORT),
     _kind(rb"\\documentclass|%.{0,200}\n\\", "a text for LaTeX", EXPORT),
-    _kind(
-        rb"\{\s*(?:\xe2\x80\x9c|\xe2\x80\x9d|\xe2\x80\x9e)", "a notebook with the quotes of a word processor", REPEATED
-    ),
-    _kind(rb"\{\s*'", "a notebook as Python prints it, which is no JSON", REPEATED),
+    _kind(rb"\{\s*(?:\xe2\x80\x9c|\xe2\x80\x9d|\xe2\x80\x9e)", "a notebook with the quotes of a word processor", SAVED),
+    _kind(rb"\{\s*'", "a notebook as Python prints it, which is no JSON", SAVED),
     _kind(rb"\{\s*&quot;", "a notebook as a web page shows it", DOWNLOAD),
     _kind(rb"eyAg|eyJ|ewog|ewoJ", "a notebook in Base64", "Decode it (`base64 --decode`), and hand in what comes out."),
     _kind(rb"---\s*\n.{0,1000}\b(?:jupytext|kernelspec)\b", "a notebook as text (Jupytext)", EXPORT),
