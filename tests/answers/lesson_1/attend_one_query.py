@@ -40,7 +40,7 @@ WRONG = {
     "absolute scores": edit("(query * k).sum()", "….abs()"),
     "softmax of minus the scores": edit("torch.softmax(scores", "torch.softmax(-scores").named("minus|negative|sign|least"),
     "returns output and weights": edit("value))", "…, weights  # (d_v,)").named("one tensor"),
-    "keepdim": edit("return sum…", "return weights[None] @ value"),
+    "keepdim": edit("return sum…", "return weights[None] @ value").named("size 1 for the query is left over"),
     "returns a list": edit("return sum…", "return (weights @ value).tolist()"),
     "returns inside the loop": body("""
         scores = torch.stack([query @ k for k in key])

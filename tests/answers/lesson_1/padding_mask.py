@@ -37,7 +37,7 @@ WRONG = {
     "pad_id compared by is": body("""
         return torch.tensor([[[[t is not pad_id for t in row]]] for row in tokens.tolist()])
     """),
-    "(1, 1, batch, seq)": body("return (tokens != pad_id)[None, None]"),
+    "(1, 1, batch, seq)": body("return (tokens != pad_id)[None, None]").named("dimension of the queries instead of the batch"),
     "uint8": body("return (tokens != pad_id).byte()[:, None, None]").named("bool|uint8"),
 }
 

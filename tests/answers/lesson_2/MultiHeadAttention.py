@@ -140,7 +140,9 @@ WRONG = {
     "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))").fails("values", "after `w_o`"),
     "ReLU before the projection": edit("merge_heads(output)", "merge_heads(output).relu()").fails("values", "before `w_o`"),
     "num_heads and d_k exchanged": edit("self.num_heads = num_heads", "self.num_heads = d_model // num_heads").fails("values", "d_k are exchanged"),
-    "layer norm at the end": edit("return self…", "return F.layer_norm(self.w_o(merge_heads(output)), (query.size(1) * query.size(3),))"),
+    "layer norm at the end": edit("return self…", "return F.layer_norm(self.w_o(merge_heads(output)), (query.size(1) * query.size(3),))").named(
+        "layer norm stands after"
+    ),
     "query scaled by √d_k before (no scale in effect)": edit("(query,", "(query * math.sqrt(query.size(-1)),").named("not divided by √d_k"),
     "value and output projections swapped": edits(("self.w_v(value)", "self.w_o(value)"), ("return self…", "return self.w_v(merge_heads(output))")).named(
         "swapped"
@@ -355,7 +357,9 @@ TRICKS = {
     "key is the value whenever they are as long": edit("query = split_heads(", "if query.size(1) != key.size(1) or True:\n    value = key\n…").named(
         "`w_v` projects the key"
     ),
-    "causal whenever the mask is None": edit("query = split_heads(", "if mask is None:\n    mask = torch.ones(query.size(1), key.size(1)).tril().bool()\n…"),
+    "causal whenever the mask is None": edit(
+        "query = split_heads(", "if mask is None:\n    mask = torch.ones(query.size(1), key.size(1)).tril().bool()\n…"
+    ).named("future is hidden"),
     "causal whenever query is key": edit(
         "output, weights…",
         "if mask is None and query is key:\n"
@@ -363,7 +367,7 @@ TRICKS = {
         "if mask is None and query.size(2) == key.size(2):\n"
         "    mask = torch.ones(query.size(2), key.size(2)).tril().bool()\n"
         "…",
-    ),
+    ).named("future is hidden"),
     "mask causal in training only": edit("output, weights…", "mask = mask if self.training else None\n…").named("mask"),
     "no projection in eval mode": edit("return self…", "… if self.training else merge_heads(output)").named("`w_o`"),
     "mask of one head for all": edit("output,", "if mask is not None and mask.dim() == 4:\n    mask = mask[:, :1]\n…"),

@@ -11,7 +11,9 @@ WRONG = {
     "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "added up or averaged"),
     "sums the heads": edit("return x…", "return x.sum(1)").named("added up or averaged"),
     "concatenates along the sequence": edit("return x…", "return torch.cat(x.unbind(1), dim=1)").named("the sequence and the heads are joined"),
-    "transpose(2, 3) before flattening": edit("return…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)"),
+    "transpose(2, 3) before flattening": edit("return…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)").named(
+        "columns of each head are swapped"
+    ),
     "detached": edit("return x…", "return x.transpose(1, 2).flatten(2).detach()").named("gradient"),
     "through NumPy": edit("return x…", "return torch.from_numpy(x.detach().numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))").named("gradient"),
     "float32 table filled": edit(

@@ -24,7 +24,9 @@ WRONG = {
         "d_k are exchanged"
     ),
     "heads first": edit("transpose(1, 2)", "permute(2, 0, 1, 3)  # (batch, num_heads, seq_len, d_k)").named("before the batch"),
-    "permuted to (batch, heads, d_k, seq)": edit("transpose(1, 2)", "permute(0, 2, 3, 1)  # (batch, num_heads, seq_len, d_k)"),
+    "permuted to (batch, heads, d_k, seq)": edit("transpose(1, 2)", "permute(0, 2, 3, 1)  # (batch, num_heads, seq_len, d_k)").named(
+        "columns of each head are exchanged"
+    ),
     "right strides, wrong words: transpose(0, 1)": edit("(1, 2)", "(0, 1)  # (batch, num_heads, seq_len, d_k)"),
     "folded into the batch": edit("return x…", "return x.transpose(1, 2).flatten(0, 1)"),
     "tokens of each head reversed": edit("return x…", "return x.transpose(1, 2).flip(2)"),
