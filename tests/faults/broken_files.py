@@ -239,7 +239,7 @@ ROWS = [
     Row("another lesson", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED))), None, broken_notebooks.NOT_THIS_LESSON),
     Row("another lesson, under its own name", as_file(lambda nb: json.loads(json.dumps(broken_notebooks.RELEASED)), "02_multi_head_attention.ipynb"), None, broken_notebooks.NOT_THIS_LESSON, notes=("called `02_multi_head_attention.ipynb`",)),
     Row("all ids the same", as_file(each_cell(lambda c: c.update(id="same")))),
-    Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` was there 2 times",)),
+    Row("an answer twice", as_file(duplicate("causal_mask", "def causal_mask(size):\n    return None", behind=False)), notes=("`causal_mask` stood in 2 cells",)),
     Row("a check deleted", as_file(remove("check_causal_mask_values")), notes=("`check_causal_mask_values` had been deleted",)),
     Row("an answer deleted", as_file(remove("causal_mask")), ONE_LOST, notes=("`causal_mask` is not in the notebook",), says="is not written yet"),
     Row("cells stirred", as_file(shuffled), notes=("another order",)),

@@ -23,7 +23,7 @@ from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.dependencies import names_in as names_of
-from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, names_in
+from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, TAKES, names_in
 from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
 
 STUB_WORDS = "raise NotImplementedError"
@@ -156,7 +156,7 @@ class _Repair:
             place for place, text in texts.items() if text not in ("", released) and not self._is_stub(text, name)
         ]
         own = [place for place in range(len(self.submitted)) if self._defines(place, name)]
-        binding = [place for place in written if self._binds(place, name)]
+        binding = [place for place in written if self._binds(place, name, is_marked=True)]
         end = min((place for place, owner in enumerate(self.owners) if _is_check_of(owner, name)), default=MOST_CELLS)
         for places in (
             [place for place in binding if place < end],
@@ -204,13 +204,15 @@ class _Repair:
         node = definition(self.parsed(text), name)
         return isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Raise)
 
-    def _binds(self, place: int, name: str) -> bool:
-        """A cell gives a name its meaning, or would if it were Python."""
+    def _binds(self, place: int, name: str, *, is_marked: bool = False) -> bool:
+        """A cell gives a name its meaning; one with the mark of an answer also where it would, were it Python."""
         source = self.submitted[place].source
-        if name not in source:
+        if name not in source or TAKES in source:
             return False
         names = self.names(source, True)
-        return name in names.binds or (names.opaque and re.search(rf"\b(def|class)\s+{name}\b", source) is not None)
+        return name in names.binds or (
+            is_marked and names.opaque and re.search(rf"\b(def|class)\s+{name}\b", source) is not None
+        )
 
     def _defines(self, place: int, name: str) -> bool:
         """A cell of the student's own gives a name its meaning, and has not been taken for another."""
@@ -226,7 +228,7 @@ class _Repair:
             if cell.kind == "code"
             and self.owners[place] is not None
             and self._given_as(_normalised(cell.source)) is None
-            and definition(self.parsed(cell.source), name) is not None
+            and self._binds(place, name)
         ]
         return found[-1] if found else None
 
