@@ -101,7 +101,7 @@ def test_any_file_is_repaired_or_has_a_reason(raw: bytes) -> None:
 
 @given(sources, notebooks())
 def test_an_answer_in_its_own_cell_is_what_runs(source: str, notebook: dict[str, Any]) -> None:
-    """Where one cell has the answer's mark and something of its own in it, and no other binds the name, that is the answer."""
+    """Where one cell has the mark and something of its own in it, and no other binds the name, that is the answer."""
     answer = next(cell for cell in released()["cells"] if cell["id"] == "double")
     others = [cell for cell in submitted(dumped(notebook).encode()) or () if "double" not in cell.ids]
     (mine,) = cells_of(json.dumps({"cells": [{**answer, "source": source}]}).encode())
