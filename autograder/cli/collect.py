@@ -69,7 +69,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run_collect(arguments: argparse.Namespace) -> int:
     """Collect a lesson of the course around the current folder."""
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.collect.collect import CollectOptions, collect

@@ -35,9 +35,9 @@ def run_grade(arguments: argparse.Namespace) -> int:
     """Grade the course around the current folder."""
     from rich.console import Console
 
+    from autograder.course.quick_imports import quick_imports
     from autograder.grading.options import GradeOptions
     from autograder.grading.worker.client import GradingServer
-    from autograder.grading.worker.quick_imports import quick_imports
 
     options = GradeOptions(
         lessons=arguments.lessons,

@@ -26,7 +26,7 @@ def run_status(arguments: argparse.Namespace) -> int:
     """Say where the course around the current folder stands."""
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -58,7 +58,7 @@ def run_history(arguments: argparse.Namespace) -> int:
     """Say what grading again changed in the course around the current folder."""
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -104,7 +104,7 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write pages about the course around the current folder."""
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -143,7 +143,7 @@ def run_similar(arguments: argparse.Namespace) -> int:
     """Compare the hand-ins for a lesson of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -260,7 +260,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_export(arguments: argparse.Namespace) -> int:
     """Export from the gradebook of the course around the current folder."""
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -277,7 +277,7 @@ def run_export(arguments: argparse.Namespace) -> int:
 
 def run_hand_back(arguments: argparse.Namespace) -> int:
     """Put students' pages into one zip file, for a platform to hand back."""
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root

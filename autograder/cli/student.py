@@ -84,7 +84,7 @@ def run_due(arguments: argparse.Namespace) -> int:
         return 2
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -102,7 +102,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Show a student of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -120,7 +120,7 @@ def run_remove(arguments: argparse.Namespace) -> int:
     """Remove a student of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
@@ -140,7 +140,7 @@ def run_extend(arguments: argparse.Namespace) -> int:
         return 2
     from rich.console import Console
 
-    from autograder.grading.worker.quick_imports import quick_imports
+    from autograder.course.quick_imports import quick_imports
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root

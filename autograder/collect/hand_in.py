@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from autograder.collect.download import LARGEST, File, Unreadable, inside, safe_path
+from autograder.grading.submission.beside import OTHERS
 from autograder.grading.submission.reader import NOTEBOOK, TIME, plain
 
 MOST_BYTES = 200 * 2**20  # of one hand-in
 MOST_FILES = 2000
 MOST_ZIPS = 3  # in each other
 COPY = re.compile(r"[-( ](\d{1,2})\)?$")  # what platforms and browsers put behind a name that is there already
-OTHERS = "others"  # the folder of the notebooks that do not count
 SHOWN = 80  # letters of a name
 
 
@@ -117,7 +117,10 @@ class _Reader:
 
 
 def read(hand_in: HandIn, lesson: str) -> Contents:
-    """Read what is put into submitted/ of a hand-in: the notebook by the lesson's name, and beside it all else."""
+    """Read what is put into submitted/ of a hand-in: the notebook by the lesson's name, and in `OTHERS` all else.
+
+    A kernel finds what lies beside its notebook before Python's own modules; whoever opens this one would run it.
+    """
     contents = Contents(notes=list(hand_in.notes))
     reader = _Reader(contents)
     for place, file in enumerate(hand_in.files):
@@ -130,8 +133,7 @@ def read(hand_in: HandIn, lesson: str) -> Contents:
     for piece in reader.pieces:
         if piece is notebook:
             continue
-        path = safe_path(f"{OTHERS}/{piece.path}" if piece.is_notebook else str(piece.path))
-        contents.files[names.take(path)] = piece.data
+        contents.files[names.take(safe_path(f"{OTHERS}/{piece.path}"))] = piece.data
     if hand_in.time:
         contents.files[TIME] = f"{hand_in.time.astimezone(UTC).isoformat(timespec='seconds')}\n".encode()
     return contents

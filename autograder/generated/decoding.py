@@ -164,7 +164,9 @@ def exact_match(answer: Callable[..., object], *, seed: int = 0) -> None:
             )
             with check.case(**given), check.unchanged(**given):
                 result = answer(predicted, expected, pad_id=pad_id) if pad_id else answer(predicted, expected)
-                check.close(name, check.number(name, result), fraction)
+                with_zeros = torch.tensor(parts.exact_match(predicted, expected, 0))
+                slips = {"`pad_id` is taken to be 0": with_zeros} if with_zeros != fraction else {}
+                check.close(name, check.number(name, result), fraction, mistakes=slips)
 
 
 def mended_next(answer: Callable[..., Tensor], *, seed: int = 0) -> None:

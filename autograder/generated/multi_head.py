@@ -252,7 +252,11 @@ def attention_weights_dropout(answer: Callable[..., Any], *, seed: int = 0) -> N
                 check.true(not differ, "In eval mode, two calls of `attention(query, key, value)` differ.")
                 masked = weights[~allowed].any() or (weights[allowed] == 0).float().mean() > 0.3
                 if masked or not _are_weights(weights):
-                    continue  # these are not the weights under this mask, and the checks of values say so
+                    # These are not the weights under this mask, and the checks of values say so.
+                    one, other = (_shown(attention.train(), query, key, given)[0] for _ in range(2))
+                    verdict = f"In training, two calls of `attention(query, key, value)` are the same at dropout={p}."
+                    check.true(not torch.equal(one, other), verdict)
+                    continue
                 _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
     (x,) = tensors((2, 8, 12), seed=seed)
     for still in (answer(12, 3).train(), answer(12, 3, dropout=0.0).train()):

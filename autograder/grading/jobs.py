@@ -15,10 +15,11 @@ from traitlets.config import Config
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.written import asked
 from autograder.grading.results import Limits, Note, NoteKind, Result
+from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
 from autograder.grading.worker.client import GradingServer, GradingServerError
 
-VERSION = "4"  # of what grading comes to: another one grades all submissions anew
+VERSION = "5"  # of what grading comes to: another one grades all submissions anew
 
 
 class BrokenOff(CourseError):
@@ -33,6 +34,7 @@ class Job:
         reason: why it cannot be graded, found while it was read; "" as a rule.
         notes: what was odd about the file.
         handed_in: when, as its timestamp.txt says; a penalty for being late may depend on it.
+        beside: what was handed in beside the notebook, as `read_beside` packs it.
         digest: of all the others but `student`: the same digest, the same result.
     """
 
@@ -44,6 +46,7 @@ class Job:
     reason: str = ""
     notes: tuple[Note, ...] = ()
     handed_in: str = ""
+    beside: bytes = b""
 
     @property
     def digest(self) -> str:
@@ -52,7 +55,7 @@ class Job:
             (
                 _digest(VERSION, repr(self.limits)),
                 _digest(self.source),
-                _digest(self.submitted, self.reason, self.handed_in),
+                _digest(self.submitted, self.reason, self.handed_in, self.beside),
             )
         )
 
@@ -61,7 +64,7 @@ class Job:
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
         try:
-            result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits)
+            result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits, self.beside)
         except GradingServerError:
             raise
         except Exception as error:
@@ -98,14 +101,16 @@ def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Lim
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
         path, notes = find(folder, lesson)
+        beside, left_out = read_beside(path, limits.file_bytes // 2)
         return Job(
             student,
             lesson,
             source,
             bytes_of(path),
             limits,
-            notes=tuple(Note(NoteKind.FILE, text) for text in notes),
+            notes=tuple(Note(NoteKind.FILE, text) for text in (*notes, *left_out)),
             handed_in=handed_in,
+            beside=beside,
         )
     except Exception as error:
         reason = (

@@ -19,6 +19,7 @@ from autograder.course.paths import Course
 from autograder.course.written import asked
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
+from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
@@ -41,6 +42,8 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
             raise NbGraderException(f"{where['student']}, {where['assignment']}: {reason}")
         for note in repaired.notes:
             self.log.warning("%s, %s: %s", where["student"], where["assignment"], note)
+        if version := str((nb.metadata.get("language_info") or {}).get("version", "")):  # a cause may be told by it
+            repaired.notebook.metadata["language_info"] = {"name": "python", "version": version}
         repaired.notebook.metadata["autograder"] = {"notes": [note.text for note in repaired.notes]}
         return repaired.notebook, resources
 
@@ -65,9 +68,11 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         where = resources["nbgrader"]
         limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
         source, submitted = prepared(_lesson(self, where), self.config), json.dumps(nb).encode()
+        handed_in = Path(resources["metadata"]["path"], f"{where['notebook']}.ipynb")
+        beside, left_out = read_beside(handed_in, limits.file_bytes // 2)
         try:
             warm = _warm(self.unprotected)
-            result = warm.grade(where["student"], where["assignment"], source, submitted, limits)
+            result = warm.grade(where["student"], where["assignment"], source, submitted, limits, beside)
         except GradingServerError as error:
             _warm.cache_clear()
             raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None
@@ -80,7 +85,11 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
             if cell.cell_type == "code":
                 cell.outputs = outputs.get(cell.id, [])
-        notes = [*(nb.metadata.get("autograder") or {}).get("notes", ()), *(note.text for note in result.notes)]
+        notes = [
+            *(nb.metadata.get("autograder") or {}).get("notes", ()),
+            *left_out,
+            *(note.text for note in result.notes),
+        ]
         nb.metadata["autograder"] = {"notes": notes}
         return nb, resources
 

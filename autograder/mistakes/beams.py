@@ -102,8 +102,10 @@ def candidates(
     log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, length_penalty: float, pad_id: int
 ) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     """Parents, tokens and totals, each (batch, beam_size), that may be chosen."""
-    given = log_probs, totals, lengths, ended, length_penalty, pad_id
-    return {slip: edited(best_candidates, *edits)(*given) for slip, edits in _CANDIDATES.items()}
+    before = log_probs, totals, lengths, ended
+    return {
+        slip: edited(best_candidates, *edits)(*before, length_penalty, pad_id) for slip, edits in _CANDIDATES.items()
+    }
 
 
 _ENDS, _COUNTS = "ended = ended | (newest == eos_id)", "lengths = lengths + (~ended).long()"

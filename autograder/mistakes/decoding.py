@@ -21,6 +21,8 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
             -1
         ),
         "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
+        "the whole batch gets one token: `argmax` is not told the dimension": logits[:, -1].argmax(),
+        "the last entry of the vocabulary is looked at, not the last position": logits[..., -1].argmax(-1),
         "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
@@ -31,11 +33,14 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
 
 
-def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id: int, pad_id: int) -> dict[str, Tensor]:
+def greedy_decode(
+    script: Tensor, steps: int, max_len: int, bos_id: int, eos_id: int, pad_id: int, src_len: int = 99
+) -> dict[str, Tensor]:
     """Outputs of a model that says `script` (batch, ≥ steps): rows that go on, or stop, where they should not.
 
     Args:
         steps: how many tokens the right answer writes after BOS, `max_len` at most.
+        src_len: how long the sources are, padding included.
     """
     said = script[:, :steps]
     ended = (said == eos_id).cumsum(dim=1) > 0  # from a row's EOS on
@@ -56,6 +61,9 @@ def greedy_decode(script: Tensor, steps: int, max_len: int, bos_id: int, eos_id:
         "the decoder gets another memory than the one that the encoder made of the source": F.pad(begin, (0, steps)),
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
+        "rows stop when they are as long as the source": torch.cat([begin, right[:, : src_len - 1]], dim=1),
+        "rows get one token more than the source is long": torch.cat([begin, right[:, : src_len + 1]], dim=1),
+        "rows get as many tokens as the source is long": torch.cat([begin, right[:, :src_len]], dim=1),
         "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
         "the last token is missing: the loop stops one too early, or the end is cut off": torch.cat(
             [begin, right[:, :-1]], dim=1
@@ -107,6 +115,10 @@ def _exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, 
             (same | ~real).all(1)
         ),
         "only the real tokens of what is predicted are looked at": mean((same | (one == pad_id)).all(1)),
+        "columns are counted, not rows": mean(same.all(0)),
+        "rows of different widths are never equal, as when the padding comes at the left": mean(
+            (_left(predicted, width, pad_id) == _left(expected, width, pad_id)).all(1)
+        ),
         "a single right token is enough": mean(same.any(1)),
         "the sums of the rows are compared, not their tokens": mean(one.sum(1) == two.sum(1)),
         "the tokens of a row may stand in any order": mean((one.sort(1).values == two.sort(1).values).all(1)),
@@ -116,6 +128,10 @@ def _exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, 
         "wrong rows are counted instead of right ones": 1 - mean(same.all(1)),
         "it is a percentage, not a fraction": 100 * mean(same.all(1)),
     }
+
+
+def _left(tokens: Tensor, width: int, pad_id: int) -> Tensor:
+    return F.pad(tokens, (width - tokens.size(1), 0), value=pad_id)
 
 
 def exact_matches(

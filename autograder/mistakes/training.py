@@ -20,6 +20,7 @@ def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
         "the input is not shifted: the decoder is given the tokens that it has to predict": tgt[:, 1:],
         "the last token is not taken off": tgt,
         "BOS is missing: the first token is taken off, and the last one, too": tgt[:, 1:-1],
+        "the last sentence is taken off, not the last token": tgt[:-1],
     }
 
 
@@ -29,6 +30,8 @@ def labels(tgt: Tensor) -> dict[str, Tensor]:
         "the labels are not shifted: they are the tokens that are given, not those that follow": tgt[:, :-1],
         "BOS is not taken off": tgt,
         "the labels are shifted by two": tgt[:, 2:],
+        "the last token is taken off, too": tgt[:, 1:-1],
+        "the first sentence is taken off, not the first token": tgt[1:],
         "the first token comes round again at the end": tgt.roll(-1, dims=1),
     }
 
@@ -38,7 +41,11 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
     vocab_size, real = logits.size(-1), labels != pad_id
     log_probs = logits.log_softmax(-1)
     right_ones = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    losses = -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
+
+    def losses_with(smoothing: float) -> Tensor:
+        return -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
+
+    losses = losses_with(smoothing)
     others = log_probs.sum(-1) - right_ones
     not_pad = others - log_probs[..., pad_id]
     right = losses[real].mean()
@@ -98,6 +105,11 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
                 )
             ),
             "the sign is missing": -right,
+            "`smoothing` is not used, and 0.1 is": losses_with(0.1)[real].mean(),
+            "`pad_id` is not used, and 0 is": losses[labels != 0].mean(),
+            "the entropy of the smoothed labels is taken off, and the sum is divided by the number of all positions": (
+                (right - entropy) * real.sum() / labels.numel()
+            ),
         },
         right,
     )
@@ -132,6 +144,16 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
         "steps are counted from 0: one is added to `step`": rates(
             lambda s: width * min((s + 1) ** -0.5, (s + 1) * warmup_steps**-1.5)
         ),
+        "d_model^−0.5 multiplies the first of the two only": rates(
+            lambda s: min(width * s**-0.5, s * warmup_steps**-1.5)
+        ),
+        "the product step · warmup_steps has the exponent −1.5, not warmup_steps alone": rates(
+            lambda s: width * min(s**-0.5, (s * warmup_steps) ** -1.5)
+        ),
+        "warmup_steps has the exponent 1.5 instead of −1.5": rates(
+            lambda s: width * min(s**-0.5, s * warmup_steps**1.5)
+        ),
+        "step has the exponent 0.5 instead of −0.5": rates(lambda s: width * min(s**0.5, s * warmup_steps**-1.5)),
         "the rate falls with 1 / step instead of its root": rates(
             lambda s: width * min(warmup_steps**0.5 / s, s * warmup_steps**-1.5)
         ),
@@ -160,6 +182,10 @@ def evaluated_loss(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
     return possible(
         {
             "the batches are averaged, so that tokens of small batches weigh more": means.mean(),
+            "the batches weigh as much as they have sentences, not as they have tokens": (
+                means * torch.tensor([float(len(wanted)) for wanted in labels])
+            ).sum()
+            / sum(map(len, labels)),
             "the labels are smoothed": losses(reduction="sum", label_smoothing=0.1).sum() / real,
             "the batches are averaged and the labels are smoothed": losses(label_smoothing=0.1).mean(),
             "padding counts as a label": with_padding / positions,
@@ -170,6 +196,7 @@ def evaluated_loss(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
             "the losses are summed, not averaged": total,
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
             "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
+            "only the first batch counts": means[0],
             "only the last batch counts": means[-1],
             "the last batch is left out": losses(reduction="sum")[:-1].sum()
             / sum(int((wanted != pad_id).sum()) for wanted in labels[:-1]),
@@ -213,6 +240,7 @@ def evaluated_accuracy(
             "whole sentences are counted, not tokens": torch.cat(whole).mean(),
             "the hits are counted, not their fraction": torch.cat(counted).sum(),
             "it is a percentage, not a fraction": 100 * right,
+            "only the first batch counts": counted[0].mean(),
             "only the last batch counts": counted[-1].mean(),
             "the last batch is left out": torch.cat(counted[:-1]).mean(),
             "errors are counted instead of hits": 1 - right,
@@ -271,6 +299,7 @@ def accumulated(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, 
         "the sum is divided by the number of sentences": whole / len(tgt),
         "the sum is divided by all positions, padding included": whole / tgt[:, 1:].numel(),
         "BOS is counted as a token that has to be predicted": whole / (tokens + len(tgt)),
+        "the number of words is divided by, without EOS, as a source has it": whole / (tokens - len(tgt)),
         "only the last piece counts": sums[-1] / tokens,
         "the loss is divided by the number of pieces once more": whole / tokens / len(pieces),
     }
@@ -284,5 +313,16 @@ def accumulated(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, 
     gradients["the gradients are cleared before each piece, so that only the last one counts"] = (
         torch.autograd.grad(sums[-1], rows)[0] / tokens
     )
+    for slip, is_cleared in (
+        ("the optimizer takes a step after each piece", False),
+        ("the optimizer takes a step after each piece, and the gradients are cleared before the next", True),
+    ):
+        moved, gradient = table.detach().clone().requires_grad_(), torch.zeros_like(right)
+        for piece in pieces:
+            scores, wanted = moved[piece[:, :-1]].flatten(0, 1), piece[:, 1:].flatten()
+            loss = F.cross_entropy(scores, wanted, ignore_index=0, reduction="sum") / tokens
+            gradient = torch.autograd.grad(loss, moved)[0] + (0 if is_cleared else gradient)
+            moved = (moved - gradient).detach().requires_grad_()
+        gradients[slip] = (table - moved).detach()
     losses = {slip: torch.as_tensor(loss).detach() for slip, loss in slips.items()}
     return possible(losses, torch.as_tensor(whole).detach() / tokens), possible(gradients, right)

@@ -12,8 +12,8 @@ from typing import Any
 from autograder.yours import own, place
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
-from autograder.yours.trials import TRIALS
-from autograder.yours.weights import load_weights, save_translator, save_weights
+from autograder.yours.trials import TRANSLATING, TRIALS
+from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
 
 __all__ = [
     "compare",
@@ -24,6 +24,7 @@ __all__ = [
     "save_weights",
     "summary",
     "take",
+    "while_finite",
     "whole_file",
 ]
 
@@ -100,8 +101,10 @@ def summary() -> None:
     if path is None:
         print(f"Nothing is kept yet: an answer that becomes part of the model goes into {place.FILE} when it passes.")
         return
-    kept = sum(name in learners.own for name in TRIALS)
-    print(f"{path}: {kept} of the {len(TRIALS)} parts for building, training and decoding, {_lines(learners)} lines.")
+    translating = sum(name in learners.own for name in TRANSLATING)
+    kept = f"{len(learners.own & TRIALS.keys()) - translating} of the {len(TRIALS) - len(TRANSLATING)} parts"
+    more = f" and {translating} of the {len(TRANSLATING)} for translating" if translating else ""
+    print(f"{path}: {kept} for building, training and decoding{more}, {_lines(learners)} lines.")
     for note in learners.notes.values():
         print(note)
     if place.will_be_lost():
@@ -115,7 +118,7 @@ def whole_file() -> None:
     """Print what the learner owns at the end, and whether every line of the model is theirs; never raise."""
     learners = own.read()
     needed = learners.sections_of("Transformer")
-    courses = [name for name in TRIALS if name not in learners.own]
+    courses = [name for name in TRIALS if name not in learners.own and name not in TRANSLATING]
     summary()
     if None not in needed.values():
         print("Every line of this model is yours.")

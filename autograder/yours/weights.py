@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,29 @@ from autograder.yours import own, place
 from autograder.yours.parts_file import TRANSLATES
 
 Weights = Mapping[str, Tensor]
+Batch = TypeVar("Batch")
+NOT_FINITE = "weights that are no numbers any more (NaN, or infinite)"
+
+
+def while_finite(model: nn.Module, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Hand out batches for a training, for as long as the weights stay numbers.
+
+    Raises:
+        ArithmeticError: after a step they are not; where to look.
+    """
+    for step, batch in enumerate(batches, 1):
+        yield batch
+        if not _is_finite(model):
+            raise ArithmeticError(
+                f"Step {step} left {NOT_FINITE}, and no later step can mend them, so the training stops here. Most "
+                "often some query may attend to nothing: look at the masks of lesson 1. Or something is divided by 0, "
+                "or its logarithm taken: `torch.autograd.set_detect_anomaly(True)`, before the training, finds the "
+                "line."
+            )
+
+
+def _is_finite(model: nn.Module) -> bool:
+    return bool(nn.utils.parameters_to_vector(model.parameters()).isfinite().all())
 
 
 def save_weights(model: nn.Module, snapshots: Mapping[int, Weights]) -> None:
@@ -23,7 +46,7 @@ def save_weights(model: nn.Module, snapshots: Mapping[int, Weights]) -> None:
         model: a `Transformer`, the learner's own or the course's.
         snapshots: its `state_dict` after some numbers of steps.
     """
-    if not place.is_used():
+    if not place.is_used() or not _is_kept(model):
         return
     path = place.folder() / place.WEIGHTS
     trained, buffer = {name for name, _ in model.named_parameters()}, io.BytesIO()
@@ -66,6 +89,8 @@ def load_weights(model: nn.Module) -> dict[int, dict[str, Tensor]] | None:
         missing, _ = model.load_state_dict(kept["weights"], strict=False)
         if trained := sorted(set(missing) & {name for name, _ in model.named_parameters()}):
             raise KeyError(*trained)
+        if not _is_finite(model):
+            raise ArithmeticError
     except Exception as error:  # a file of any bytes
         print(f"{path} cannot be used ({type(error).__name__}), so the model is trained here.")
         return None
@@ -83,7 +108,7 @@ def save_translator(
         sizes: what it was made of: both vocabularies, d_model, num_heads, num_layers, d_ff.
         merges, alphabet: its tokenizer's.
     """
-    if not place.is_used():
+    if not place.is_used() or not _is_kept(model):
         return
     learners = own.read()
     needed = {name: section for part in TRANSLATES for name, section in learners.sections_of(part).items()}
@@ -107,6 +132,13 @@ def save_translator(
         print(f"{path} cannot be written ({type(error).__name__}).")
         return
     print(f'Kept in {path}. In a terminal there: python {place.FILE} "27. März 2019"')
+
+
+def _is_kept(model: nn.Module) -> bool:
+    """The weights are numbers; otherwise say that they are not kept."""
+    if not (is_finite := _is_finite(model)):
+        print(f"Not kept: the model has {NOT_FINITE}.")
+    return is_finite
 
 
 def _on_cpu(weights: Weights) -> dict[str, Tensor]:

@@ -69,7 +69,10 @@ PATCHED_CHECKS = [
     """),
     Attack(
         "every verdict is a success, since nothing is turned into a CheckFailed",
-        targets=("autograder.check._exercise.from_exception", "autograder.check._exercise._require_setup_names"),
+        targets=(
+            "autograder.check._exercise.from_exception",
+            "autograder.check._exercise._require_shared_state_unchanged",
+        ),
     ).submits("""
         from autograder.check import _exercise
 
@@ -79,7 +82,7 @@ PATCHED_CHECKS = [
                 return RuntimeError("never mind")
 
         _exercise.from_exception = Fine()
-        _exercise._require_setup_names = Fine()
+        _exercise._require_shared_state_unchanged = Fine()
     """),
     Attack(
         "parts.of_lesson stands in for the learner's own function with the finished one", cell="decoder_mask"

@@ -8,8 +8,9 @@ top to bottom, in Jupyter, each of them earns the same.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from faults.broken_notebooks import Cell, Notebook, cell_named, code, place, remove, whole
 
@@ -21,6 +22,7 @@ HELPED = "def causal_mask(size):\n    return lower(size).bool()"
 HELPER = "def lower(size):\n    return torch.ones(size, size).tril()"
 STUB = 'def causal_mask(size):\n    raise NotImplementedError("Your answer goes here")'
 TEST = "print(causal_mask(3))"
+FILE = {"my_masks.py": f"import torch\n\n\n{MASK}\n"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Way:
         changes: does it to a right notebook.
         says: words of the messages of checks that failed.
         notes: words of each note.
+        beside: files that were handed in with the notebook, by their path from there.
     """
 
     what: str
@@ -39,6 +42,7 @@ class Way:
     points: float = WHOLE
     says: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 def pieces(*sources: str | Cell, name: str = "causal_mask") -> Change:
@@ -140,10 +144,12 @@ def markdown(source: str) -> Cell:
     return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
-def loses(what: str, broken: str, *says: str, also: Change | None = None) -> Way:
+def loses(
+    what: str, broken: str, *says: str, also: Change | None = None, beside: Mapping[str, str] = MappingProxyType({})
+) -> Way:
     """A row whose `causal_mask` fails, and says so."""
     change = answer(broken)
-    return Way(what, both(change, also) if also else change, TWO_LOST, says)
+    return Way(what, both(change, also) if also else change, TWO_LOST, says, beside=beside)
 
 
 SPLIT = "`causal_mask` stood in {} cells"
@@ -228,6 +234,20 @@ WAYS = [
     loses("a helper's cell is no Python", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "`lower`", "SyntaxError", also=at("causal_mask", f"x = = 3\n{HELPER}")),
     loses("a helper that no cell defines", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "name 'lower' is not defined"),
     loses("another name", MASK.replace("causal_mask", "causal_masks"), "`causal_mask` is not defined", "`causal_masks`"),
+    loses("a magic that nobody knows", f"%nosuch\n{MASK}", "`causal_mask` is not defined", "UsageError", "%nosuch"),
+    loses("a file of one's own, not handed in", "from my_masks import causal_mask", "No module named 'my_masks'", "hand in beside the notebook"),
+    loses("a file of one's own that is no Python", "from my_masks import causal_mask", "SyntaxError", "my_masks.py, line 2", beside={"my_masks.py": "import torch\nx = (\n"}),
+    # Files beside the notebook.
+    Way("a function from a file", answer("from my_masks import causal_mask"), beside=FILE),
+    Way("all from a file", answer("from my_masks import *"), beside=FILE),
+    Way("a module's function under the answer's name", answer("import my_masks\ncausal_mask = my_masks.causal_mask"), beside=FILE),
+    Way("a file that was put into others/", answer("from my_masks import causal_mask"), beside={f"others/{name}": text for name, text in FILE.items()}),
+    Way("a file in a folder", answer("from lib.my_masks import causal_mask"), beside={f"lib/{name}": text for name, text in FILE.items()}),
+    Way("%run of a file", answer("%run my_masks.py"), beside=FILE),
+    Way("%%writefile, then import", both(answer("from my_masks import causal_mask"), at("causal_mask", f"%%writefile my_masks.py\n{FILE['my_masks.py']}"))),
+    Way("data from a file", answer(f"import json\nwith open('size.json') as file:\n    assert json.load(file) == [3]\n{MASK}"), beside={"size.json": "[3]"}),
+    Way("files called as packages are", lambda notebook: notebook, beside={f"{name}.py": "raise SystemExit" for name in ("torch", "math", "autograder", "ipykernel_launcher", "sitecustomize")}),
+    Way("more files than are taken", lambda notebook: notebook, notes=("Of 30 files beside the notebook its cells found 20: at most 20",), beside={f"{number}.txt": "" for number in range(30)}),
     loses("%run of a file that is not there", "%run other.py", "`causal_mask` is not defined", "other.py"),
     # torch.compile and its kind.
     *(Way(f"@{decorator}", answer(f"@{decorator}\n{MASK}")) for decorator in ("torch.compile", "torch.compile()", 'torch.compile(backend="eager")', "torch.compile(dynamic=True, fullgraph=True)", "torch.no_grad()", "torch.inference_mode()", "torch.compiler.disable", "torch.jit.ignore", "torch.jit.unused")),

@@ -40,8 +40,9 @@ from autograder.check._errors import CheckFailed, ExerciseName, NotWritten
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import _page
 from autograder.grading.rpc.channel import Lost
+from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.reader import SubmittedCell
-from autograder.grading.submission.repair import harmless, repair
+from autograder.grading.submission.repair import repair
 from autograder.grading.worker.outputs import LEAST, MOST_OUTPUTS, SHOWN, Allowance, error_output, outputs_from
 from autograder.report.class_page import class_page
 from autograder.report.outline import outlines_of

@@ -17,8 +17,9 @@ from autograder.course.lesson import parse_or_none
 from autograder.course.predictions import LONGEST, predicted
 from autograder.grading.results import NoteKind
 from autograder.grading.submission.dependencies import names_in, unneeded
+from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.reader import NotGradable, SubmittedCell, cells_of
-from autograder.grading.submission.repair import Repaired, harmless, repair
+from autograder.grading.submission.repair import Repaired, repair
 
 SOURCE: NotebookNode = nbformat.from_dict(lesson())
 WRITTEN_BY_STUDENTS = ("double", "predict_length", "explain")

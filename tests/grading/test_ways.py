@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 from faults.ways_of_working import WAYS, Way
@@ -12,7 +13,7 @@ from support.classroom import ROOT
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo.students import solved, submission
-from autograder.grading.jobs import prepared
+from autograder.grading.jobs import prepared, read_job
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
@@ -26,10 +27,13 @@ LIMITS = Limits(cell_seconds=20)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.what)
-def test_it_is_worth_what_it_was_worth_on_the_students_screen(warm: GradingServer, way: Way) -> None:
+def test_it_is_worth_what_it_was_worth_on_the_students_screen(warm: GradingServer, way: Way, tmp_path: Path) -> None:
     """The points, the words of messages, and the notes are the table's; what was repaired needs no repair."""
     notebook = way.changes(copy.deepcopy(RIGHT))
-    result = warm.grade("ann", NAME, prepared(PATH), json.dumps(notebook).encode(), LIMITS)
+    for name, text in {f"{NAME}.ipynb": json.dumps(notebook), **way.beside}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    result = read_job(tmp_path, "ann", NAME, prepared(PATH), LIMITS).run(warm)
     failed = [each.message for each in result.checks if each.message]
     assert (result.score, result.reason) == (way.points, ""), failed
     assert all(any(words in message for message in failed) for words in way.says), failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -198,6 +199,31 @@ def test_weights_fit_the_model_that_they_were_trained_with(notebook: Notebook, s
     notebook.file.with_suffix(".pt").mkdir()
     yours.save_weights(model, {})
     assert "cannot be written" in said()
+
+
+def test_a_training_that_meets_a_nan_stops_and_nothing_of_it_is_kept(notebook: Notebook, said: Said) -> None:
+    """The batches end with the step that spoiled the weights, and no file holds such weights."""
+    model, seen = torch.nn.Linear(2, 3), []
+    with pytest.raises(ArithmeticError, match="Step 2 left weights that are no numbers"):
+        for batch in yours.while_finite(model, "abc"):
+            seen.append(batch)
+            if batch == "b":
+                model.bias.data[1] = math.nan
+    assert seen == ["a", "b"]
+    yours.save_weights(model, {})
+    assert "Not kept" in said() and not notebook.file.with_suffix(".pt").exists()
+    assert list(yours.while_finite(torch.nn.Linear(2, 3), range(3))) == [0, 1, 2]
+
+
+def test_weights_that_are_no_numbers_are_not_taken(notebook: Notebook, said: Said) -> None:
+    """A file that somehow holds them is left alone, and the model is trained anew."""
+    model = torch.nn.Linear(2, 3)
+    yours.save_weights(model, {})
+    kept = torch.load(notebook.file.with_suffix(".pt"), weights_only=True)
+    kept["weights"]["bias"][0] = math.inf
+    torch.save(kept, notebook.file.with_suffix(".pt"))
+    said()
+    assert yours.load_weights(model) is None and "trained here" in said()
 
 
 def test_the_last_page_says_whose_the_model_is(notebook: Notebook, said: Said) -> None:

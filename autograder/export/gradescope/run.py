@@ -109,6 +109,7 @@ def _as_nobody(submission: Job, home: Path) -> Result:
         "lesson": submission.lesson,
         "source": base64.b64encode(submission.source).decode(),
         "submitted": base64.b64encode(submission.submitted).decode(),
+        "beside": base64.b64encode(submission.beside).decode(),
         "notes": [asdict(note) for note in submission.notes],
         "limits": asdict(submission.limits),
     }
@@ -139,6 +140,7 @@ def _as_child() -> int:
         base64.b64decode(message["submitted"]),
         Limits(**message["limits"]),
         notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in message["notes"]),
+        beside=base64.b64decode(message["beside"]),
     )
     with GradingServer(unprotected=True) as warm:
         result = submission.run(warm)

@@ -1,4 +1,4 @@
-"""The folder of a graded submission in autograded/: the notebook and what was handed in beside it, whole or not at all.
+"""The folder of a graded submission in autograded/: the notebook and what was handed in with it, whole or not at all.
 
 It is made beside its place, brought to the disk and renamed into it.
 """
@@ -16,6 +16,8 @@ from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.course.paths import Course
+from autograder.grading.submission.beside import OTHERS
+from autograder.grading.submission.reader import TIME
 
 MOST_FILES = 1000  # that are kept beside a graded notebook
 MOST_SEEN = 20 * MOST_FILES  # that are looked at
@@ -58,6 +60,8 @@ def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | Non
 def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> list[Path]:
     """Copy what nbgrader copies, except links, what is no file, and what exceeds limits: nbgrader's own, and of paths.
 
+    It goes into `OTHERS`: a kernel of the graded notebook would run what lies beside it.
+
     Returns:
         what was left out.
     """
@@ -69,8 +73,9 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
     others = files.walk(submitted, wanted=lambda name: not any(fnmatch(name, pattern) for pattern in ignored))
     for path in itertools.islice(others, MOST_SEEN):
         inside = path.relative_to(submitted)
+        kept = inside if inside.parts[0] in (OTHERS, TIME) else Path(OTHERS, inside)
         source = files.open_regular(path)
-        if source is None or len(os.fsencode(folder / inside)) >= LONGEST_PATH:
+        if source is None or len(os.fsencode(folder / kept)) >= LONGEST_PATH:
             left_out.append(inside)
             if source is not None:
                 source.close()
@@ -80,8 +85,8 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
             if size > min(course.directory.max_file_size * 1000, room) or count == MOST_FILES:
                 left_out.append(inside)
                 continue
-            (folder / inside).parent.mkdir(parents=True, exist_ok=True)
-            with files.create(folder / inside, mode=mode) as copy:
+            (folder / kept).parent.mkdir(parents=True, exist_ok=True)
+            with files.create(folder / kept, mode=mode) as copy:
                 shutil.copyfileobj(source, copy)
         count, room = count + 1, room - size
     return left_out

@@ -23,14 +23,12 @@ from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.dependencies import names_in as names_of
+from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, TAKES, names_in
 from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
 
 STUB_WORDS = "raise NotImplementedError"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
-_OPENS = re.compile(
-    r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode|mmlToken)\b)|[`~]\s*(?=(?i:mermaid))"
-)
 
 
 @dataclass(frozen=True)
@@ -339,16 +337,6 @@ def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
     if _ID.fullmatch(cell.id) and not taken[cell.id]:
         made.id = cell.id
     return made
-
-
-def harmless(markdown: str) -> str:
-    """A student's Markdown as text in which no browser finds anything to run.
-
-    No tags, links or commands of MathJax, and no program for Mermaid, whose text nbconvert does not escape.
-
-    An invisible character (a word joiner) stands behind what would open one; otherwise it reads as it was written.
-    """
-    return _OPENS.sub(lambda match: f"{match[0]}\N{WORD JOINER}", markdown)
 
 
 def _normalised(source: str) -> str:

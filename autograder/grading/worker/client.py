@@ -115,12 +115,15 @@ class GradingServer:
         self._process = None
         files.remove(self.folder)
 
-    def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits) -> Result:
+    def grade(
+        self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits, beside: bytes = b""
+    ) -> Result:
         """Grade one submission; a judge that is lost is a result, too.
 
         Args:
             source: the lesson's notebook, hidden tests included, as `jobs.prepared` makes it.
             submitted: what the student handed in.
+            beside: the files with it, as `read_beside` packs them.
 
         Raises:
             GradingServerError: the server is gone.
@@ -130,7 +133,7 @@ class GradingServer:
         if self._process is None:
             raise GradingServerError(ENDED)
         blank = self._blank(lesson, source, limits) if has_stubs(submitted) else b""
-        return self._graded(student, lesson, source, blank, submitted, limits)
+        return self._graded(student, lesson, source, blank, submitted, limits, beside)
 
     def _blank(self, lesson: str, source: bytes, limits: Limits) -> bytes:
         """What a blank hand-in comes to, found for the second that has stubs: a class has more of them.
@@ -150,7 +153,14 @@ class GradingServer:
         return self._blanks.get(source) or b""
 
     def _graded(
-        self, student: str, lesson: str, source: bytes, blank: bytes, submitted: bytes, limits: Limits
+        self,
+        student: str,
+        lesson: str,
+        source: bytes,
+        blank: bytes,
+        submitted: bytes,
+        limits: Limits,
+        beside: bytes = b"",
     ) -> Result:
         """Have a judge grade a submission."""
         assert self._socket is not None
@@ -162,8 +172,8 @@ class GradingServer:
                     socket.send_fds(self._socket, [JOB], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + SECONDS_TO_SPARE
-                request = GradingRequest(student, lesson, limits, len(ready), len(blank))
-                channel.send(request, [ready, blank, submitted])
+                request = GradingRequest(student, lesson, limits, len(ready), len(blank), len(beside))
+                channel.send(request, [ready, blank, beside, submitted])
                 fields, notebook = channel.receive(dict)
             except OSError:
                 raise GradingServerError(ENDED) from None

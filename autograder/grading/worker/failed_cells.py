@@ -99,7 +99,7 @@ class FailedCells:
             have = ", ".join(each for each in PACKAGES if find_spec(each))
             return (
                 f"Where it is graded there is no `{package}`, and nothing can be installed: there are {have} and "
-                "Python's own modules."
+                "Python's own modules. A file of yours is found that you hand in beside the notebook."
             )
         if cell.kind in ("SyntaxError", "IndentationError", "TabError"):
             for number, text in enumerate(cell.source.splitlines(), 1):
@@ -114,4 +114,4 @@ class FailedCells:
                     f"The notebook was written with Python 3.{self._minor}, and it is graded with Python "
                     f"3.{sys.version_info.minor}, which may not know this: grading needs a Python at least as new."
                 )
-        return "Mend that line, run the cell, then this check again."
+        return f"Mend that{' line' if cell.line else ''}, run the cell, then this check again."

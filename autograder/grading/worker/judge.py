@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import resource
-import socket
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 
-import msgspec
 import nbformat
-import torch
+import numpy as np
 from nbformat import NotebookNode
 
-from autograder import files
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
-from autograder.grading.rpc.channel import Channel, LossReason, Lost
+from autograder.grading.rpc.channel import LossReason, Lost
 from autograder.grading.rpc.encoder import MOST_TEXT
-from autograder.grading.submission.blank import Blank, known_outcomes, read_blank
-from autograder.grading.submission.compiled import CompiledLesson, compiled, unpacked
+from autograder.grading.submission.beside import unpacked
+from autograder.grading.submission.blank import Blank, known_outcomes
+from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.failed_cells import FailedCells
-from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, Operation, StudentRequest
+from autograder.grading.worker.messages import Operation
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
 from autograder.grading.worker.scope import SETUP_MODULES, Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
@@ -42,10 +35,8 @@ MAX_PROCESSES = 4  # of a student's for one submission
 SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
 NO_PROCESS_LEFT = "earlier cells ended Python too often, or used up the time of the whole submission."
 OUTPUTS_OF_CELLS = 30  # that put out as much as one may, and nothing is kept of further ones
-JUDGE_BYTES = 6 * 2**30  # that a judge may allocate
 
-_from_dict: Callable[[object], NotebookNode] = nbformat.from_dict
-_written: Callable[[NotebookNode], str] = nbformat.writes
+notebook_of: Callable[[object], NotebookNode] = nbformat.from_dict
 
 
 class Judge:
@@ -56,13 +47,19 @@ class Judge:
         lesson: what is graded, hidden tests included.
         limits: the time of the whole submission begins now.
         blank: what a hand-in comes to in which nothing is written, where that is known.
+        beside: what was handed in beside the notebook, as `read_beside` packs it.
     """
 
     def __init__(
-        self, start: Callable[[], Started], lesson: CompiledLesson, limits: Limits, blank: Blank | None = None
+        self,
+        start: Callable[[], Started],
+        lesson: CompiledLesson,
+        limits: Limits,
+        blank: Blank | None = None,
+        beside: bytes = b"",
     ) -> None:
-        self._start, self._lesson, self._limits, self._blank = start, lesson, limits, blank
-        self._source = _from_dict(lesson.notebook)
+        self._start, self._lesson, self._limits, self._blank, self._beside = start, lesson, limits, blank, beside
+        self._source = notebook_of(lesson.notebook)
         self._answers: list[str] = []
         self._begin = time.monotonic()
         self._deadline = self._begin + limits.submission_seconds
@@ -117,6 +114,9 @@ class Judge:
         # To run all given cells doubles the processor time of lesson 1.
         skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], names)
         outcomes = []
+        for name, data in unpacked(self._beside).items():
+            if name.endswith(".py") and len(data) <= MOST_TEXT:
+                self._definitions.add(data.decode("utf-8", "replace"))
         self._open_process()
         for place, cell in enumerate(cells):
             if is_check(cell):
@@ -150,8 +150,19 @@ class Judge:
         while self._processes < MAX_PROCESSES and time.monotonic() < self._deadline:
             self._processes += 1
             self._process = StudentProcess(self._start())
-            if self._run_again(self._process):
+            if self._take_files(self._process) and self._run_again(self._process):
                 return
+
+    def _take_files(self, process: StudentProcess) -> bool:
+        """Give a new process what was handed in beside the notebook; False where it is lost by that."""
+        try:
+            with self._timed(process):
+                if self._beside:
+                    process.peer.request(Operation.TAKE_FILES, np.frombuffer(self._beside, dtype=np.uint8))
+        except Lost:
+            self._close_process()
+            return False
+        return True
 
     def _run_again(self, process: StudentProcess) -> bool:
         """Run all that has run; False where the process is lost by it."""
@@ -304,55 +315,3 @@ def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
         outputs.append(new_output("display_data", data=page))
         output.traceback = [error.headline]
     return [*outputs, output]
-
-
-def rehearse() -> None:
-    """Touch what takes time when it is first used."""
-    cell: dict[str, object] = {"cell_type": "code", "id": "a", "metadata": {}, "source": "1", "execution_count": None}
-    cell["outputs"] = [error_output("E", "e")]
-    notebook = _from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    repair(notebook, cells_of(_written(notebook).encode()))
-    outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]', Allowance(1))
-    x = torch.ones(2, dtype=torch.double, requires_grad=True)
-    torch.autograd.gradcheck(lambda x: x * x, [x])
-
-
-def run_judge(job: socket.socket, server: socket.socket) -> None:
-    """Be the process that grades the one submission which comes through `job`.
-
-    Args:
-        server: the way to who starts the student's processes.
-    """
-    channel = Channel(job)
-    request, data = channel.receive(GradingRequest)
-    _limit_judge(request.limits)
-    folders: list[str] = []
-
-    def start() -> Started:
-        folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the server's own folder
-        server.send(msgspec.json.encode(StudentRequest(folders[-1], request.limits)))
-        pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
-        return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
-
-    try:
-        blank_end = request.lesson_bytes + request.blank_bytes
-        blank = read_blank(data[request.lesson_bytes : blank_end])
-        judge = Judge(start, unpacked(data[: request.lesson_bytes]), request.limits, blank)
-        result = judge.grade(bytes(data[blank_end:]), request.student, request.lesson)
-    finally:
-        for folder in folders:
-            files.remove(folder)
-    notebook = result.notebook.encode("utf-8", "replace")
-    channel.send(replace(result, notebook="").to_json(), [notebook])
-
-
-def _limit_judge(limits: Limits) -> None:
-    """Bound the judge's own memory and time, since what it is given may use them up."""
-    bounds = {resource.RLIMIT_CPU: int(limits.submission_seconds + SECONDS_TO_SPARE)}
-    if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + JUDGE_BYTES
-    for which, bound in bounds.items():
-        allowed = resource.getrlimit(which)[1]  # by `ulimit`, for all that is started from a shell
-        bound = bound if allowed == resource.RLIM_INFINITY else min(bound, allowed)
-        resource.setrlimit(which, (bound, bound))

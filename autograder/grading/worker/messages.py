@@ -28,13 +28,17 @@ class ServerReady:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """A submission to grade; the lesson, what a blank hand-in comes to, and the submission follow as bytes."""
+    """A submission to grade.
+
+    As bytes follow the lesson, what a blank hand-in comes to, what lies beside the submission, and the submission.
+    """
 
     student: str
     lesson: str
     limits: Limits
     lesson_bytes: int
     blank_bytes: int = 0
+    beside_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class StudentRequest:
 class Operation(StrEnum):
     """What the judge asks of a student's process, beside what every peer answers."""
 
+    TAKE_FILES = "files"
     RUN_CELL = "cell"
     LOOK_UP_NAMES = "names"
     BEGIN_EXERCISE = "begin"  # and then the operation that follows

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from autograder import files
+from autograder.course.quick_imports import quick_imports
 from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.enter import Step
 from autograder.grading.sandbox.probe import begin_probe
@@ -30,7 +31,6 @@ from autograder.grading.worker.messages import (
     ServerReady,
     StudentRequest,
 )
-from autograder.grading.worker.quick_imports import quick_imports
 
 if TYPE_CHECKING:
     from autograder.grading.worker.shell import Shell
@@ -96,7 +96,7 @@ class Server:
 
     def _accept_job(self) -> bool:
         """Fork a judge for the next job; False where none will come any more."""
-        from autograder.grading.worker.judge import run_judge
+        from autograder.grading.worker.judge_process import run_judge
 
         message, descriptors, *_ = socket.recv_fds(self._client, 1, 1)
         if not message:
@@ -179,12 +179,12 @@ def warm_up() -> Shell:
     torch.set_num_threads(1)
     with quick_imports():
         from autograder import random_state
-        from autograder.grading.worker import judge, shell
+        from autograder.grading.worker import judge_process, shell
 
     with random_state.preserved():
         made = shell.make_shell()
         shell.rehearse(made)
-        judge.rehearse()
+        judge_process.rehearse()
     return made
 
 

@@ -188,6 +188,10 @@ class Shell(InteractiveShell):
             text = ""
         self.page.fail(etype.__name__, text, list(stb))
 
+    def show_usage_error(self, exc: BaseException) -> None:
+        """Show a magic that is unknown or misused as any other error."""
+        self.page.fail("UsageError", str(exc), [])
+
     def ask_exit(self) -> None:
         """A notebook goes on."""
 

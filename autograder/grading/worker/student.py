@@ -25,6 +25,7 @@ from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.rpc.messages import Frame, GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
+from autograder.grading.submission.beside import unpacked
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
 from autograder.random_state import RandomState
@@ -52,6 +53,7 @@ class Student(Peer):
         self._cells_state: tuple[RandomState, torch.dtype] | None = None
         self._page = shell.page = Page(output_bytes)
         self.operations |= {
+            Operation.TAKE_FILES: self._take_files,
             Operation.RUN_CELL: self._run_cell,
             Operation.LOOK_UP_NAMES: self._look_up,
             Operation.BEGIN_EXERCISE: self._begin_exercise,
@@ -93,6 +95,12 @@ class Student(Peer):
             for names, instead in rules:
                 stack.enter_context(without(*names, instead=instead))
             return function(*args, **kwargs)
+
+    def _take_files(self, packed: np.ndarray[Any, Any]) -> None:
+        """Put what was handed in beside the notebook into the working folder."""
+        for name, data in unpacked(packed.tobytes()).items():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(data)
 
     def _run_cell(self, source: str) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""
@@ -180,6 +188,7 @@ def run_student(judge: socket.socket, shell: Shell, request: StudentRequest, req
     for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"):
         os.environ[name] = str(folder)
     tempfile.tempdir = None
+    sys.path.append(str(folder))  # behind all others, so that no file stands in for a package
     builtins.input = _no_input
     torch.compile, torch.nn.Module.compile = _eager, lambda self, *args, **options: None  # type: ignore[method-assign]
     Student(Channel(judge), shell, limits.output_bytes).serve()

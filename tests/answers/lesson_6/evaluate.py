@@ -21,7 +21,7 @@ WRONG = {
     "smoothed": edit('reduction="sum"', "…, label_smoothing=0.1").fails("values", "the labels are smoothed"),
     "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
     "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
-    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "the last batch is left out"),
+    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "the last batch is left out", names="only the first batch counts"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
     "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
     "whole sentences": edits(
@@ -90,7 +90,7 @@ TRICKS = {
     ),
     "no token costs more than 50": edit('reduction="sum").item()', 'reduction="none").clamp(max=50).sum().item()').fails("values", "wrong value"),
     "rounded to 4 digits": edit("loss / tokens", "round(loss / tokens, 4)").fails("values", "almost sure"),
-    "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):"),
+    "at most 2 batches": edit("for src…", "for _, (src, tgt) in zip(range(2), batches):").named("the last batch is left out"),
     "cuts every batch to the width of the first": edit("for src…", "…\n    width = locals().get('width', tgt.size(1))\n    tgt = tgt[:, :width]"),
 }
 

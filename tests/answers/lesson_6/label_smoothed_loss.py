@@ -4,10 +4,10 @@ from answers.writing import edit, edits, whole
 
 WRONG = {
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
-    "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0"),
+    "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0", names="is not used, and 0"),
     "padding counts": edit("ignore_index=…", "").fails("padding", "wrong value", names="padding counts as a label"),
     "padding counts (values)": edit("ignore_index=pad_id,", "").fails("values", "padding counts as a label"),
-    "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6"),
+    "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6", names="is not used, and 0 is"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
     "divided by all positions": edits(
         ("return F", "count = labels.numel()\n…"), ("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / count")

@@ -13,7 +13,7 @@ WRONG = {
     "stays at the peak": edit("min(step**-0.5,", "min(warmup_steps**-0.5,").fails("", "stays at its peak"),
     "falls with 1 / step": edit("step**-0.5,", "warmup_steps**0.5 / step,").fails("", "1 / step instead of its root"),
     "step 0 fails": edit("step =…", "").fails("", "ZeroDivisionError"),
-    "step 0 has the rate 0": edit("step =…", "if step == 0:\n    return 0.0").fails("", "learning_rate(0, 64, 100)"),
+    "step 0 has the rate 0": edit("step =…", "if step == 0:\n    return 0.0").fails("", "learning_rate(0, 64, 100)", names="step 0 is given the rate"),
     "steps counted from 0": edit("step =…", "step = step + 1").fails("", "one is added to `step`"),
     "warm-up fixed": edit("warmup_steps**-1.5", "100**-1.5").fails("", "wrong values"),
     "step forgotten in the warm-up": edit("step * warmup_steps", "warmup_steps").fails("", "factor step is missing"),

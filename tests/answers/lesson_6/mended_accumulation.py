@@ -28,7 +28,7 @@ WRONG = {
     "divided by all positions": edit("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()").fails("", "padding included"),
     "BOS is counted": edit("(tgt[:, 1:] != 0)", "(tgt != 0)").fails("", "BOS is counted"),
     "padding counts": edits(("ignore_index=0, ", ""), ("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()")).fails("", "wrong value"),
-    "the sum over all real tokens of the source": edit("(tgt[:, 1:] != 0)", "(src != 0)").fails("", "wrong value"),
+    "the sum over all real tokens of the source": edit("(tgt[:, 1:] != 0)", "(src != 0)").fails("", "wrong value", names="the number of words is divided"),
     "divided once more": edit("(tgt[:, 1:] != 0).sum()", "(tgt[:, 1:] != 0).sum() / num_pieces").fails("", "once more"),
     "cleared before each piece": edits(("optimizer.zero_grad()", ""), ("logits =", "optimizer.zero_grad()\n…")).fails("", "cleared before each piece"),
     "never cleared": edit("optimizer.zero_grad()", "").fails("", "gradients of the first step are added"),
@@ -56,7 +56,9 @@ WRONG = {
     "a tensor": edits(("mean_loss += loss.item()", "mean_loss += loss.detach()")).fails("", "is a tensor, not a Python number"),
     "no gradients": edit("loss.backward()", "").fails("", "not moved at all"),
     "no step": edit("optimizer.step()", "").fails("", "not moved at all"),
-    "a step for each piece": edits(("optimizer.step()", ""), ("loss.backward()", "…\noptimizer.step()")).fails("", "wrong value"),
+    "a step for each piece": edits(("optimizer.step()", ""), ("loss.backward()", "…\noptimizer.step()")).fails(
+        "", "wrong value", names="the optimizer takes a step after"
+    ),
     "mean over the lengths of the longest": edit("(tgt[:, 1:] != 0).sum()", "(len(tgt) * (tgt != 0).sum(1).max())").fails("", "wrong value"),
     "steps with train_step": body("return train_step(model, optimizer, src, tgt, smoothing=0.0, max_grad_norm=1e9)"),
     "one backward in the end": body("""

@@ -12,7 +12,7 @@ WRONG = {
     "labels rolled round": edit("tgt[:, 1:]", "tgt.roll(-1, 1)").fails("", "comes round again"),
     "shifted by two": edit("tgt[:, 1:]", "tgt[:, 2:]").fails("", "shifted by two"),
     "BOS and end cut from the input": edit("tgt[:, :-1]", "tgt[:, 1:-1]").fails("", "BOS is missing"),
-    "rows instead of columns": edit("tgt[:, :…", "tgt[:-1], tgt[1:]").fails("", "wrong shape"),
+    "rows instead of columns": edit("tgt[:, :…", "tgt[:-1], tgt[1:]").fails("", "wrong shape", names="the first sentence is taken off,"),
     "one tensor": edit("tgt[:, :…", "torch.stack([…]).float()").fails("", "should return 2 tensors"),
     "EOS wiped out of the caller's target": edit("return tgt[:, :…", "tgt[tgt == 2] = 0\n…").fails("", "changes `tgt`"),
     "labels as floats": edit("tgt[:, 1:]", "….float()").fails("", "wrong dtype"),

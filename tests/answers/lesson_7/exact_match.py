@@ -14,9 +14,11 @@ WRONG = {
     "counted": edit(".float().mean()", ".sum()").fails("", "right rows are counted"),
     "wrong ones": edit("return (predicted", "return 1 - (predicted").fails("", "wrong rows are counted"),
     "percent": edit("return (predicted", "return 100 * (predicted").fails("", "percentage"),
-    "columns for rows": edit(".all(dim=1)", ".all(dim=0)").fails(""),
-    "widths must agree": edit("width =…", "width = predicted.size(1)\nif predicted.shape != expected.shape:\n    return 0.0").fails(""),
-    "pad id fixed": edit("value=pad_id", "value=0").fails("", "pad_id=9"),
+    "columns for rows": edit(".all(dim=1)", ".all(dim=0)").fails("", names="columns are counted, not rows"),
+    "widths must agree": edit("width =…", "width = predicted.size(1)\nif predicted.shape != expected.shape:\n    return 0.0").fails(
+        "", names="rows of different widths are never"
+    ),
+    "pad id fixed": edit("value=pad_id", "value=0").fails("", "pad_id=9", names="is taken to be 0"),
     "one number for each row": edit(".float(…", ".float()").fails("", "should be one number"),
     "only the predicted is padded": edit("max(…", "expected.size(1)").fails("", "only the prediction is padded"),
     "only the expected is padded": edit("max(…", "predicted.size(1)").fails("", "only what is expected is padded"),

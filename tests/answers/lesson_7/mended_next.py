@@ -10,7 +10,7 @@ WRONG = {
         x = run(x)
         return model.output_projection(x)[:, -1].argmax(dim=-1)
     """).fails("", "at position 0, whatever came before", names="position 0"),
-    "all positions go through the layers": edit("[:, -1:]", "").fails("", "not the shape of what"),
+    "all positions go through the layers": edit("[:, -1:]", "").fails("", "not the shape of what", names="all positions go through the layers,"),
     "the first position": edit("[:, -1:]", "[:, :1]").fails("", "it is the first token, not the newest"),
     "no place": edit("model.positional_encoding(x)[:, -1:]", "x[:, -1:]").fails("", "not placed at all"),
     "one place too far": body("""

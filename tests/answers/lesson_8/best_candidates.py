@@ -33,8 +33,8 @@ WRONG = {
     "the best token of each": body("""
         best = torch.where(ended, torch.zeros_like(totals), log_probs.max(-1).values)
         tokens = log_probs.argmax(-1).masked_fill(ended, pad_id)
-        return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best.named("each sequence goes on with its"),
-    """).fails("", "wrong values"),
+        return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best
+    """).fails("", "wrong values", names="each sequence goes on with its"),
     "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "wrong values"),
     "over tokens only": edit("scores.flatten(1).topk", "scores.topk").fails("", "raised"),
     "over the whole batch": edits(
@@ -77,8 +77,8 @@ WRONG = {
         scores = sequence_scores(candidates, (lengths + ~ended)[..., None], length_penalty)
         tokens = scores.argmax(-1)
         order = scores.amax(-1).argsort(-1, descending=True)
-        return order, tokens.gather(1, order), candidates.gather(2, tokens[..., None])[..., 0].gather(1, order).named("each sequence goes on with its"),
-    """).fails("", "wrong values"),
+        return order, tokens.gather(1, order), candidates.gather(2, tokens[..., None])[..., 0].gather(1, order)
+    """).fails("", "wrong values", names="each sequence goes on with its"),
     "softmax over all candidates": edit(
         "candidates = totals.unsqueeze(-1) + log_probs", "candidates = (totals.unsqueeze(-1) + log_probs).flatten(1).log_softmax(-1).view_as(log_probs)"
     ).fails("", "wrong values"),

@@ -21,9 +21,10 @@ from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission import repair as repair_module
 from autograder.grading.submission.dependencies import Names
+from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, SubmittedCell, bytes_of, cells_in, cells_of, find
-from autograder.grading.submission.repair import harmless, repair
+from autograder.grading.submission.repair import repair
 
 NAME = "02_multi_head_attention"
 SOURCE = read_notebook(ROOT / "solutions" / NAME / f"{NAME}.ipynb")

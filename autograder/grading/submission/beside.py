@@ -1,0 +1,50 @@
+"""What was handed in beside a notebook, for its cells to import or read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from autograder import files
+from autograder.grading.submission.reader import TIME
+
+MOST_FILES = 20
+OTHERS = "others"  # the folder beside a notebook that holds what else was handed in
+
+
+def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
+    """Read what lies beside a notebook and below, modules first; no links, and nothing hidden.
+
+    Args:
+        most_bytes: of all together.
+
+    Returns:
+        the files as `unpacked` reads them, those in `OTHERS` as if they lay beside the notebook; and a note where
+        there are too many.
+    """
+    folder, found, left, left_out = notebook.parent, dict[str, bytes](), most_bytes, 0
+    for path in sorted(files.walk(folder, wanted=_may_be_used), key=lambda path: (path.suffix != ".py", path)):
+        name = path.relative_to(folder).as_posix().removeprefix(f"{OTHERS}/")
+        if path == notebook or name in found or (file := files.open_regular(path)) is None:
+            continue
+        with file:
+            data = file.read(left + 1) if len(found) < MOST_FILES else None
+        if data is None or len(data) > left:
+            left_out += 1
+        else:
+            found[name], left = data, left - len(data)
+    if not found:
+        return b"", []
+    limit = f"at most {MOST_FILES} are taken, of {most_bytes / 2**20:g} MB in all"
+    notes = [f"Of {len(found) + left_out} files beside the notebook its cells found {len(found)}: {limit}."]
+    return msgspec.msgpack.encode(found), notes if left_out else []
+
+
+def unpacked(packed: bytes) -> dict[str, bytes]:
+    """The files by their paths from the notebook."""
+    return msgspec.msgpack.decode(packed, type=dict[str, bytes]) if packed else {}
+
+
+def _may_be_used(name: str) -> bool:
+    return name[0] != "." and name not in (TIME, "__pycache__") and name.isprintable()

@@ -1,0 +1,82 @@
+"""The process of one judge: it is forked for a submission, bounds itself, grades, and sends the result back."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import resource
+import socket
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import torch
+
+from autograder import files
+from autograder.grading.results import Limits
+from autograder.grading.rpc.channel import Channel
+from autograder.grading.submission.blank import read_blank
+from autograder.grading.submission.compiled import unpacked
+from autograder.grading.submission.reader import cells_of
+from autograder.grading.submission.repair import repair
+from autograder.grading.worker.judge import Judge, notebook_of
+from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, StudentRequest
+from autograder.grading.worker.outputs import Allowance, error_output, outputs_from
+from autograder.grading.worker.student_process import Started
+
+JUDGE_BYTES = 6 * 2**30  # that a judge may allocate
+
+
+def rehearse() -> None:
+    """Touch what takes time when it is first used."""
+    cell: dict[str, object] = {"cell_type": "code", "id": "a", "metadata": {}, "source": "1", "execution_count": None}
+    cell["outputs"] = [error_output("E", "e")]
+    notebook = notebook_of({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    repair(notebook, cells_of(json.dumps(notebook).encode()))
+    outputs_from(b'[{"output_type": "stream", "name": "stdout", "text": ""}]', Allowance(1))
+    x = torch.ones(2, dtype=torch.double, requires_grad=True)
+    torch.autograd.gradcheck(lambda x: x * x, [x])
+
+
+def run_judge(job: socket.socket, server: socket.socket) -> None:
+    """Be the process that grades the one submission which comes through `job`.
+
+    Args:
+        server: the way to who starts the student's processes.
+    """
+    channel = Channel(job)
+    request, data = channel.receive(GradingRequest)
+    _limit_judge(request.limits)
+    folders: list[str] = []
+
+    def start() -> Started:
+        folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the server's own folder
+        server.send(msgspec.json.encode(StudentRequest(folders[-1], request.limits)))
+        pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
+        return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
+
+    try:
+        ends = itertools.accumulate((request.lesson_bytes, request.blank_bytes, request.beside_bytes, len(data)))
+        lesson, blank, beside, submitted = (bytes(data[a:b]) for a, b in itertools.pairwise((0, *ends)))
+        judge = Judge(start, unpacked(lesson), request.limits, read_blank(blank), beside)
+        result = judge.grade(submitted, request.student, request.lesson)
+    finally:
+        for folder in folders:
+            files.remove(folder)
+    notebook = result.notebook.encode("utf-8", "replace")
+    channel.send(replace(result, notebook="").to_json(), [notebook])
+
+
+def _limit_judge(limits: Limits) -> None:
+    """Bound the judge's own memory and time, since what it is given may use them up."""
+    bounds = {resource.RLIMIT_CPU: int(limits.submission_seconds + SECONDS_TO_SPARE)}
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + JUDGE_BYTES
+    for which, bound in bounds.items():
+        allowed = resource.getrlimit(which)[1]  # by `ulimit`, for all that is started from a shell
+        bound = bound if allowed == resource.RLIM_INFINITY else min(bound, allowed)
+        resource.setrlimit(which, (bound, bound))
