@@ -46,6 +46,7 @@ WRONG = {
     """).fails("", "two parameters with the same numbers"),
     "returns nothing": edit("return ends", "").fails(""),
     "no bias at all": edit("return ends", "ends.output.bias = None\n…").fails("", "no trainable parameter"),
+    "takes the tensors out of what was saved": edit("saved.items()", "[(name, saved.pop(name)) for name in list(saved)]").fails("", "changes `saved`"),
 }
 
 TRICKS = {

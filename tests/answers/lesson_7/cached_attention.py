@@ -51,6 +51,13 @@ WRONG = {
         return out, (key, value)
     """),
     "cache averaged over heads (multi-query)": edit("value =…", "…\nkey = key.mean(1, keepdim=True).expand_as(key)"),
+    "a list that grows": body("""
+        if cache is None:
+            cache = [key, value]
+        else:
+            cache[0], cache[1] = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
+        return scaled_dot_product_attention(query, *cache)[0], cache
+    """).fails("", "changes `cache`"),
 }
 
 TRICKS = {

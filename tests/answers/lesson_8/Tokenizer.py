@@ -75,6 +75,12 @@ while i < len(pieces) - 1:
         ("self.vocab_size = len(self.pieces)", "pass"), ("def decode", "def vocab_size(self):\n    return len(self.pieces)\n\ndef decode")
     ).fails("ids", "should be a whole number"),
     "pieces shared by all tokenizers": edits(("self.pieces = [", "self.pieces += ["), ("def __init__", "pieces = []\n\ndef __init__")),
+    "takes its merges out of the caller's list": edit(
+        "self.merges = merges", "…\nself.reversed = [merges.pop() for _ in list(merges)]\nself.merges = self.reversed[::-1]"
+    ).fails("ids"),
+    "empties what it decodes": edit(
+        'return "".join(self.pieces[i] for i in ids)', 'text = ""\nwhile ids:\n    text += self.pieces[ids.pop(0)]\nreturn text'
+    ).fails("round_trip"),
 }
 
 TRICKS = {

@@ -83,6 +83,7 @@ for i, pair in enumerate(zip(pieces, pieces[1:])):
             cut[word] = [*pieces[:i], "".join(best), *pieces[i + 2 :]]
             break""",
     ).fails(""),
+    "empties the words": edit("merges = []", "…\nwords, given = dict(words), words\ngiven.clear()").fails("", "changes `words`"),
 }
 
 TRICKS = {

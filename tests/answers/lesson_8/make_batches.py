@@ -76,6 +76,14 @@ WRONG = {
     "source and target must fit together": edit("longest = max(len(ids) for ids in pair)", "longest = sum(len(ids) for ids in pair)").fails("pairs"),
     "half of it by the seed": edit("generator.shuffle(batches)", "random.shuffle(batches)").fails("order", "random numbers"),
     "ties by what the pairs hold": edit("len(pair[0]))", "(len(pair[0]), pair))").fails("order", "together in a batch"),
+    "shuffles the caller's list": edit("pairs = generator.sample(list(pairs), len(pairs))", "generator.shuffle(pairs)").fails("order", "changes `pairs`"),
+    "sorts the caller's list": edit("pairs = generator", "pairs.sort(key=lambda pair: len(pair[0]))\n…").fails("order", "changes `pairs`"),
+    "seeds Python's generator for everybody": edits(("generator = random.Random(seed)", "random.seed(seed)"), ("generator.", "random.")).fails(
+        "order", "seeds Python's random numbers"
+    ),
+    "seeds NumPy's generator for everybody": edit("generator = random.Random(seed)", "…\nimport numpy as np\nnp.random.seed(seed)").fails(
+        "order", "seeds NumPy's random numbers"
+    ),
 }
 
 TRICKS = {

@@ -83,6 +83,17 @@ WRONG = {
         except IndexError:
             return merged
     """).fails("", "last piece is lost"),
+    "in place": body("""
+        i = 0
+        while i < len(pieces) - 1:
+            if (pieces[i], pieces[i + 1]) == pair:
+                pieces[i : i + 2] = ["".join(pair)]
+            i += 1
+        return pieces
+    """).fails("", "changes `pieces`"),
+    "by spaces": body('return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split()').fails(""),
+    "passes over the piece behind": edit("i += 2", "i += 3").fails("", "passed over"),
+    "letters": body('return list("".join(pieces))').fails("", "single letters"),
 }
 
 TRICKS = {
