@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 from rich.console import Console
 from support.downloads import collect, encrypted, notebook, snapshot, submitted, zipped
 from support.gradebook import LESSON, disk_full, set_duedate
@@ -64,9 +65,9 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     data, said = notebook(course), capsys.readouterr().out
     for student in ("901", "902", "904", "911", "912", "914", "anon_Ab3xY"):
         assert submitted(course, student)[NAME] == data, student
-    assert submitted(course, "904") == {NAME: data, "notes.txt": b"see zip"}
+    assert submitted(course, "904") == {NAME: data, "others/notes.txt": b"see zip"}
     assert submitted(course, "911") == {NAME: data, f"others/{NAME}": b"{}"}
-    assert set(submitted(course, "912")) == {NAME, "evil/escaped.py", "evil/tmp/escaped.py"}
+    assert set(submitted(course, "912")) == {NAME, "others/evil/escaped.py", "others/evil/tmp/escaped.py"}
     new = set(snapshot(course.parent)) - set(before)
     inside = ("course/submitted/", "course/submissions.zip", "course/gradebook.db", "course/__pycache__")
     assert not [path for path in new if not path.startswith(inside)], "nothing lies elsewhere"
@@ -88,6 +89,28 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     assert "left out:\n  readme.txt\n" in said
     assert said.splitlines()[-1] == "Handed in nothing (1): 905 (Jane Nobody)."
     assert "‮" not in said
+
+
+def test_whoever_opens_a_collected_or_graded_notebook_runs_no_file_of_the_students(
+    course: Path, warm: GradingServer, tmp_path: Path
+) -> None:
+    """A kernel starts where its notebook lies, and finds what lies there before Python's own modules."""
+    ran = tmp_path / "ran"
+    attacks = ("ipykernel_launcher", "colorsys", "sitecustomize", "usercustomize", "IPython", "jupyter_server_config")
+    evil = f"open({str(ran)!r}, 'a').write(__file__)"
+    files: dict[str, bytes | str] = {f"ada/{name}.py": evil for name in attacks}
+    files |= {f"ada/{NAME}": notebook(course), "ada/traitlets/__init__.py": evil}
+    assert collect("folder", zipped(files)) == 0
+    assert grade(Course.at(course).root, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    for folder in (course / "submitted" / "ada" / LESSON, course / "autograded" / "ada" / LESSON):
+        assert len(list(folder.glob("others/**/*.py"))) == len(attacks) + 1
+        manager, client = start_new_kernel(cwd=str(folder))
+        try:
+            reply = client.execute_interactive("import colorsys, traitlets", timeout=60)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        assert reply["content"]["status"] == "ok" and not ran.exists()
 
 
 def test_another_lessons_notebook_is_said_to_be_one_everywhere(
@@ -139,7 +162,7 @@ def test_a_later_download_adds_what_is_new(course: Path, capsys: pytest.CaptureF
     ):
         assert collect("canvas", download) == 0
         assert says in (said := capsys.readouterr().out), said
-    assert submitted(course, "1") == {NAME: b"third"} and submitted(course, "2")["more.py"] == b"x"
+    assert submitted(course, "1") == {NAME: b"third"} and submitted(course, "2")["others/more.py"] == b"x"
     kept = snapshot(course / "submitted" / ".replaced")
     assert {path: old for path, (old, _) in kept.items()} == {
         f"1/{LESSON}/1/{NAME}": b"first",

@@ -161,7 +161,7 @@ def nested(depth: int, data: bytes) -> bytes:
 def test_a_zip_file_of_which_nothing_can_be_read_is_kept(data: bytes, problem: str) -> None:
     """It is put into submitted/ as it is, with the reason."""
     found = contents(file("hw.zip", data))
-    assert found.files == {"hw.zip": data} and found.problems == [problem]
+    assert found.files == {"others/hw.zip": data} and found.problems == [problem]
 
 
 def test_zips_in_zips_are_opened_three_deep() -> None:
@@ -169,7 +169,7 @@ def test_zips_in_zips_are_opened_three_deep() -> None:
     assert contents(file("hw.zip", nested(3, b"{}"))).files == {f"{LESSON}.ipynb": b"{}"}
     found = contents(file("hw.zip", nested(4, b"{}")))
     assert found.problems == ["`1.zip` was not opened: it lies in 3 others."]
-    assert list(found.files) == ["hw/3/2/1.zip"]
+    assert list(found.files) == ["others/hw/3/2/1.zip"]
 
 
 def test_a_bad_file_costs_no_other() -> None:
@@ -177,7 +177,7 @@ def test_a_bad_file_costs_no_other() -> None:
     mixed = zipped({"inner.zip": b"broken", "hw.ipynb": "{}"})
     found = contents(file("hw.zip", mixed), file("locked.zip", encrypted(zipped({"b.ipynb": "x"}))))
     assert found.files[f"{LESSON}.ipynb"] == b"{}" and len(found.problems) == 2
-    assert set(found.files) == {f"{LESSON}.ipynb", "hw/inner.zip", "locked.zip"}
+    assert set(found.files) == {f"{LESSON}.ipynb", "others/hw/inner.zip", "others/locked.zip"}
 
 
 def test_a_hand_in_has_limits_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_a_hand_in_has_limits_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
     found = contents(*(file(f"{number}.txt", "x") for number in range(9)))
     assert len(found.files) == 3 and len(found.problems) == 1 and "More was handed in than 3 files" in found.problems[0]
     monkeypatch.setattr(hand_in, "MOST_BYTES", 5)
-    assert list(contents(file("a.txt", "xxx"), file("b.txt", "xxx"), file("c.txt", "x")).files) == ["a.txt"]
+    assert list(contents(file("a.txt", "xxx"), file("b.txt", "xxx"), file("c.txt", "x")).files) == ["others/a.txt"]
 
 
 def test_nobody_keeps_the_machine_busy() -> None:
@@ -261,10 +261,15 @@ def test_a_notebook_gets_the_lessons_name(name: str) -> None:
 
 
 def test_what_is_no_notebook_is_kept_too() -> None:
-    """Other files stay beside it under their own names; a time of the student's own does not count."""
+    """Other files lie in others/ under their own names; a time of the student's own does not count."""
     found = contents(
         file("a.py", "1"), file("page.html", "2"), file("timestamp.txt", "1999-01-01"), file("s/t.csv", "3")
     )
-    assert found.files == {"a.py": b"1", "page.html": b"2", "(2)/timestamp.txt": b"1999-01-01", "s/t.csv": b"3"}
+    assert found.files == {
+        "others/a.py": b"1",
+        "others/page.html": b"2",
+        "others/timestamp.txt": b"1999-01-01",
+        "others/s/t.csv": b"3",
+    }
     found = contents(file("Timestamp.txt/a.py", "1"), time=datetime(2026, 3, 2, 9, tzinfo=UTC))
-    assert found.files == {"(2)/Timestamp.txt/a.py": b"1", "timestamp.txt": b"2026-03-02T09:00:00+00:00\n"}
+    assert found.files == {"others/Timestamp.txt/a.py": b"1", "timestamp.txt": b"2026-03-02T09:00:00+00:00\n"}

@@ -69,7 +69,7 @@ def test_repositories_are_cloned_and_brought_up_to_date(
     assert take(server, "\ufeffada\nbob\n\n# left\nempty\nnobody\nada\n") == 0
     said = capsys.readouterr().out
     time = b"2026-10-01T18:00:00+00:00\n"
-    assert submitted(course, "ada") == {NAME: b"{}", "helper.py": b"1", "timestamp.txt": time}
+    assert submitted(course, "ada") == {NAME: b"{}", "others/helper.py": b"1", "timestamp.txt": time}
     assert "nobody: The repository could not be read: fatal: " in said
     assert said.splitlines()[-1] == "Handed in nothing (3): bob, empty, nobody.", "bob has it as it was released"
     assert (course / "downloaded" / "repositories" / "ada" / "README.md").is_file()
@@ -109,7 +109,7 @@ def test_nothing_in_a_repository_is_followed_or_run(course: Path, server: Path, 
     (work / PLACE).symlink_to(tmp_path / "secret.ipynb")
     push(server, "eve", {f"notebooks/{LESSON}/real.py": b"1", ".githooks/post-merge": b"#!/bin/sh\ntouch ran\n"}, day=2)
     assert take(server, "eve\n") == 0
-    assert submitted(course, "eve") == {"real.py": b"1", "timestamp.txt": b"2026-10-02T18:00:00+00:00\n"}
+    assert submitted(course, "eve") == {"others/real.py": b"1", "timestamp.txt": b"2026-10-02T18:00:00+00:00\n"}
     assert not list(course.rglob("ran"))
 
 

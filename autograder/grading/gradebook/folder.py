@@ -73,7 +73,8 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
     others = files.walk(submitted, wanted=lambda name: not any(fnmatch(name, pattern) for pattern in ignored))
     for path in itertools.islice(others, MOST_SEEN):
         inside = path.relative_to(submitted)
-        kept = inside if inside.parts[0] in (OTHERS, TIME) else Path(OTHERS, inside)
+        is_in_place = inside == Path(TIME) or inside.parts[:-1][:1] == (OTHERS,)
+        kept = inside if is_in_place else Path(OTHERS, inside)
         source = files.open_regular(path)
         if source is None or len(os.fsencode(folder / kept)) >= LONGEST_PATH:
             left_out.append(inside)
@@ -85,9 +86,13 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
             if size > min(course.directory.max_file_size * 1000, room) or count == MOST_FILES:
                 left_out.append(inside)
                 continue
-            (folder / kept).parent.mkdir(parents=True, exist_ok=True)
-            with files.create(folder / kept, mode=mode) as copy:
-                shutil.copyfileobj(source, copy)
+            try:
+                (folder / kept).parent.mkdir(parents=True, exist_ok=True)
+                with files.create(folder / kept, mode=mode) as copy:
+                    shutil.copyfileobj(source, copy)
+            except (FileExistsError, NotADirectoryError):  # another one has its name there
+                left_out.append(inside)
+                continue
         count, room = count + 1, room - size
     return left_out
 
@@ -97,4 +102,6 @@ def _sentence(left_out: Sequence[Path]) -> str:
         return ""
     shown = [printable(str(path))[:80] for path in left_out[:SHOWN]]
     more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
-    return f"Not kept beside the graded notebook (links, too large or unreadable): {', '.join(shown)}{more}."
+    return (
+        f"Not kept beside the graded notebook (links, too large, unreadable or of one name): {', '.join(shown)}{more}."
+    )

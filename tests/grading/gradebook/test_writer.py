@@ -209,9 +209,10 @@ def test_the_comparison_is_about_something(both: Both) -> None:
 
 @pytest.mark.parametrize("student", CLASS)
 def test_folder_is_as_stock_nbgrader_leaves_it(both: Both, student: str) -> None:
-    """The same files lie beside the notebook, which has the same cells with the same marks, and nobody may write."""
+    """The same files lie in others/, but for the time; the cells have the same marks, and nobody may write."""
     stock, ours = (folder / "autograded" / student / LESSON for folder in (both.stock, both.ours))
-    assert files_in(ours) == files_in(stock)
+    moved = {name if name == "timestamp.txt" else f"others/{name}": data for name, data in files_in(stock).items()}
+    assert files_in(ours) == moved
     notebooks = [read_notebook(folder / f"{LESSON}.ipynb") for folder in (stock, ours)]
     assert notebooks[0].metadata.kernelspec == notebooks[1].metadata.kernelspec
     stocks, our = [[(cell.source, cell.metadata.get("nbgrader")) for cell in each.cells] for each in notebooks]
@@ -296,15 +297,18 @@ def test_graded_again_replaces_everything(course: Path, tmp_path: Path) -> None:
         digest, result = recorder.graded(SMALL)["ada"]
     assert (digest, result.score) == ("e", 4)
     assert grades(course) == {"check_double": (3, False), "check_double_text": (1, False)}
-    assert files_in(notebook_path(course).parent) == {"first.txt/timestamp.txt": b"2"}
+    assert files_in(notebook_path(course).parent) == {"others/first.txt/timestamp.txt": b"2"}
     assert [path.name for path in (course / "autograded" / "ada").iterdir()] == [SMALL]
 
 
 def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -> None:
-    """Beside the notebook lie only files that were handed in and are not too large; a note names the others."""
+    """In others/ lie only files that were handed in and are not too large; a note names those that do not."""
     submitted = tmp_path / "submitted"
     (submitted / "data").mkdir(parents=True)
     (submitted / "data" / "small.csv").write_text("1")
+    (submitted / "others" / "data").mkdir(parents=True)
+    (submitted / "others" / "data" / "large.csv").write_text("2")
+    (submitted / "others" / "data" / "small.csv").write_text("3")
     (submitted / "secret").symlink_to("/etc/passwd")
     (submitted / "away").symlink_to("/etc")
     os.mkfifo(submitted / "pipe")
@@ -313,10 +317,11 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
     with Recorder(course) as recorder:
         keep(recorder, small_result(course), submitted=submitted)
         (note,) = recorder.graded(SMALL)["ada"][1].notes
-    assert files_in(notebook_path(course).parent) == {"data/small.csv": b"1"}
+    assert files_in(notebook_path(course).parent) == {"others/data/small.csv": b"1", "others/data/large.csv": b"2"}
     assert note.kind is NoteKind.FILES_LEFT_OUT
     assert note.text == (
-        "Not kept beside the graded notebook (links, too large or unreadable): away, hu ge.bin, pipe and 1 more."
+        "Not kept beside the graded notebook (links, too large, unreadable or of one name): away, hu ge.bin, pipe and "
+        "2 more."
     )
 
 
