@@ -22,13 +22,13 @@ def while_finite(model: nn.Module, batches: Iterable[Batch]) -> Iterator[Batch]:
     """Hand out batches for a training, for as long as the weights stay numbers.
 
     Raises:
-        ArithmeticError: after a step they are not; where to look.
+        ArithmeticError: a step made something else of them; says where to look.
     """
-    for step, batch in enumerate(batches, 1):
+    for batch in batches:
         yield batch
         if not _is_finite(model):
             raise ArithmeticError(
-                f"Step {step} left {NOT_FINITE}, and no later step can mend them, so the training stops here. Most "
+                f"The last step left {NOT_FINITE}, and no later one can mend them, so the training stops here. Most "
                 "often some query may attend to nothing: look at the masks of lesson 1. Or something is divided by 0, "
                 "or its logarithm taken: `torch.autograd.set_detect_anomaly(True)`, before the training, finds the "
                 "line."
