@@ -29,7 +29,7 @@ TRUE_OF_BOTH = {
     "the ReLU comes after the second layer",
     "the biases of the layers are left out",
     "the output layer scores the source, too",
-    "there is no warm-up",
+    "there is no warm-up, as where warmup_steps has the exponent 1.5",
 }
 
 

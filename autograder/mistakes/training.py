@@ -136,8 +136,10 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
         "the two are added instead of taking the smaller one": rates(
             lambda s: width * (s**-0.5 + s * warmup_steps**-1.5)
         ),
-        "there is no warm-up": rates(lambda s: width * s**-0.5),
-        "the rate never falls again": rates(lambda s: width * s * warmup_steps**-1.5),
+        "there is no warm-up, as where warmup_steps has the exponent 1.5": rates(lambda s: width * s**-0.5),
+        "the rate never falls again, as where step has the exponent 0.5": rates(
+            lambda s: width * s * warmup_steps**-1.5
+        ),
         "the rate stays at its peak after the warm-up": rates(
             lambda s: width * min(warmup_steps**-0.5, s * warmup_steps**-1.5)
         ),
@@ -150,10 +152,6 @@ def learning_rate(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict
         "the product step · warmup_steps has the exponent −1.5, not warmup_steps alone": rates(
             lambda s: width * min(s**-0.5, (s * warmup_steps) ** -1.5)
         ),
-        "warmup_steps has the exponent 1.5 instead of −1.5": rates(
-            lambda s: width * min(s**-0.5, s * warmup_steps**1.5)
-        ),
-        "step has the exponent 0.5 instead of −0.5": rates(lambda s: width * min(s**0.5, s * warmup_steps**-1.5)),
         "the rate falls with 1 / step instead of its root": rates(
             lambda s: width * min(warmup_steps**0.5 / s, s * warmup_steps**-1.5)
         ),

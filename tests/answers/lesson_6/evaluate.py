@@ -21,7 +21,7 @@ WRONG = {
     "smoothed": edit('reduction="sum"', "…, label_smoothing=0.1").fails("values", "the labels are smoothed"),
     "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
     "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
-    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "the last batch is left out", names="only the first batch counts"),
+    "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch counts"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
     "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
     "whole sentences": edits(
@@ -72,7 +72,7 @@ WRONG = {
     "log of the softmax, and a little": edit("F.cross…", "-(logits[real].softmax(-1) + 1e-9).log().gather(-1, labels[real][:, None]).sum().item()").fails(
         "values", "wrong value"
     ),
-    "one row is no batch": edit("for src…", "…\n    if len(src) == 1:\n        continue").fails("values", "the last batch is left out"),
+    "one row is no batch": edit("for src…", "…\n    if len(src) == 1:\n        continue").fails("values", "wrong value"),
     "eval mode only where the model is in train mode": edit("model.eval()", "if was_training:\n    …").fails("mode", "in train mode or with gradients"),
     "the gradients cleared": edit("model.eval()", "…\nmodel.zero_grad()").fails("mode", "clears or changes the gradients"),
     "padding of the source becomes 0": edit("logits =", "src = torch.where(src == pad_id, 0, src)\n…").fails("values", "wrong value"),

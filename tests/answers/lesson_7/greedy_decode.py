@@ -134,7 +134,7 @@ TRICKS = {
     ),
     "unfreezes": edit("return tokens", "model.requires_grad_(True)\n…").fails("mode", "no longer frozen"),
     "copies the source": edit("model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails(
-        "tokens", "wrong shape"
+        "tokens", "wrong values"
     ),
     "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
     "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
