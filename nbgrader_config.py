@@ -69,6 +69,9 @@ c.Autograde.autograde_preprocessors = [
     CheckCellMetadata,
 ]
 
+# An exchange of a hub: nbgrader's own collecting follows links of students.
+c.ExchangeFactory.collect = "autograder.collect.exchange.ExchangeCollect"
+
 # A warning on stderr would otherwise make a correct answer worth nothing; a failed check is an error, never a warning.
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = "(?s)."

@@ -305,5 +305,5 @@ def _time(told: object) -> tuple[datetime | None, tuple[str, ...]]:
             told = datetime(told.year, told.month, told.day)
         utc: datetime = parse_utc(told)
         return utc.replace(tzinfo=UTC), ()
-    except (ValueError, OverflowError, TypeError, AttributeError):
+    except (ValueError, ArithmeticError, TypeError, AttributeError):
         return None, (f"When it was handed in cannot be read: “{str(told)[:40]}”.",)

@@ -1,4 +1,4 @@
-"""Dates as instructors write them: with a time zone, and refused where they could mean two moments."""
+"""Dates as instructors write them, and times as programs do."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ FORMS = tuple(
 EITHER_WAY = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})\b")  # day or month first: nobody knows
 UNIVERSAL = ("UTC", "GMT", "Z")
 LONGEST = 100  # letters of a date
+RECORDED = re.compile(
+    r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
+    r"(?: ?(Z|[+-]\d\d:?\d\d)| ([A-Za-z]{1,20}(?:/\w{1,20})*))?",
+    re.ASCII,
+)
 
 
 class Moment(NamedTuple):
@@ -43,6 +48,26 @@ class Moment(NamedTuple):
 
     utc: datetime
     text: str
+
+
+def recorded_time(text: str) -> datetime:
+    """Read the time of a submission's timestamp.txt, as nbgrader or collect wrote it, whatever somebody made of that.
+
+    Returns:
+        in UTC, without a zone, as the gradebook keeps it.
+
+    Raises:
+        ValueError: it is neither an ISO 8601 time nor one of nbgrader's, such as "2026-03-02 09:00:00.5 UTC".
+    """
+    form = RECORDED.fullmatch(text)
+    if form is None:
+        raise ValueError(f"{text[:LONGEST]!r} is no time")
+    try:
+        zone = UTC if form[2] in ("Z", None) else _offset(form[2])
+        when = datetime.fromisoformat(form[1]).replace(tzinfo=ZoneInfo(form[3]) if form[3] else zone)
+        return when.astimezone(UTC).replace(tzinfo=None)
+    except (KeyError, ValueError, OverflowError, OSError, CourseError) as error:  # KeyError: no such zone
+        raise ValueError(f"{text[:LONGEST]!r} is no time") from error
 
 
 def moment(text: str) -> Moment:

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from nbgrader.utils import parse_utc
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from autograder.course.config import CourseError
+from autograder.course.dates import recorded_time
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.history import Regrade
@@ -160,8 +160,8 @@ def _time(text: str) -> tuple[datetime | None, tuple[Note, ...]]:
     The file is the student's, as the others are: nbgrader's own reading of it ends the run where it holds no time.
     """
     try:
-        return (parse_utc(text) if text else None), ()
-    except (ValueError, OverflowError):
+        return (recorded_time(text) if text else None), ()
+    except ValueError:
         return None, (Note(NoteKind.FILE, NO_TIME),)
 
 

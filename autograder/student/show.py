@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.config import CourseError
+from autograder.course.dates import recorded_time
 from autograder.course.names import printable
 from autograder.course.paths import handed_in
 from autograder.export.csv_columns import status_of
@@ -119,10 +119,9 @@ def _row(
 def _time(text: str) -> datetime | None:
     """When something was handed in, if the student's file says so."""
     try:
-        time: datetime | None = parse_utc(text) if text else None
-    except (ValueError, OverflowError):
+        return recorded_time(text) if text else None
+    except ValueError:
         return None
-    return time
 
 
 def _page(book: GradebookSnapshot, student: str, lesson: str) -> Path:

@@ -102,6 +102,12 @@ def linked(target: str) -> Callable[[Path, Notebook], None]:
     return puts
 
 
+def linked_folder(folder: Path, notebook: Notebook) -> None:
+    """Hand in a link in place of the folder, to one with a right notebook."""
+    write(folder.parent / "elsewhere" / NAME, notebook)
+    folder.symlink_to("elsewhere")
+
+
 def pipe(name: str, *, right: bool) -> Callable[[Path, Notebook], None]:
     """Hand in a named pipe, which whoever opens it waits for."""
 
@@ -209,6 +215,7 @@ ROWS = [
     Row("a link out of the folder", linked("../elsewhere.ipynb"), None, LINK),
     Row("a link to the solutions", linked(f"../../../solutions/{LESSON}/{NAME}"), None, LINK),
     Row("a link within the folder", linked("kept/mine.ipynb")),
+    Row("a folder that is a link", linked_folder, None, "is a link. Put a folder there"),
     Row("a link to nothing", linked("nothing.ipynb"), None, TEXT),
     Row("a link to nothing elsewhere", linked("/nothing.ipynb"), None, LINK),
     Row("a link to itself", linked(NAME), None, TEXT),
@@ -219,6 +226,10 @@ ROWS = [
     Row("a path longer than any may be", nested(30, "b" * 200), notes=("Not kept",)),
     Row("a path that just fits", nested(3, "c" * 255)),
     Row("a time that is none", beside("timestamp.txt", b"yesterday\n"), notes=("When it was handed in is not known",)),
+    *(
+        Row(f"a time that is {text[:10]}", beside("timestamp.txt", text.encode()), notes=("When it was handed in is not known",))
+        for text in ("9" * 30 + "h", "1" * 999, "10:00 AM XYZ", "2026-13-01", "0001-01-01 00:00 +1400", "NaN", "2026-01-01 10:00 ../UTC")
+    ),
     Row("a time in bytes", beside("timestamp.txt", b"\xff\xfe\x00"), notes=("When it was handed in is not known",)),
     Row("a time", beside("timestamp.txt", b"2030-01-02 12:00:00 UTC\n")),
     Row("nobody may read it", unreadable, *((WHOLE,) if os.geteuid() == 0 else (None, "cannot be read"))),

@@ -67,7 +67,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
     if len(lessons) != 1:
         raise CourseError(f"The autograder holds {len(lessons)} lessons instead of one. Make its zip file anew.")
     lesson = lessons[0].stem
-    submission = read_job(_folder(home / "submission"), "submission", lesson, prepared(lessons[0]), limits)
+    submission = read_job(_folder((home / "submission").resolve()), "submission", lesson, prepared(lessons[0]), limits)
     if submission.reason:
         return of_result(submission.run(GradingServer()))
     unenforced = probe().unenforced

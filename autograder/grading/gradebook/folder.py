@@ -41,7 +41,8 @@ def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | Non
         files.remove(leftover)
     try:
         fresh.mkdir(parents=True)
-        left_out = _copy_others(submitted, fresh, course, mode) if submitted else []
+        is_own = submitted is not None and not (submitted.is_symlink() or submitted.parent.is_symlink())
+        left_out = _copy_others(submitted, fresh, course, mode) if submitted and is_own else []
         with files.create(fresh / name, mode=mode) as file:
             file.write(notebook)
         files.sync_folder(fresh)

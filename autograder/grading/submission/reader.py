@@ -68,6 +68,8 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     """
     if not folder.is_dir():
         raise NotGradable("Nothing was handed in.")
+    if link := next((_shown(path) for path in (folder, folder.parent) if path.is_symlink()), ""):
+        raise NotGradable(f"The folder `{link}` is a link. Put a folder there, with the notebook in it.")
     try:
         entries = sorted(folder.iterdir())
         found, links = _notebooks(entries, folder)

@@ -1,0 +1,88 @@
+"""nbgrader's exchange, as `nbgrader_config.py` has it collect: only what a student's folder itself holds.
+
+The inbound folder of a hub is the students' to write to. nbgrader follows their links with the instructor's rights, so
+that one to `solutions/` is collected, graded with full marks, and comes back as feedback with the hidden tests.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import ExchangeCollect as NbgradersCollect
+
+from autograder import files
+from autograder.collect.download import Download
+from autograder.collect.hand_in import HandIn, read
+from autograder.course.config import CourseError
+from autograder.course.dates import recorded_time
+from autograder.course.names import printable
+from autograder.course.paths import is_folder_name
+from autograder.grading.submission.reader import TIME
+
+
+class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has no types
+    """Collects the notebook, moves all else into `others/`, and leaves out links and folders of other owners."""
+
+    src_records: list[dict[str, Any]]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Who handed in a folder of the inbound one, and when; without a name where it is not to be collected."""
+        name = os.path.basename(path)
+        student, _, rest = name.partition(f"+{self.coursedir.assignment_id}+")
+        record = {"username": student, "filename": name, "timestamp": datetime.min}
+        try:
+            record["timestamp"] = recorded_time(rest.partition("+")[0])
+            why = self._why_not(Path(path), student)
+        except ValueError:
+            why = "its name holds no time"
+        if why:
+            self.log.warning("%s is not collected: %s.", printable(path), why)
+            record["username"] = ""
+        return record
+
+    def _why_not(self, folder: Path, student: str) -> str:
+        if folder.is_symlink() or not folder.is_dir():
+            return "it is a link, or no folder"
+        if not is_folder_name(student):
+            return "its name holds no student's"
+        owner = folder.stat().st_uid
+        try:
+            owners = {pwd.getpwuid(owner).pw_name}
+        except KeyError:
+            owners = set()
+        if self.check_owner and student not in owners:
+            return f"it is owned by {', '.join(owners) or f'user {owner}'}, not by {printable(student)}"
+        try:
+            with Download(folder):
+                return ""
+        except CourseError as error:
+            return str(error)
+
+    def init_src(self) -> None:
+        """Find the newest hand-in of everybody, or the newest in time."""
+        super().init_src()
+        self.src_records = [record for record in self.src_records if record["username"]]
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Put what a folder holds into submitted/."""
+        name = os.path.basename(src)
+        student, lesson = name.partition(f"+{self.coursedir.assignment_id}+")[0], self.coursedir.assignment_id
+        time = recorded_time(name.partition(f"+{lesson}+")[2].partition("+")[0])
+        with Download(Path(src)) as download:
+            contents = read(HandIn(student, student, tuple(download.files)), lesson)
+        contents.files[TIME] = f"{time} UTC\n".encode()
+        for text in (*contents.notes, *contents.problems):
+            self.log.warning("%s: %s", printable(student), printable(text))
+        for path, data in contents.files.items():
+            Path(dest, path).parent.mkdir(parents=True, exist_ok=True)
+            with files.create(Path(dest, path)) as file:
+                file.write(data)
+        if self.coursedir.groupshared:
+            for folder, _, names in os.walk(dest):
+                os.chmod(folder, 0o2770)
+                for each in names:
+                    os.chmod(os.path.join(folder, each), 0o660)

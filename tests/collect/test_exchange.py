@@ -1,0 +1,87 @@
+"""What nbgrader's exchange collects with the course's own class: whoever writes to the inbound folder."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.downloads import notebook
+from support.gradebook import LESSON
+
+NAME = f"{LESSON}.ipynb"
+
+
+@pytest.fixture
+def inbound(course: Path, tmp_path: Path) -> Path:
+    """The inbound folder of an exchange that the course's configuration names."""
+    folder = tmp_path / "exchange" / "transformer" / "inbound"
+    folder.mkdir(parents=True)
+    folder.chmod(0o733)
+    settings = course / "nbgrader_config.py"
+    added = f"\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\nc.CourseDirectory.course_id = 'transformer'\n"
+    added += "c.ExchangeFactory.collect = 'autograder.collect.exchange.ExchangeCollect'\n"
+    settings.write_text(settings.read_text(encoding="utf-8") + added, encoding="utf-8")
+    return folder
+
+
+def hand_in(inbound: Path, student: str, time: str = "2026-10-01 10:00:00.5 UTC", **files: bytes) -> Path:
+    """What `nbgrader submit` leaves there."""
+    folder = inbound / f"{student}+{LESSON}+{time}+1a2b"
+    folder.mkdir()
+    for name, data in {NAME: b"{}", "timestamp.txt": b"9" * 30 + b"h", **files}.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def collect(course: Path, *options: str) -> str:
+    """Collect as an instructor does; what is said."""
+    command = [sys.executable, "-m", "nbgrader", "collect", LESSON, *options]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def collected(course: Path) -> dict[str, bytes]:
+    """All that lies in submitted/."""
+    folder = course / "submitted"
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_only_what_is_a_students_own_is_collected(course: Path, inbound: Path, tmp_path: Path) -> None:
+    """Links, folders of other owners and names without a time cost nobody else anything, and are named."""
+    me = pwd.getpwuid(os.getuid()).pw_name
+    mine = hand_in(inbound, me, **{"torch.py": b"1"})
+    (mine / "solutions").symlink_to(course / "solutions")
+    (mine / "above").symlink_to(tmp_path)
+    (mine / f"{LESSON}-2.ipynb").symlink_to(course / "solutions" / LESSON / NAME)
+    (inbound / f"eve+{LESSON}+2026-10-01 10:00:00 UTC+1").symlink_to(course / "solutions" / LESSON)
+    hand_in(inbound, "bob")
+    hand_in(inbound, "")
+    hand_in(inbound, me, "9" * 30 + "h")
+    said = collect(course)
+    place = f"{me}/{LESSON}"
+    assert collected(course) == {
+        f"{place}/{NAME}": b"{}",
+        f"{place}/others/torch.py": b"1",
+        f"{place}/others/timestamp.txt": b"9" * 30 + b"h",
+        f"{place}/timestamp.txt": b"2026-10-01 10:00:00.500000 UTC\n",
+    }
+    for words in ("is a link", "not by bob", "holds no student", "holds no time"):
+        assert words in said, said
+
+
+def test_a_newer_hand_in_takes_the_place_of_an_older_one(course: Path, inbound: Path) -> None:
+    """With --update only, and not where it is the same one."""
+    me = pwd.getpwuid(os.getuid()).pw_name
+    hand_in(inbound, me)
+    collect(course)
+    assert "No newer submission" in collect(course, "--update")
+    hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: notebook(course)})
+    assert "Submission already exists" in collect(course)
+    assert "Updating submission" in collect(course, "--update")
+    assert collected(course)[f"{me}/{LESSON}/{NAME}"] == notebook(course)
