@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import re
 import tokenize
 import warnings
@@ -20,6 +21,7 @@ from autograder.course.lesson import as_python
 PHRASE = 6  # tokens
 PASSAGE = 4  # words
 LEAST_TEXT = 6  # letters of a text in code that says something
+MOST_LINES = 8  # of one piece that are marked; every phrase of a long statement stands on all of its lines
 MOST_LETTERS = 20_000  # of a source that is parsed; of a longer one its lines are compared
 OWN = "\x01"  # stands before a name that the source binds itself
 TOKEN = re.compile(rf"{OWN}\w+|\w+|[^\w\s]")
@@ -54,7 +56,7 @@ def traits_of(source: str, *, is_code: bool = True) -> Traits:
     found: dict[Trait, set[int]] = {}
     pieces = _of_code(source) if is_code else _of_lines(source, Kind.TEXT)
     for kind, text, lines in pieces:
-        found.setdefault(Trait(kind, text), set()).update(lines)
+        found.setdefault(Trait(kind, text), set()).update(itertools.islice(lines, MOST_LINES))
     return {trait: frozenset(lines) for trait, lines in found.items()}
 
 

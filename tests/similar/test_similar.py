@@ -82,6 +82,19 @@ def test_anything_can_be_read(source: str) -> None:
     assert all(line >= 1 for lines in traits_of(source).values() for line in lines)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        'x = """' + "\n".join(f"word{i}" for i in range(2000)) + '"""',
+        "x = [\n" + ",\n".join(map(str, range(2800))) + "]",
+    ],
+    ids=["text", "list"],
+)
+def test_a_cell_takes_no_more_than_its_length_in_memory(source: str) -> None:
+    """Neither the passages of a long text nor the phrases of a long statement keep each of its lines."""
+    assert sum(map(len, traits_of(source).values())) < 4 * len(source)
+
+
 def test_the_lines_are_those_of_the_statement() -> None:
     """A trait stands on the lines of its statement alone, not on those of the statements in it."""
     found = traits_of("if a:\n    # why\n    b = f(\n        a)\n")
