@@ -28,8 +28,8 @@ NEITHER_IS_NAMED = {
         "the softmax still runs over the queries, and the weights are transposed",
     ),
     (
-        "`10000 ** 2 * i / d_model` is (10000 ** 2) * i / d_model: the exponent needs parentheses",
-        "the exponent is doubled: an even column's number already is the paper's 2i",
+        "10000 is squared first, as in `10000 ** 2 * i / d_model`: the exponent needs parentheses",
+        "the exponent is doubled, as by 2 · column: an even column's number already is the paper's 2i",
     ),
     (
         "the longest piece that fits is taken, instead of the merges in their order",

@@ -90,7 +90,7 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:
-        return CheckFailed("The check cannot go on with what your answer returned.", [f"{kind}: {text[0]}", *text[1:]])
+        return CheckFailed("The check cannot go on with your answer.", [f"{kind}: {text[0]}", *text[1:]])
     owner, line, source = own[-1]
     places = [f"in line {line} of its cell" + (f":  {source}" if source else "")]
     others = [place for place in own if _whole(place[0]) != _whole(owner)]
@@ -132,7 +132,7 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
         return None
     kind = type(error.obj).__name__
     if kind in notebook:
-        return CheckFailed(f"Your `{kind}` has no attribute `{error.name}`.")
+        return CheckFailed(f"`{kind}` has no attribute `{error.name}`.")
     slip = "Every part needs the name, and is of the kind, that the exercise gives."
     return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)
 

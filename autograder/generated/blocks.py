@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, data, mistakes
-from autograder.generated.inputs import DTYPES, device, sizes, strided, tensors, without_dropout
+from autograder.generated.inputs import DTYPES, device, rested, sizes, strided, tensors, without_dropout
 
 Module = Callable[..., Any]  # a class whose instances are modules
 Stack = Callable[..., list[Tensor]]
@@ -38,7 +38,8 @@ def layer_norm(answer: Module, *, seed: int = 0) -> None:
                 check.gradients_agree("norm(x)", output, expected, **sources)
         far = x.detach() / 10 + 1000  # where a mean of squares is too large for a variance to be left over
         expected = F.layer_norm(far.double(), (d_model,), norm.weight.double(), norm.bias.double()).to(x.dtype)
-        with check.case(d_model=d_model, mode="eval"), check.unchanged(x=far):
+        near = "numbers near 1000: a mean of squares has no digits left for their variance"
+        with check.case(d_model=d_model, mode="eval", x=near), check.unchanged(x=far):
             check.close("norm(x / 10 + 1000)", norm.eval()(far), expected.detach(), atol=2e-2)
     device(seed, "norm(x)", norm, far)
     check.separate("LayerNorm(40)", answer(40), answer(40))
@@ -188,8 +189,8 @@ def add_norm(answer: Module, *, seed: int = 0) -> None:
 def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
     """What the answer's own norm makes of x (…, d_model) is about that of PyTorch's, however it treats eps."""
     about = F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias)
-    verdict = "`AddNorm(…).norm` itself gives other values than PyTorch's layer norm."
-    slip = "If it is your `LayerNorm`, see Exercise 4.1 first, or use `nn.LayerNorm`."
+    verdict = "`AddNorm(…).norm` itself gives other values than PyTorch's layer norm does by default."
+    slip = "If it is your `LayerNorm`, see Exercise 4.1 first; if it is PyTorch's, make it as `nn.LayerNorm(d_model)`."
     check.true(x.size(-1) < 4 or torch.allclose(output, about, atol=0.1), verdict, slip)
 
 
@@ -201,6 +202,7 @@ def add_norm_dropout(answer: Module, *, seed: int = 0) -> None:
     x, sublayer_output = tensors((8, 20, 6), (8, 20, 6), seed=seed)
     kept = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 6)  # (64, 6): all there can be
     wrapper, drawn = answer(6, dropout=0.5), []
+    rested("wrapper(x, sublayer_output)", wrapper, x, sublayer_output)
     for _ in range(2):
         with check.unchanged(x=x, sublayer_output=sublayer_output):
             output = wrapper.train()(x, sublayer_output)
@@ -214,7 +216,10 @@ def add_norm_dropout(answer: Module, *, seed: int = 0) -> None:
             if scale == 1.0:
                 slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
                 check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
-        check.true(fits, "In training, what is dropped is not, or not only, a part of `sublayer_output`.")
+        verdict = (
+            "In training, the output is not what dropping entries of `sublayer_output` once, and no more, would give."
+        )
+        check.true(fits, verdict)
         drawn.append(kept[distance.argmin(dim=-1)])  # (8, 20, 6)
     sublayer_output.requires_grad_()
     check.gradient_reaches("sublayer_output", sublayer_output, wrapper.train()(x, sublayer_output))
@@ -225,7 +230,7 @@ def add_norm_dropout(answer: Module, *, seed: int = 0) -> None:
     for wrapper, rate in [(answer(6, dropout=0.3), 0.3), (answer(6), 0.1)]:
         output = wrapper.train()(zeros, ones)  # a dropped entry falls below its row's mean
         lower = (output < -0.2).float().mean().item()
-        verdict = f"With dropout={rate}, {lower:.0%} of the entries are dropped."
+        verdict = f"With dropout={rate}, the output looks as if {lower:.0%} of the entries were dropped."
         check.true(abs(lower - rate) < 0.03, verdict)
 
 

@@ -99,9 +99,13 @@ def rested(name: str, module: nn.Module, *inputs: Tensor) -> Any:
     """What `module` makes of its inputs in eval mode, in which it stays, called `name`: the same at every call."""
     output, again = (module.eval()(*(each.clone() for each in inputs)) for _ in range(2))
     if isinstance(output, Tensor) and isinstance(again, Tensor):
-        slip = "An `nn.Dropout` knows the mode by itself; `F.dropout` needs `training=self.training`."
+        slip = (
+            "An `nn.Dropout` made in `__init__` knows the mode by itself; `F.dropout` needs `training=self.training`."
+        )
         same = output.shape == again.shape and torch.allclose(output, again, equal_nan=True)
-        check.true(same, f"In eval mode, `{name}` still drops entries: two calls differ.", slip)
+        check.true(
+            same, f"In eval mode, two calls of `{name}` differ: something still drops entries, or draws anew.", slip
+        )
     return module(*inputs)
 
 

@@ -118,12 +118,15 @@ def decoder_layer_masks(answer: Layer, *, seed: int = 0) -> None:
         layer.train(training)
         before = layer(x, memory, *given)
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
+        slip = "Is a part in a plain list? PyTorch does not find it there, and leaves its dropout on."
+        same = torch.allclose(before, layer(x, memory, *given), atol=1e-4)
+        check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
         after = layer(future, memory, *given)
         slip = "The future leaks: an earlier position sees what comes after it."
         check.stays("layer(…)[:, :5]", after[:, :5], before[:, :5], when="x changes at position 5", slip=slip)
         check.differs("layer(…)[:, 5]", after[:, 5], before[:, 5], when="x changes at position 5")
         after = layer(x, padding, *given)
-        slip = "Some attention sees the padding of the source."
+        slip = "Something lets the padding of the source in."
         check.stays("layer(…)", after, before, when="the memory changes where src_mask hides it", slip=slip)
         after = layer(x, word, *given)
         check.differs("layer(…)[:, 0]", after[:, 0], before[:, 0], when="the last source word changes")
@@ -196,7 +199,7 @@ def _dropped(call: str, answer: Layer, sublayers: Sequence[str], given: Sequence
     for name in sublayers:
         without_dropout(getattr(layer, name))
     slips = mistakes.exchanged(layer, *given) if is_wired else {}
-    slips["a sum is dropped, not only what a part returns, so that nothing of x is left"] = torch.zeros_like(given[0])
+    slips["more is dropped than what the parts return, so that nothing of x is left"] = torch.zeros_like(given[0])
     output = layer(*given)
     _constant(layer, sublayers, None)
     check.close(call, output, layer.eval()(*given), mistakes=slips)
@@ -226,7 +229,7 @@ def _shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
         _constant(layer, sublayers, loud)
         output = layer(*given)  # a dropped entry falls below its row's mean
         lower = (output < -0.1).float().mean().item()
-        verdict = f"With dropout=0.3, {lower:.0%} of the output of `{loud}` is dropped."
+        verdict = f"With dropout=0.3, the output looks as if {lower:.0%} of what `{loud}` returns were dropped."
         twice = "It is dropped twice: add & norm does so already." if abs(lower - 0.51) < 0.03 else None
         check.true(abs(lower - 0.3) < 0.03, verdict, twice)
 

@@ -217,6 +217,9 @@ def kept_weights(answer: Callable[..., Any], *, seed: int = 0) -> None:
             for given in (mask, None):
                 with check.case(query=query, key=key, mask=given, training=training):
                     used = weights_behind(attention.eval(), query + index, key, given)
+                    again = shown_weights(attention, query + index, key, given)
+                    if not torch.equal(again, shown_weights(attention, query + index, key, given)):
+                        continue  # a dropout that never rests: the check of dropout says so
                     if training:
                         free, kept = shown_weights(attention, query + index, key, given), attention.attention_weights
                         used = shown_weights(attention.train(), query + index, key, given)

@@ -34,7 +34,8 @@ def hide(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
     """Scores of any shape and any value in place of them, for `allowed` of every shape that broadcasts to theirs."""
     for index, size in enumerate(sizes(seed, 5, batch=(1, 4), rows=(1, 6), columns=(1, 9))):
         batch, rows, columns = size.values()
-        (scores,) = tensors((batch, rows, columns), seed=31 * seed + index, dtype=DTYPES[index % 2])
+        dtype = (*DTYPES, torch.bfloat16)[index % 3]
+        scores = tensors((batch, rows, columns), seed=31 * seed + index)[0].to(dtype)
         scores = strided(scores) if index % 2 else scores
         for place, shape in enumerate(((batch, rows, columns), (rows, columns), (columns,), (batch, 1, 1), (rows, 1))):
             allowed = masks(seed + index + place, *shape)
@@ -104,7 +105,7 @@ def scale_values(answer: Callable[[int], Any], *, seed: int = 0) -> None:
 def scale_counts(answer: Callable[[int], Any], *, seed: int = 0) -> None:
     """The count grows by one a call in both modes, each module has its own, and it is saved and loaded."""
     scale, other = answer(3 + seed % 3), answer(3 + seed % 3)
-    (x,) = tensors((2, 3 + seed % 3), seed=seed)
+    (x,) = tensors((3, 5, 3 + seed % 3), seed=seed)
     _require_count("at first", scale, 0)
     for calls in range(1, 5 + seed % 3):
         scale.train(calls % 3 > 0)(x)
@@ -112,6 +113,7 @@ def scale_counts(answer: Callable[[int], Any], *, seed: int = 0) -> None:
             "nothing is counted": 0,
             "the count is set to 1 instead of growing": 1,
             "a call counts twice": 2 * calls,
+            "the rows of `x` are counted, not the calls": 3 * calls,
         }
         counts |= {"a call in eval mode is not counted": calls - calls // 3}
         _require_count(f"after {calls} call" + "s" * (calls > 1), scale, calls, counts)

@@ -34,7 +34,7 @@ def token_embedding(answer: Layer, *, seed: int = 0) -> None:
             expected = table[tokens] * d_model**0.5
             described = {"vocab_size": vocab_size, "d_model": d_model, "tokens": tokens, "mode": _mode(embed)}
             with check.case(**described):
-                with check.unchanged(table=table, tokens=tokens):
+                with check.unchanged(tokens=tokens, **{"embedding.weight": table}):
                     output = embed(tokens)
                 check.shape("embed(tokens)", output, batch=shape[0], seq_len=shape[1], d_model=d_model)
                 check.dtype("embed(tokens)", output, dtype)

@@ -26,7 +26,7 @@ def one_query(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "the scores are divided by √d_k, which comes in the next exercise": (
             (products / math.sqrt(query.numel())).softmax(dim=0) @ value
         ),
-        "the weights are averaged over the keys once more": weights @ value / len(value),
+        "the weighted sum is divided by the number of keys once more": weights @ value / len(value),
         "a sigmoid is used instead of the softmax": products.sigmoid() @ value,
         "the softmax is taken of minus the scores": (-products).softmax(dim=0) @ value,
         "the function returns inside the loop, after the first value": weights[0] * value[0],
@@ -174,6 +174,7 @@ def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
         "the scores are not divided by √d_k": 1.0,
         "the scores are divided by d_k instead of √d_k": 1 / d_k,
         "the scores are multiplied by √d_k instead of divided": math.sqrt(d_k),
+        "the root is written `d_k ** 1 / 2`, which is d_k / 2": 2 / d_k,
         "the scores are divided by √key_len instead of √d_k": 1 / math.sqrt(key.size(-2)),
         "the scores are divided by √query_len instead of √d_k": 1 / math.sqrt(query.size(-2)),
         "the root is taken twice: the scores are divided by √(√d_k)": d_k**-0.25,

@@ -53,6 +53,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str,
             "eps is fixed at 1e-5, whatever was asked for": weight * centred / (variance + 1e-5).sqrt() + bias,
             "the mean is not subtracted": weight * x / (variance + eps).sqrt() + bias,
             "`weight` and `bias` are not used": centred / (variance + eps).sqrt(),
+            "`weight` and `bias` are exchanged": bias * centred / (variance + eps).sqrt() + weight,
             "`bias` is not used": weight * centred / (variance + eps).sqrt(),
             "`weight` is not used": centred / (variance + eps).sqrt() + bias,
             "the values are not divided by their deviation": weight * centred + bias,
@@ -152,6 +153,10 @@ def pre_norm(
         slips[slip] = [x]
         for sublayer, norm in zip(sublayers, norms, strict=True):
             slips[slip].append(step(slips[slip][-1], sublayer, norm).detach())
+    states = [x]
+    for sublayer, norm in zip(sublayers, norms, strict=True):
+        states.append(states[-1] + sublayer(norm(states[-1])).detach())
+    slips["each state is put into the list before its sub-layer is added"] = [x, *states[:-1]]
     return slips
 
 
@@ -250,6 +255,7 @@ def decoder_layer(
             "x is added before each add & norm, which adds it once more": doubled(),
             "the feed-forward network is left out": z,
             "the third add & norm is left out": feed(z),
+            "the first add & norm is left out": wired(first=lambda _, attended: attended),
             "add_norm_1 is used for all three": wired(second=first, third=first),
             "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
             "add_norm_2 and add_norm_3 are exchanged": wired(second=third, third=second),
@@ -268,6 +274,9 @@ def decoder_layer(
                 ),
                 "query and memory are exchanged in the cross-attention": wired(
                     cross_out=lambda y: cross(memory, y, y, src_mask)
+                ),
+                "the keys of the cross-attention come from the target": wired(
+                    cross_out=lambda y: cross(y, y, memory, src_mask)
                 ),
                 "the values of the cross-attention come from the target": wired(
                     cross_out=lambda y: cross(y, memory, y, src_mask)

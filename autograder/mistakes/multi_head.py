@@ -63,6 +63,7 @@ def folded_weights(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Ten
         "the mask is read the wrong way round": weights(torch.logical_not(own)),
         "every sentence gets the mask of the first": weights(own[:1]),
         "every sentence gets the mask of the last": weights(own[-1:]),
+        "only what is a word in all sentences counts as one": weights(own.all(dim=0, keepdim=True)),
         "the scores are not divided by √d_k": weights(own, scale=1.0),
         "the weights come out with the heads before the batch": weights(own)
         .transpose(0, 1)

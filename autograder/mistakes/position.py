@@ -28,7 +28,12 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
         return torch.tensor(position / 10000.0**exponent)
 
     slips = {
-        "the exponent is doubled: an even column's number already is the paper's 2i": turned(2 * even / d_model),
+        "the exponent is doubled, as by 2 · column: an even column's number already is the paper's 2i": turned(
+            2 * even / d_model
+        ),
+        "each column takes its own number, and doubles it; an even column's already is the paper's 2i": turned(
+            2 * column / d_model
+        ),
         "the number of the pair stands in the exponent: it should be twice that, 2i": turned(even / 2 / d_model),
         "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
         "the exponent is missing its division by d_model": turned(even),
@@ -36,7 +41,7 @@ def encoding_angle(position: int, column: int, d_model: int) -> dict[str, Tensor
         "an odd column takes the angle of the next pair": turned((column + column % 2) / d_model),
         "the exponent is divided by d_model − 2 instead of d_model": turned(even / max(d_model - 2, 1)),
         "the division by d_model stands outside the exponent (parentheses)": turned(even) / d_model,
-        "`10000 ** 2 * i / d_model` is (10000 ** 2) * i / d_model: the exponent needs parentheses": torch.tensor(
+        "10000 is squared first, as in `10000 ** 2 * i / d_model`: the exponent needs parentheses": torch.tensor(
             position / 10000.0**2 * (even / 2) / d_model
         ),
         "positions are counted from 1 instead of 0": turned(even / d_model) * (position + 1) / position,
@@ -218,6 +223,9 @@ def shifted(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         ),
         "both sines have the same sign": _interleaved(
             turn.cos() * sine + turn.sin() * cosine, turn.cos() * cosine + turn.sin() * sine
+        ),
+        "the second cosine of each rotation is missing": _interleaved(
+            turn.cos() * sine + turn.sin() * cosine, -turn.sin() * sine
         ),
         "sine and cosine are swapped in each rotation": _interleaved(
             turn.sin() * sine + turn.cos() * cosine, turn.sin() * cosine - turn.cos() * sine

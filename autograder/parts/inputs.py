@@ -74,9 +74,7 @@ def numbers_of(module: nn.Module, shapes: Mapping[str, Iterable[int]]) -> dict[s
     for name, shape in shapes.items():
         matrix, wanted = numbers[name], tuple(shape)
         if matrix.shape != wanted:
-            raise UnusableParameters(
-                f"`{name}` has the shape {tuple(matrix.shape)}; with the other layers, {wanted} fits."
-            )
+            raise UnusableParameters(f"The layers do not go together: `{name}` has the shape {tuple(matrix.shape)}.")
         if matrix.dim() > 1 and matrix.numel() > 1 and matrix.min() == matrix.max():
             raise UnusableParameters(f"All numbers of `{name}` are the same.")
     return numbers
@@ -91,7 +89,7 @@ def _parameter(module: nn.Module, name: str) -> nn.Parameter:
     own = dict(module.named_parameters(remove_duplicate=False))
     if name not in own:
         functools.reduce(getattr, name.split("."), module)
-        raise UnusableParameters(f"`{name}` is not in a layer or parameter that PyTorch registers.")
+        raise UnusableParameters(f"There is no `{name}` among the parameters that PyTorch registers.")
     return own[name]
 
 
@@ -109,5 +107,5 @@ def _hint(value: object) -> str:
     if isinstance(value, tuple) and len(value) == 2:
         return " scaled_dot_product_attention returns two things, (output, weights)."
     if isinstance(value, nn.Module):
-        return " Call the module, and hand over what it returns."
-    return " Is a `return` missing?" if value is None else ""
+        return " Is it in the right place? Where a tensor belongs, hand over what the module returns."
+    return " Is a `return` missing, or is it in another one's place?" if value is None else ""

@@ -4,6 +4,7 @@ from answers.writing import body, edit
 
 WRONG = {
     "inverted": edit("~allowed", "allowed").fails("", "the allowed entries are hidden"),
+    "a full tensor of float32": body("return torch.where(allowed, scores, torch.full(scores.shape, value))").fails("", "dtype"),
     "returns scores": body("return scores").fails("", "nothing is hidden"),
     "always 0": body("return scores.masked_fill(~allowed, 0.0)").fails("", "become 0, whatever"),
     "always −∞": body("return scores.masked_fill(~allowed, -torch.inf)").fails("", "whatever `value` is"),

@@ -16,7 +16,7 @@ WRONG = {
     "averages the keys": edit("return sum…", "return weights @ key").fails("", "average the keys"),
     "softmax of the products": edit("weights = …", "weights = (query * key).softmax(dim=0).sum(dim=1)").fails("", "before they are added up"),
     "the loop overwrites": edit("return sum…", "for weight, v in zip(weights, value):\n    output = weight * v\nreturn output").fails("", "overwrites"),
-    "averages twice": edit("zip(…", "zip(weights, value)) / len(value)").fails("", "averaged over the keys once more"),
+    "averages twice": edit("zip(…", "zip(weights, value)) / len(value)").fails("", "divided by the number of keys once more"),
     "in place": edit("return sum…", "value *= weights[:, None]\nreturn value.sum(0)").fails("", "changes `value`"),
     "returns nothing": edit("return sum(", "sum(").fails("", "is None"),
     "size of the docstring example hard-coded": edit("for k in key]", "for k in key[:5]]").fails("", "wrong values"),

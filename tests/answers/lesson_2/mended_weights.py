@@ -17,7 +17,7 @@ WRONG = {
     "the mask the wrong way round": edit("~allowed", "allowed").fails("", "wrong way round"),
     "the first sentence's mask for all": edit("is_word.repeat", "is_word[:1].expand_as(is_word).repeat").fails("", "mask of the first"),
     "the last sentence's mask for all": edit("is_word.repeat", "is_word[-1:].expand_as(is_word).repeat").fails("", "mask of the last"),
-    "the words that all sentences have": edit("is_word.repeat", "is_word.all(0, keepdim=True).expand_as(is_word).repeat").named("mask of the last"),
+    "the words that all sentences have": edit("is_word.repeat", "is_word.all(0, keepdim=True).expand_as(is_word).repeat").named("a word in all sentences"),
     "the words that any sentence has": edit("is_word.repeat", "is_word.any(0, keepdim=True).expand_as(is_word).repeat").named("mask of the first"),
     "each column repeated": edit(REPEATED, "repeat_interleave(num_heads, dim=1)").fails("", "raised RuntimeError"),
     "repeated as often as there are sentences": edit(REPEATED, "repeat_interleave(batch, dim=0)").fails("", "raised RuntimeError"),

@@ -8,8 +8,8 @@ WRONG = {
     "heads reversed": edit("x.transpose(1, 2)", "x.flip(1).transpose(1, 2)").fails("values", "reverse order"),
     "view after transpose": edit("x.transpose…", "x.transpose(1, 2).view(x.size(0), x.size(2), -1)").fails("shape", "raised RuntimeError"),
     "joins the sequence instead": edit("x.transpose…", "x.flatten(2)").fails("shape", "row for each head"),
-    "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "added up or averaged"),
-    "sums the heads": edit("return x…", "return x.sum(1)").named("added up or averaged"),
+    "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "added up, averaged"),
+    "sums the heads": edit("return x…", "return x.sum(1)").named("added up, averaged"),
     "concatenates along the sequence": edit("return x…", "return torch.cat(x.unbind(1), dim=1)").named("the sequence and the heads are joined"),
     "transpose(2, 3) before flattening": edit("return…", "return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)").named(
         "columns of each head are swapped"

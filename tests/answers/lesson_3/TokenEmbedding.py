@@ -13,7 +13,7 @@ WRONG = {
     "a linear layer": edit("nn.Embedding(vocab_size, d_model)", "nn.Linear(vocab_size, d_model)").fails("shape"),
     "a frozen table": edit("self.embedding(tokens)", "….detach()").fails("values", "No gradient"),
     "scales the table in place": edit("return self…", "self.embedding.weight.data *= math.sqrt(self.d_model)\nreturn self.embedding(tokens)").fails(
-        "values", "changes `table`"
+        "values", "changes `embedding.weight`"
     ),
     "d_model not stored": edit("self.d_model = d_model", "").fails("shape", "raised AttributeError"),
     "times 2": edit("math.sqrt…", "2.0"),
@@ -34,7 +34,9 @@ WRONG = {
     "a raw parameter": edits(
         ("nn.Embedding(vocab_size, d_model)", "nn.Parameter(torch.randn(vocab_size, d_model))"), ("self.embedding(tokens)", "self.embedding[tokens]")
     ).named("embedding.weight"),
-    "max_norm changes the table": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)").named("changes `table`"),
+    "max_norm changes the table": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)").named(
+        "changes `embedding.weight`"
+    ),
     "the scale is a parameter": edits(("self.d_model =…", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"), ("math.sqrt…", "self.scale")).named(
         "should not have"
     ),
@@ -53,7 +55,9 @@ WRONG = {
     "gradients divided by how often a token comes": edit(
         "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, scale_grad_by_freq=True)"
     ).fails("values", "the gradient of"),
-    "long rows cut": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=10.0)").fails("values", "changes `table`"),
+    "long rows cut": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=10.0)").fails(
+        "values", "changes `embedding.weight`"
+    ),
     "the factor is a tensor, and no buffer": edits(
         ("self.d_model = d_model", "self.scale = torch.tensor([d_model**0.5])"), ("math.sqrt(self.d_model)", "self.scale")
     ).fails("values", "on the CPU"),

@@ -4,10 +4,11 @@ from answers.writing import BARE, TYPED, body, edit, edits
 
 WRONG = {
     "doubled exponent": edit("even / d_model", "2 * …").fails("", "exponent is doubled"),
+    "2 · column for each column": edit("column // 2 * 2", "2 * column").fails("", "takes its own number, and doubles it"),
     "the number of the pair": edit("column // 2 * 2", "column // 2").fails("", "number of the pair"),
     "the column's own number": edit("column // 2 * 2", "column").fails("", "instead of its pair's even one"),
     "multiplied": edit("position / 10000", "position * 10000").fails("", "multiplied by"),
-    "not divided by d_model": edit("(even / d_model)", "even").fails("", "wrong value"),
+    "not divided by d_model": edit("(even / d_model)", "even").fails("", "missing its division"),
     "the square of the pair": edit("column // 2 * 2", "(column // 2) ** 2").fails("", "wrong value"),
     "the sine": edit("return…", "return math.sin(position / 10000 ** (even / d_model))").fails("", "sine of the angle"),
     "the table of `^`": edit("**", "^").fails("", "raised TypeError"),

@@ -4,6 +4,7 @@ from answers.writing import BARE, TYPED, body, edit, edits
 
 WRONG = {
     "turns back": edit("sine], [-", "-sine], [").fails("values", "wrong way"),
+    "the second cosine forgotten": edit("[-sine, cosine]", "[-sine, 0.0]").fails("values", "second cosine"),
     "one speed for all": edit("offset /…", "offset").fails("values", "speed of the first"),
     "doubled exponent": edit("even / d_model", "2 * …").fails("values", "exponent is doubled"),
     "halved exponent": edit("even / d_model", "even / 2 / d_model").fails("values", "exponent is halved"),

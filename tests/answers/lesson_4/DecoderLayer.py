@@ -3,6 +3,9 @@
 from answers.writing import BARE, edit, edits
 
 WRONG = {
+    "no first add & norm": edit("self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))", "self.self_attention(x, x, x, tgt_mask)").fails(
+        "values", "first add & norm is left out"
+    ),
     "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
         "values", "the gradient of `layer(x, memory)`"
     ),
@@ -31,7 +34,7 @@ WRONG = {
         ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
         ("return self…", "return self.dropout(self.add_norm_3(x, self.feed_forward(x)))"),
         on=BARE,
-    ).fails("dropout", "a sum is dropped"),
+    ).fails("dropout", "more is dropped than"),
     "no return": edit("return self", "self").fails("values", "`return`"),
     "no cross-attention": edit("x = self.add_norm_2…", "").fails("values", "cross-attention is left out"),
     "no self-attention": edit("x = self.add_norm_1…", "").fails("values", "masked self-attention is left out"),

@@ -8,7 +8,7 @@ WRONG = {
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
         ("x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "x = self.dropout(self.add_norm_1(x, self.self_attention(x, x, x, src_mask)))"),
         on=BARE,
-    ).fails("dropout", "a sum is dropped"),
+    ).fails("dropout", "more is dropped than"),
     "no return": edit("return self", "self").fails("values", "`return`"),
     "mask dropped": edit("x, x, x, src_mask", "x, x, x").fails("values", "mask is not handed"),
     "second residual from the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(y)")).fails(

@@ -31,7 +31,7 @@ WRONG = {
     "no biases": edit("(d_model, d_ff)", "(d_model, d_ff, bias=False)").fails("parameters", "no trainable parameter `bias`"),
     "in place on the input": edit("self.linear_1(x)", "self.linear_1(x.mul_(1.5))").fails("values", "changes `x`"),
     "averages over positions": edit("self.dropout(hidden)", "….mean(1, keepdim=True).expand_as(hidden)").fails("values", "averaged over the positions"),
-    "dropout always on": edit("self.dropout(hidden)", "F.dropout(hidden, 0.5)").fails("values", "still drops entries"),
+    "dropout always on": edit("self.dropout(hidden)", "F.dropout(hidden, 0.5)").fails("values", "something still drops"),
     "dropout on input": edit("hidden =…hidden))", "return self.linear_2(torch.relu(self.linear_1(self.dropout(x))))", on=BARE).named("dropout"),
     "dropout on in eval": edit("hidden =…hidden))", "return self.linear_2(F.dropout(torch.relu(self.linear_1(x)),self.dropout.p))", on=BARE).named("eval"),
     "dropout fixed 0.5": edits(("(dropout)", "()"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE).named(

@@ -33,6 +33,9 @@ WRONG = {
     "over the batch": edit("dim=-1", "dim=0").fails("values", "over the batch"),
     "over positions and columns": edit("dim=-1", "dim=(-2, -1)").fails("values", "positions and columns together"),
     "over everything": edits(("x.mean…", "x.mean()"), ("variance =…", "variance = x.var(correction=0)")).fails("values", "over everything"),
+    "weight and bias exchanged": edit("self.weight *…", "self.bias * (x - mean) / torch.sqrt(variance + self.eps) + self.weight").fails(
+        "values", "are exchanged"
+    ),
     "weight and bias unused": edit("self.weight *…", "(x - mean) / torch.sqrt(variance + self.eps)").fails("values", "`weight` and `bias` are not used"),
     "bias unused": edit("+ self.bias", "").fails("values", "`bias` is not used"),
     "weight unused": edit("self.weight * ", "").fails("values", "`weight` is not used"),

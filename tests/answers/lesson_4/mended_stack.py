@@ -5,6 +5,13 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "as it was": edit("x = x + sublayer(norm(x))", "x = norm(x)\nx = x + sublayer(x)").fails("", "x itself is lost"),
     "as it was, with a name for the residual": edit("x = x + …", "x = residual = norm(x)\nx = residual + sublayer(x)").fails("", "x itself is lost"),
+    "into the list too early": body("""
+        states = [x]
+        for sublayer, norm in zip(sublayers, norms):
+            states.append(x)
+            x = x + sublayer(norm(x))
+        return states
+    """).fails("", "before its sub-layer is added"),
     "post-norm": edit("x + sublayer(norm(x))", "norm(x + sublayer(x))").fails("", "as in post-norm"),
     "the output normalised": edit("sublayer(norm(x))", "norm(sublayer(x))").fails("", "instead of its input"),
     "no norm": edit("sublayer(norm(x))", "sublayer(x)").fails("", "nothing is normalised"),
