@@ -130,6 +130,9 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
         )
     if not isinstance(error, AttributeError) or error.name is None or isinstance(error.obj, type | ModuleType):
         return None
+    if error.obj is None:
+        slip = "Is there a `return` at the end of each of your functions, and `__init__` makes each part?"
+        return CheckFailed(f"There is None where something with `{error.name}` should be.", slip=slip)
     kind = type(error.obj).__name__
     if kind in notebook:
         return CheckFailed(f"`{kind}` has no attribute `{error.name}`.")

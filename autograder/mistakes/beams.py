@@ -175,7 +175,7 @@ _SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "the log-softmax goes over all rows, not over the vocabulary": (("log_softmax(dim=-1)", "log_softmax(dim=0)"),),
     "the first position is looked at, not the last": (("[:, -1]", "[:, 0]"),),
-    "a `view` mixes the sources with the sequences of their beams": (
+    "the sources are mixed with the sequences of their beams, as by a wrong `view`": (
         (".view(len(src), beam_size, -1)", ".view(beam_size, len(src), -1).transpose(0, 1)"),
     ),
     "the totals so far are added once more": (

@@ -27,7 +27,9 @@ def next_tokens(logits: Tensor) -> dict[str, Tensor]:
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
         "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
-        "the decoder gets another memory than the one that is given": torch.zeros(len(logits), dtype=torch.long),
+        "only 0 comes out, as where the decoder gets another memory than the one that is given": torch.zeros(
+            len(logits), dtype=torch.long
+        ),
     }
     right = logits[:, -1].argmax(-1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}
@@ -58,7 +60,9 @@ def greedy_decode(
             script, begin, max_len, eos_id, pad_id
         ),
         "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
-        "the decoder gets another memory than the one that the encoder made of the source": F.pad(begin, (0, steps)),
+        "only 0 comes out, as where the decoder gets another memory than what the encoder made of the source": F.pad(
+            begin, (0, steps)
+        ),
         "BOS is left out": right,
         "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
         "rows stop when they are as long as the source": torch.cat([begin, right[:, : src_len - 1]], dim=1),

@@ -118,7 +118,7 @@ _MERGES: dict[str, tuple[tuple[str, str], ...]] = {
     "ties go to the pair that comes last in order": ((_BEST, _BEST.replace("min", "max")),),
     "ties go to the pair that was met first": ((_BEST, "pairs.most_common(1)[0][0]"),),
     "the least frequent pair is merged": (("max(pairs.values())", "min(pairs.values())"),),
-    "words are not cut anew, so that the same pair is found again and again": ((_RECUT, "pass"),),
+    "the same pair is found again and again, as where words are not cut anew": ((_RECUT, "pass"),),
     "the counts of earlier rounds are kept, and the new ones added to them": (
         ("    merges: list[Pair] = []", "    merges, pairs = [], Counter()"),
         ("        pairs = Counter[Pair]()\n", ""),

@@ -27,7 +27,7 @@ def decoder_input(tgt: Tensor) -> dict[str, Tensor]:
 def labels(tgt: Tensor) -> dict[str, Tensor]:
     """Labels for tgt (batch, tgt_len)."""
     return {
-        "the labels are not shifted: they are the tokens that are given, not those that follow": tgt[:, :-1],
+        "what is returned second are the tokens that are given, not those that follow": tgt[:, :-1],
         "BOS is not taken off": tgt,
         "the labels are shifted by two": tgt[:, 2:],
         "the last token is taken off, too": tgt[:, 1:-1],
@@ -74,7 +74,7 @@ def label_smoothed_loss(logits: Tensor, labels: Tensor, pad_id: int, smoothing: 
             "the smoothing adds to 1: the right token keeps all its probability": (
                 -right_ones - smoothing * log_probs.mean(-1)
             )[real].mean(),
-            "`smoothing` is the probability of the right token": (
+            "`smoothing` and 1 − `smoothing` are exchanged": (
                 -smoothing * right_ones - (1 - smoothing) * log_probs.mean(-1)
             )[real].mean(),
             "the entropy of the smoothed labels is taken off (KL divergence instead of cross-entropy)": right - entropy,
@@ -308,7 +308,7 @@ def accumulated(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, 
     (right,) = torch.autograd.grad(torch.as_tensor(whole), rows, retain_graph=True)
     right = right / tokens
     gradients["the parameters are not moved at all"] = torch.zeros_like(right)
-    gradients["the gradients are cleared before each piece, so that only the last one counts"] = (
+    gradients["only the last piece counts, as where the gradients are cleared before each piece"] = (
         torch.autograd.grad(sums[-1], rows)[0] / tokens
     )
     for slip, is_cleared in (

@@ -174,6 +174,10 @@ class Factor(nn.Module):
         self._optimizer, self._factor = optimizer, factor
         self._first_rate = optimizer.param_groups[0]["lr"]
 
+    def get_last_lr(self) -> list[float]:
+        """The rate of the next step, as schedules of PyTorch say it."""
+        return [self._optimizer.param_groups[0]["lr"]]
+
     def step(self, epoch: float | None = None) -> None:
         """Set the rate of the next step."""
         group = self._optimizer.param_groups[0]

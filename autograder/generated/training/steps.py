@@ -179,6 +179,10 @@ def _follows_gradients(step: Tensor) -> None:
     one, two, bias, idle = torch.split(step, [81, 81, 9, 9])
     alike = torch.allclose(one, two, atol=1e-4) and torch.allclose(one.view(9, 9).sum(dim=0), bias, atol=1e-3)
     check.true(bool(one.any()), "Without clipping, the step does not move the parameters at all.")
+    stretched = (
+        "At max_grad_norm = 1e9 the gradients are stretched to that length; longer ones should be shortened, no more."
+    )
+    check.true(not step.norm() > 1e6, stretched)
     check.true(alike and not idle.any(), "The step does not go along the gradients of the parameters.")
 
 

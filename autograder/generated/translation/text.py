@@ -62,21 +62,23 @@ def learned_merges(answer: Callable[..., object], *, seed: int = 0) -> None:
                 are_lists = isinstance(got, list | tuple) and any(isinstance(pair, list) for pair in got)
                 check.true(not are_lists, told, "Return tuples.")
                 check.same("learn_merges(words, num_merges)", got, expected)
-    check.leaves_alone("learn_merges(words, num_merges)", answer, {"words": {"ab": 2, "cab": 1}, "num_merges": 2})
+    check.leaves_alone(
+        "learn_merges(words, num_merges)", answer, {"words": {"ab": 2, "cab": 1, "a": 3}, "num_merges": 2}
+    )
 
 
 def tokenizer_ids(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Ids of texts with letters that the alphabet has and has not, by merges that depend on each other's order."""
     alike = [("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]  # the last two spell the same piece
     with check.case(merges=alike, alphabet=list("abc")):
-        size = answer(alike, list("abc")).vocab_size
+        size = answer(list(alike), list("abc")).vocab_size
         check.same("tokenizer.vocab_size", size, 11, mistakes={"pieces of one spelling are counted once": 10})
     generator = random.Random(seed)
     for index in some(seed, range(2 * len(ALPHABETS))):
         letters = ALPHABETS[index % len(ALPHABETS)]
         alphabet = generator.sample(letters, len(letters))
         merges = _merges(generator, letters, 6)
-        tokenizer = answer(merges, alphabet)
+        tokenizer = answer(list(merges), list(alphabet))
         expected = parts.Tokenizer(merges, alphabet)
         with check.case(merges=merges, alphabet=alphabet):
             size = tokenizer.vocab_size
@@ -95,13 +97,13 @@ def tokenizer_round_trip(answer: Callable[..., Any], *, seed: int = 0) -> None:
     for letters in some(seed, ALPHABETS):
         merges = [*_merges(generator, letters, 5), *_merges(generator, letters, 5)]
         merges = list(dict.fromkeys(merges))
-        tokenizer = answer(merges, list(letters))
+        tokenizer = answer(list(merges), list(letters))
         for text in ("", *_texts(generator, letters, 5)):
             with check.case(text=text, merges=merges, alphabet=list(letters)):
                 ids = tokenizer.encode(text)
                 check.same("tokenizer.decode(tokenizer.encode(text))", tokenizer.decode(ids), text)
                 check.same("tokenizer.decode([1, *ids, 2, 0])", tokenizer.decode([1, *ids, 2, 0]), text)
-                again = answer(merges, list(letters)).decode([*ids, 2, 0, *ids])
+                again = answer(list(merges), list(letters)).decode([*ids, 2, 0, *ids])
                 check.same("tokenizer.decode([*ids, 2, 0, *ids])", again, 2 * text)
         for text in _texts(generator, letters + "Q", 2):
             with check.case(text=text, alphabet=list(letters)):
@@ -168,8 +170,8 @@ def require_all(pairs: Sequence[IdPair], batches: Sequence[tuple[Tensor, Tensor]
     count = f"{len(pairs)} pairs were given; of these, {missing} are in no batch"
     check.true(not missing or bool(extra), f"Some pairs are lost. {count}.")
     check.true(not extra or bool(missing), f"Some pairs come more than once: {extra} rows too many.")
-    slip = "Ids come first, in their order, padding (0) at the end; source and target of a pair stay together."
-    check.true(not missing, f"There are rows that were never given: {extra}.", slip)
+    slip = "Ids come first, in their order, padding (0) at the end; a source comes with its target, and before it."
+    check.true(not missing, f"There are pairs of rows that were never given: {extra}.", slip)
 
 
 def _unpadded(row: list[int]) -> tuple[int, ...]:

@@ -98,6 +98,7 @@ TRICKS = {
 }
 
 RIGHT = {
+    "keeps the rates": edit("schedule.step()", "…\nrate = schedule.get_last_lr()[0]"),
     "bare": edit("losses", "all_losses", on=BARE),
     "by a generator of losses": body("""
         def steps():

@@ -84,7 +84,7 @@ WRONG = {
         ("src.repeat_interleave(beam_size, dim=0)", "src.repeat(beam_size, 1)"), (".repeat_interleave(beam_size, dim=0)\n", ".repeat(beam_size, 1, 1)\n")
     ).fails("tokens"),
     "beams and sources exchanged": edit("unflatten(0, (len(src), beam_size))", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails(
-        "tokens", names="mixes the sources with the sequences"
+        "tokens", names="mixed with the sequences"
     ),
     "rows of the tokens exchanged": edit("tokens.flatten(0, 1)", "tokens.transpose(0, 1).flatten(0, 1)").fails("tokens"),
     "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens"),
