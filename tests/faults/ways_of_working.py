@@ -242,6 +242,7 @@ WAYS = [
     Way("all from a file", answer("from my_masks import *"), beside=FILE),
     Way("a module's function under the answer's name", answer("import my_masks\ncausal_mask = my_masks.causal_mask"), beside=FILE),
     Way("a file that was put into others/", answer("from my_masks import causal_mask"), beside={f"others/{name}": text for name, text in FILE.items()}),
+    Way("a file of the name of a folder", answer("from my_masks import causal_mask"), beside={**FILE, "others/data": "", "data/a.csv": "1"}),
     Way("a file in a folder", answer("from lib.my_masks import causal_mask"), beside={f"lib/{name}": text for name, text in FILE.items()}),
     Way("%run of a file", answer("%run my_masks.py"), beside=FILE),
     Way("%%writefile, then import", both(answer("from my_masks import causal_mask"), at("causal_mask", f"%%writefile my_masks.py\n{FILE['my_masks.py']}"))),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import msgspec
 
 from autograder import files
-from autograder.grading.submission.reader import TIME
+from autograder.grading.submission.reader import MOST_SEEN, TIME
 
 MOST_FILES = 20
 OTHERS = "others"  # the folder beside a notebook that holds what else was handed in
@@ -24,7 +25,8 @@ def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
         there are too many.
     """
     folder, found, left, left_out = notebook.parent, dict[str, bytes](), most_bytes, 0
-    for path in sorted(files.walk(folder, wanted=_may_be_used), key=lambda path: (path.suffix != ".py", path)):
+    seen = itertools.islice(files.walk(folder, wanted=_may_be_used), MOST_SEEN)
+    for path in sorted(seen, key=lambda path: (path.suffix != ".py", path)):
         name = path.relative_to(folder).as_posix().removeprefix(f"{OTHERS}/")
         if path == notebook or name in found or (file := files.open_regular(path)) is None:
             continue

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +99,9 @@ class Student(Peer):
     def _take_files(self, packed: np.ndarray[Any, Any]) -> None:
         """Put what was handed in beside the notebook into the working folder."""
         for name, data in unpacked(packed.tobytes()).items():
-            Path(name).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).write_bytes(data)
+            with suppress(OSError):  # one may have the name of another's folder
+                Path(name).parent.mkdir(parents=True, exist_ok=True)
+                Path(name).write_bytes(data)
 
     def _run_cell(self, source: str) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""
