@@ -21,7 +21,8 @@ from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.names import printable
 from autograder.course.paths import is_folder_name
-from autograder.grading.submission.reader import TIME
+from autograder.grading.submission.beside import OTHERS
+from autograder.grading.submission.reader import SECRET, TIME
 
 
 class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has no types
@@ -74,6 +75,8 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
         time = recorded_time(name.partition(f"+{lesson}+")[2].partition("+")[0])
         with Download(Path(src)) as download:
             contents = read(HandIn(student, student, tuple(download.files)), lesson)
+        if (secret := contents.files.pop(f"{OTHERS}/{SECRET}", None)) is not None:
+            contents.files[SECRET] = secret
         contents.files[TIME] = f"{time} UTC\n".encode()
         for text in (*contents.notes, *contents.problems):
             self.log.warning("%s: %s", printable(student), printable(text))

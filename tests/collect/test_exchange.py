@@ -32,7 +32,7 @@ def hand_in(inbound: Path, student: str, time: str = "2026-10-01 10:00:00.5 UTC"
     """What `nbgrader submit` leaves there."""
     folder = inbound / f"{student}+{LESSON}+{time}+1a2b"
     folder.mkdir()
-    for name, data in {NAME: b"{}", "timestamp.txt": b"9" * 30 + b"h", **files}.items():
+    for name, data in {NAME: b"{}", "timestamp.txt": b"9" * 30 + b"h", "submission_secret.txt": b"s", **files}.items():
         (folder / name).write_bytes(data)
     return folder
 
@@ -68,6 +68,7 @@ def test_only_what_is_a_students_own_is_collected(course: Path, inbound: Path, t
     assert collected(course) == {
         f"{place}/{NAME}": b"{}",
         f"{place}/others/torch.py": b"1",
+        f"{place}/submission_secret.txt": b"s",
         f"{place}/others/timestamp.txt": b"9" * 30 + b"h",
         f"{place}/timestamp.txt": b"2026-10-01 10:00:00.500000 UTC\n",
     }

@@ -17,7 +17,7 @@ from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.submission.beside import OTHERS
-from autograder.grading.submission.reader import TIME
+from autograder.grading.submission.reader import SECRET, TIME
 
 MOST_FILES = 1000  # that are kept beside a graded notebook
 MOST_SEEN = 20 * MOST_FILES  # that are looked at
@@ -74,7 +74,7 @@ def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> li
     others = files.walk(submitted, wanted=lambda name: not any(fnmatch(name, pattern) for pattern in ignored))
     for path in itertools.islice(others, MOST_SEEN):
         inside = path.relative_to(submitted)
-        is_in_place = inside == Path(TIME) or inside.parts[:-1][:1] == (OTHERS,)
+        is_in_place = inside in (Path(TIME), Path(SECRET)) or inside.parts[:-1][:1] == (OTHERS,)
         kept = inside if is_in_place else Path(OTHERS, inside)
         source = files.open_regular(path)
         if source is None or len(os.fsencode(folder / kept)) >= LONGEST_PATH:

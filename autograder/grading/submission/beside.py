@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from autograder import files
-from autograder.grading.submission.reader import MOST_SEEN, TIME
+from autograder.grading.submission.reader import MOST_SEEN, SECRET, TIME
 
 MOST_FILES = 20
 OTHERS = "others"  # the folder beside a notebook that holds what else was handed in
@@ -49,4 +49,4 @@ def unpacked(packed: bytes) -> dict[str, bytes]:
 
 
 def _may_be_used(name: str) -> bool:
-    return name[0] != "." and name not in (TIME, "__pycache__") and name.isprintable()
+    return name[0] != "." and name not in (TIME, SECRET, "__pycache__") and name.isprintable()

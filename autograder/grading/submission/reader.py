@@ -27,6 +27,7 @@ MOST_NAMED = 3  # files, in one sentence
 MOST_SEEN = 1000  # files that are looked at for it
 MOST_WRAPPERS = 3  # around a notebook, in each other
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
+SECRET = "submission_secret.txt"  # nbgrader's, by which the exchange gives feedback back
 KINDS = ("code", "markdown", "raw")
 NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # as some browsers save it
 UNFINISHED = re.compile(r"[\w.+\\-]+")  # a number, a word or an escape that may go on

@@ -306,6 +306,7 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
     submitted = tmp_path / "submitted"
     (submitted / "data").mkdir(parents=True)
     (submitted / "data" / "small.csv").write_text("1")
+    (submitted / "submission_secret.txt").write_text("s")
     (submitted / "others" / "data").mkdir(parents=True)
     (submitted / "others" / "data" / "large.csv").write_text("2")
     (submitted / "others" / "data" / "small.csv").write_text("3")
@@ -317,7 +318,11 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
     with Recorder(course) as recorder:
         keep(recorder, small_result(course), submitted=submitted)
         (note,) = recorder.graded(SMALL)["ada"][1].notes
-    assert files_in(notebook_path(course).parent) == {"others/data/small.csv": b"1", "others/data/large.csv": b"2"}
+    assert files_in(notebook_path(course).parent) == {
+        "others/data/small.csv": b"1",
+        "others/data/large.csv": b"2",
+        "submission_secret.txt": b"s",
+    }
     assert note.kind is NoteKind.FILES_LEFT_OUT
     assert note.text == (
         "Not kept beside the graded notebook (links, too large, unreadable or of one name): away, hu ge.bin, pipe and "
