@@ -286,6 +286,6 @@ def unchanged(**tensors: Tensor) -> Iterator[None]:
     for name, tensor in tensors.items():
         if not torch.equal(tensor.detach().nan_to_num(), before[name].nan_to_num()):
             raise CheckFailed(
-                f"Your code changes `{name}`, which {'no call may do' if '.' in name else 'belongs to the caller'}.",
+                f"Your code changes `{name}`, which it should leave as it is.",
                 slip="Compute a new tensor: `x += y`, `x[…] = y` and methods whose name ends in `_` write into `x`.",
             )

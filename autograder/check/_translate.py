@@ -131,7 +131,7 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
     if not isinstance(error, AttributeError) or error.name is None or isinstance(error.obj, type | ModuleType):
         return None
     if error.obj is None:
-        slip = "Is there a `return` at the end of each of your functions, and `__init__` makes each part?"
+        slip = "Does each of your functions end in a `return`, and does `__init__` make each part?"
         return CheckFailed(f"There is None where something with `{error.name}` should be.", slip=slip)
     kind = type(error.obj).__name__
     if kind in notebook:

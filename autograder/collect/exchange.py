@@ -32,11 +32,10 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """Who handed in a folder of the inbound one, and when; without a name where it is not to be collected."""
-        name = os.path.basename(path)
-        student, _, rest = name.partition(f"+{self.coursedir.assignment_id}+")
-        record = {"username": student, "filename": name, "timestamp": datetime.min}
+        student, time = self._student_and_time(path)
+        record = {"username": student, "filename": os.path.basename(path), "timestamp": datetime.min}
         try:
-            record["timestamp"] = recorded_time(rest.partition("+")[0])
+            record["timestamp"] = recorded_time(time)
             why = self._why_not(Path(path), student)
         except ValueError:
             why = "its name holds no time"
@@ -44,6 +43,11 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
             self.log.warning("%s is not collected: %s.", printable(path), why)
             record["username"] = ""
         return record
+
+    def _student_and_time(self, path: str) -> tuple[str, str]:
+        """What `nbgrader submit` writes into the name of a folder: `ada+01_attention+2026-03-02 09:00:00 UTC+1a2b`."""
+        student, _, rest = os.path.basename(path).partition(f"+{self.coursedir.assignment_id}+")
+        return student, rest.partition("+")[0]
 
     def _why_not(self, folder: Path, student: str) -> str:
         if folder.is_symlink() or not folder.is_dir():
@@ -70,14 +74,12 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Put what a folder holds into submitted/."""
-        name = os.path.basename(src)
-        student, lesson = name.partition(f"+{self.coursedir.assignment_id}+")[0], self.coursedir.assignment_id
-        time = recorded_time(name.partition(f"+{lesson}+")[2].partition("+")[0])
+        student, time = self._student_and_time(src)
         with Download(Path(src)) as download:
-            contents = read(HandIn(student, student, tuple(download.files)), lesson)
+            contents = read(HandIn(student, student, tuple(download.files)), self.coursedir.assignment_id)
         if (secret := contents.files.pop(f"{OTHERS}/{SECRET}", None)) is not None:
             contents.files[SECRET] = secret
-        contents.files[TIME] = f"{time} UTC\n".encode()
+        contents.files[TIME] = f"{time}\n".encode()
         for text in (*contents.notes, *contents.problems):
             self.log.warning("%s: %s", printable(student), printable(text))
         for path, data in contents.files.items():

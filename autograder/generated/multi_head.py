@@ -17,6 +17,7 @@ from autograder.generated.inputs import DTYPES, device, masks, sizes, some, tens
 LAYERS = "w_q", "w_k", "w_v", "w_o"
 REFUSED = ValueError, AssertionError
 INSTEAD = "project, split, attend, merge, project"
+WEIGHTS_ALONE = "Dropout belongs to the weights alone: hand it to the attention function."
 
 
 def layer_parameters(answer: Callable[..., Any], *, seed: int = 0) -> None:
@@ -217,9 +218,9 @@ def kept_weights(answer: Callable[..., Any], *, seed: int = 0) -> None:
             for given in (mask, None):
                 with check.case(query=query, key=key, mask=given, training=training):
                     used = weights_behind(attention.eval(), query + index, key, given)
-                    again = shown_weights(attention, query + index, key, given)
-                    if not torch.equal(again, shown_weights(attention, query + index, key, given)):
-                        continue  # a dropout that never rests: the check of dropout says so
+                    last, latest = (shown_weights(attention, query + index, key, given) for _ in range(2))
+                    if not torch.allclose(last, latest, atol=1e-5):
+                        used = latest  # a dropout that never rests, as its own check says: what made this very output
                     if training:
                         free, kept = shown_weights(attention, query + index, key, given), attention.attention_weights
                         used = shown_weights(attention.train(), query + index, key, given)
@@ -259,6 +260,7 @@ def attention_weights_dropout(answer: Callable[..., Any], *, seed: int = 0) -> N
                     one, other = (_shown(attention.train(), query, key, given)[0] for _ in range(2))
                     verdict = f"In training, two calls of `attention(query, key, value)` are the same at dropout={p}."
                     check.true(not torch.equal(one, other), verdict)
+                    _keeps_entries(one, before)
                     continue
                 _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
     (x,) = tensors((2, 8, 12), seed=seed)
@@ -279,13 +281,11 @@ def _is_dropped(
 ) -> None:
     """The weights of a layer in train mode are dropped; `before` and `weights` are what it shows in eval mode."""
     after, used = _shown(attention, query, key, mask)
-    zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
-    slip = "Dropout belongs to the weights alone: hand it to the attention function."
-    check.true(not zeroed.any(), "In training, entries of the output are dropped.", slip)
+    _keeps_entries(after, before)
     kept = getattr(attention, "attention_weights", None)
     kept_whole = isinstance(kept, Tensor) and kept.shape == weights.shape and torch.allclose(kept, weights, atol=1e-5)
     elsewhere = kept_whole and not _is_dropout(used, weights, p) and not torch.allclose(used, weights, atol=1e-3)
-    check.true(not elsewhere, "In training, no entry of the weights is dropped, but something else is.", slip)
+    check.true(not elsewhere, "In training, no entry of the weights is dropped, but something else is.", WEIGHTS_ALONE)
     name = "the weights that make the output"
     if mask is not None:
         check.dropout(name, used[allowed], weights[allowed], p=p)
@@ -297,6 +297,12 @@ def _is_dropped(
     same = used.size(1) > 1 and torch.equal(dropped[:, 0], dropped[:, 1])
     same = same and not torch.allclose(weights[:, 0], weights[:, 1], atol=1e-4)
     check.true(not same, "In training, every head drops the same weights.")
+
+
+def _keeps_entries(after: Tensor, before: Tensor) -> None:
+    """No entry of a layer's output in training is dropped, of what it was in eval mode."""
+    zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
+    check.true(not zeroed.any(), "In training, entries of the output are dropped.", WEIGHTS_ALONE)
 
 
 def _layers(answer: Callable[..., Any], seed: int) -> Iterator[tuple[float, Any, Tensor, Tensor, Tensor]]:

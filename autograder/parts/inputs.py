@@ -108,4 +108,4 @@ def _hint(value: object) -> str:
         return " scaled_dot_product_attention returns two things, (output, weights)."
     if isinstance(value, nn.Module):
         return " Is it in the right place? Where a tensor belongs, hand over what the module returns."
-    return " Is a `return` missing, or is it in another one's place?" if value is None else ""
+    return " Is a `return` missing, or do the arguments stand in another order?" if value is None else ""

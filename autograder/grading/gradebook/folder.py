@@ -103,6 +103,5 @@ def _sentence(left_out: Sequence[Path]) -> str:
         return ""
     shown = [printable(str(path))[:80] for path in left_out[:SHOWN]]
     more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
-    return (
-        f"Not kept beside the graded notebook (links, too large, unreadable or of one name): {', '.join(shown)}{more}."
-    )
+    why = "links, too large, unreadable, or named as another one is"
+    return f"Not kept beside the graded notebook ({why}): {', '.join(shown)}{more}."

@@ -325,8 +325,8 @@ def test_links_pipes_and_huge_files_are_left_out(course: Path, tmp_path: Path) -
     }
     assert note.kind is NoteKind.FILES_LEFT_OUT
     assert note.text == (
-        "Not kept beside the graded notebook (links, too large, unreadable or of one name): away, hu ge.bin, pipe and "
-        "2 more."
+        "Not kept beside the graded notebook (links, too large, unreadable, or named as another one is): away, "
+        "hu ge.bin, pipe and 2 more."
     )
 
 
