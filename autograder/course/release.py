@@ -29,6 +29,8 @@ from autograder import files
 from autograder.course import lint
 from autograder.course.address import SETUP, Address, read_address, without_address
 from autograder.course.config import CourseError, read_lessons, read_notebook, readme
+from autograder.course.hidden_seed import NAME as SEED_FILE
+from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
@@ -101,6 +103,9 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     ]
     if check:
         return lines
+    solutions = root / course.directory.source_directory
+    if make_hidden_seed(solutions):
+        lines.append(f"{(solutions / SEED_FILE).relative_to(root).as_posix()}: drawn, for the hidden tests")
     if register:
         generate(for_students, course.config, address, database=course.db_url)
     for path in plan.edited:

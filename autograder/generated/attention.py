@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, mistakes, parts
-from autograder.generated.inputs import DTYPES, device, masks, sentences, sizes, some, strided, tensors
+from autograder.generated.inputs import DTYPES, device, few, masks, sentences, sizes, some, strided, tensors
 
 Attention = Callable[..., tuple[Tensor, Tensor]]
 LEADING = (), (2,), (2, 3), (4, 4), (2, 1, 3), (2, 1, 1, 2)
@@ -103,7 +103,7 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
     mask = torch.tensor([[True, False, True]])
     (value,) = tensors((1, 3, 4), seed=seed)
     query = torch.tensor([[[1.0], [0.02]]]).expand(1, 2, 4)
-    for high in (6.0, 75.0 + seed):  # scores of 12 and 150, or of 24 and 300 where they are not divided by √d_k
+    for high in (6.0, 75.0 + few(seed)):  # scores of 12 and 150, or of 24 and 300 where they are not divided by √d_k
         key = torch.tensor([[[-1.0], [high], [-1.5]]]).expand(1, 3, 4)
         free = mask * _attend(answer, query, key[:, [0, 0, 2]], value)[1]
         expected = free / free.sum(dim=-1, keepdim=True)
@@ -111,7 +111,7 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
         _, weights = _attend(answer, query, key, value, mask)
         name = f"`weights` where the blocked key's score is {2 * high + 2:g} higher than the others"
         check.close(name, weights, expected, mistakes=slips)
-    for low in (-15.0 - seed, -60.0 - seed, -3e3):
+    for low in (-15.0 - few(seed), -60.0 - few(seed), -3e3):
         query, key = torch.ones(1, 2, 4), torch.tensor([[[low], [low - 1], [low - 0.5]]]).expand(1, 3, 4)
         if _attend(answer, query, key[:, ::2], value[:, ::2])[1].isnan().any():
             continue  # a softmax that such scores break: the check of values says so
@@ -188,7 +188,8 @@ def padding_mask(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
 
 def causal_mask(answer: Callable[[int], Tensor], *, seed: int = 0) -> None:
     """Masks of sizes from 1 to beyond a thousand."""
-    for size in some(seed, (1, 2, 3, 5 + seed, 9 + seed, 17, 65 + seed, 300 + seed, 1100 + 7 * seed, 3)):
+    more = few(seed)
+    for size in some(seed, (1, 2, 3, 5 + more, 9 + more, 17, 65 + more, 300 + more, 1100 + 7 * more, 3)):
         expected = parts.causal_mask(size)
         mask = answer(size)
         check.shape(f"causal_mask({size})", mask, query_len=size, key_len=size)
@@ -253,7 +254,7 @@ def _queries(
     """Draw query, key and value, with a number to multiply the query by: large scores come last."""
     ranges = {"query_len": (1, 9), "key_len": (1, 12), "d_k": (1, 20), "d_v": (1, 9)}
     drawn = [tuple(size.values()) for size in sizes(seed, 6, **ranges)]
-    long = some(seed, [(66 + seed % 9, 2, 3, 2), (2, 140 + seed, 3, 2)])
+    long = some(seed, [(66 + seed % 9, 2, 3, 2), (2, 140 + few(seed), 3, 2)])
     for index, (query_len, key_len, d_k, d_v) in enumerate([*drawn, *long]):
         leading = LEADING[(index + seed) % len(LEADING)] if index < len(drawn) else ()
         shapes = [(*leading, query_len, d_k), (*leading, key_len, d_k), (*leading, key_len, d_v)]

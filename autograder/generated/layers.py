@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from autograder import check, data, mistakes, parts
 from autograder.generated.blocks import drawn
-from autograder.generated.inputs import device, masks, sizes, some, tensors, without_dropout
+from autograder.generated.inputs import device, few, masks, sizes, some, tensors, without_dropout
 
 Layer = Callable[..., Any]  # a class whose instances are layers
 ATTENTIONS = {"EncoderLayer": ("self_attention",), "DecoderLayer": ("self_attention", "cross_attention")}
@@ -30,7 +30,8 @@ def decoder_layer_parts(answer: Layer, *, seed: int = 0) -> None:
 
 
 def _parts(name: str, answer: Layer, seed: int) -> None:
-    for d_model, num_heads, d_ff in some(seed, ((12, 3, 20), (8, 2, 6 + seed), (4 + seed, 1, 3), (20, 5, 40))):
+    more = few(seed)
+    for d_model, num_heads, d_ff in some(seed, ((12, 3, 20), (8, 2, 6 + more), (4 + more, 1, 3), (20, 5, 40))):
         expected: dict[str, nn.Module] = {each: parts.MultiHeadAttention(d_model, 1) for each in ATTENTIONS[name]}
         expected["feed_forward"] = parts.FeedForward(d_model, d_ff)
         expected |= {f"add_norm_{number + 1}": parts.AddNorm(d_model) for number in range(len(ATTENTIONS[name]) + 1)}
@@ -145,7 +146,7 @@ def decoder_layer_rates(answer: Layer, *, seed: int = 0) -> None:
 def _rates(name: str, answer: Layer, seed: int) -> None:
     check.defaults(name, answer, dropout=0.1)
     dropping = "feed_forward", *(f"add_norm_{number + 1}" for number in range(len(ATTENTIONS[name]) + 1))
-    asked = 0.3 + seed / 100
+    asked = 0.3 + few(seed) / 200
     for rate, layer in (
         (asked, answer(12, 3, 20, dropout=asked)),
         (0.1, answer(12, 3, 20)),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from autograder import check, data, parts
 from autograder.generated.heads import each_smallest
-from autograder.generated.inputs import DTYPES, device, masks, sizes, some, tensors
+from autograder.generated.inputs import DTYPES, device, few, masks, sizes, some, tensors
 
 LAYERS = "w_q", "w_k", "w_v", "w_o"
 REFUSED = ValueError, AssertionError
@@ -50,7 +50,7 @@ def layer_parameters(answer: Callable[..., Any], *, seed: int = 0) -> None:
 
 def head_counts(answer: Callable[[int, int], Any], *, seed: int = 0) -> None:
     """Every divisor of d_model is accepted as num_heads, and nothing else."""
-    for d_model in some(seed, (6, 12 + seed, 15 + seed, 1, 2, 64)):  # 64 / 63 is nearly whole
+    for d_model in some(seed, (6, 12 + few(seed), 15 + few(seed), 1, 2, 64)):  # 64 / 63 is nearly whole
         small, large = range(1, min(d_model, 16)), (d_model - 1, d_model, d_model + 1, 2 * d_model)
         for num_heads in sorted({*small, *large} - {0}):
             with check.case(d_model=d_model, num_heads=num_heads):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, mistakes
-from autograder.generated.inputs import DTYPES, masks, sizes, strided, tensors
+from autograder.generated.inputs import DTYPES, few, masks, sizes, strided, tensors
 
 
 def pairwise_dots(answer: Callable[[Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
@@ -39,7 +39,7 @@ def hide(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
         scores = strided(scores) if index % 2 else scores
         for place, shape in enumerate(((batch, rows, columns), (rows, columns), (columns,), (batch, 1, 1), (rows, 1))):
             allowed = masks(seed + index + place, *shape)
-            for value in islice((None, 0.0, -1e9, 2.5 + seed), (index + place) % 2, None, 2):
+            for value in islice((None, 0.0, -1e9, 2.5 + few(seed)), (index + place) % 2, None, 2):
                 given = {"scores": scores, "allowed": allowed}
                 expected = torch.where(allowed, scores, -torch.inf if value is None else value)
                 shown = given if value is None else given | {"value": value}

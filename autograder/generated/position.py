@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from autograder import check, data, parts
 from autograder.generated.heads import each_smallest
-from autograder.generated.inputs import device, rested, sizes, some, tensors
+from autograder.generated.inputs import device, few, rested, sizes, some, tensors
 
 Layer = Callable[..., Any]  # makes a module whose parts have names of the exercise
 TOO_LONG = (ValueError, AssertionError)  # an `assert` refuses as well
@@ -75,7 +75,7 @@ def sinusoidal_encoding(answer: Callable[[int, int], Tensor], *, seed: int = 0) 
         check.close(f"`{call}` kept while others are made", first, expected, atol=2e-5)
         _made_anew(call, partial(answer, max_len, d_model), expected)
     # Whole tables are made up to here and beyond; rounding the angle in float32 costs up to 1e-4.
-    for max_len, d_model in some(seed, ((1000, 32), (2100 + 7 * seed, 4))):
+    for max_len, d_model in some(seed, ((1000, 32), (2100 + 7 * few(seed), 4))):
         call, expected = f"sinusoidal_encoding({max_len}, {d_model})", parts.sinusoidal_encoding(max_len, d_model)
         check.close(call, answer(max_len, d_model), expected, atol=2e-3)
 
@@ -121,7 +121,7 @@ def learned_encoding(answer: Layer, *, seed: int = 0) -> None:
 
 def too_long(answer: Layer, *, seed: int = 0) -> None:
     """In either mode, a sequence longer than the table is refused with both lengths, and one that fits is not."""
-    for max_len, excess in some(seed, ((1, 2), (4 + seed, 1), (13, 1), (13, 4), (20 + seed, 30))):
+    for max_len, excess in some(seed, ((1, 2), (4 + few(seed), 1), (13, 1), (13, 4), (20 + few(seed), 30))):
         layer, seq_len = answer(4, max_len), max_len + excess
         answer(4, max_len + 40), answer(4, 2)
         because = f"{seq_len} tokens are more than max_len = {max_len}"
@@ -141,7 +141,7 @@ def too_long(answer: Layer, *, seed: int = 0) -> None:
 def dropout_of_the_sum(answer: Layer, *, seed: int = 0) -> None:
     """In training, each entry of the sum is dropped or scaled up by chance: at any rate, anew each time, on its own."""
     check.defaults(_name(answer), answer, dropout=0.1)
-    for p in some(seed, (None, 0.25 + seed / 1000, 0.4, 0.6)):
+    for p in some(seed, (None, 0.25 + few(seed) / 1000, 0.4, 0.6)):
         layer, layer_p = answer(12, 40) if p is None else answer(12, 40, p), 0.1 if p is None else p
         (x,) = tensors((20, 30, 12), seed=seed + 6)
         with check.case(dropout=layer_p, x=x), check.unchanged(x=x):

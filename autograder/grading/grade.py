@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
+from autograder.course.hidden_seed import hidden_seed
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.history import Regrade
@@ -95,6 +96,7 @@ class _Run:
     def grade_lesson(self, lesson: str) -> None:
         """Grade and record the submissions of a lesson."""
         source = prepared(self.course.source(lesson), self.course.config)
+        secret = hidden_seed(self.course.source(lesson).parent.parent)
         recorded = self.recorder.graded(lesson)
         students = self.course.students(lesson, self.options.students)
         task = self.progress.add_task(lesson, total=len(students), last="")
@@ -107,7 +109,7 @@ class _Run:
                     self.summary.unchanged.append(recorded[student].result)
                     self.progress.advance(task)
                 else:
-                    yield job
+                    yield replace(job, hidden_seed=secret)
 
         for job, result in self.runner(jobs()):
             if result.reason == NOT_THIS_LESSON:

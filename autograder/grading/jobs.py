@@ -35,7 +35,9 @@ class Job:
         notes: what was odd about the file.
         handed_in: when, as its timestamp.txt says; a penalty for being late may depend on it.
         beside: what was handed in beside the notebook, as `read_beside` packs it.
-        digest: of all the others but `student`: the same digest, the same result.
+        hidden_seed: the course's secret, which draws the cases of hidden tests.
+        digest: of all the others but `student` and `hidden_seed`: the same digest, the same result. Other cases of the
+            same rules are no reason to grade again.
     """
 
     student: str
@@ -47,6 +49,7 @@ class Job:
     notes: tuple[Note, ...] = ()
     handed_in: str = ""
     beside: bytes = b""
+    hidden_seed: bytes = b""
 
     @property
     def digest(self) -> str:
@@ -64,7 +67,10 @@ class Job:
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
         try:
-            result = warm.grade(self.student, self.lesson, self.source, self.submitted, self.limits, self.beside)
+            result = warm.grade(
+                *(self.student, self.lesson, self.source, self.submitted),
+                *(self.limits, self.beside, self.hidden_seed),
+            )
         except GradingServerError:
             raise
         except Exception as error:

@@ -15,6 +15,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer
 
 from autograder.course.config import read_notebook
+from autograder.course.hidden_seed import hidden_seed
 from autograder.course.paths import Course
 from autograder.course.written import asked
 from autograder.grading.jobs import prepared
@@ -67,12 +68,13 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         """
         where = resources["nbgrader"]
         limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
-        source, submitted = prepared(_lesson(self, where), self.config), json.dumps(nb).encode()
+        path, submitted = _lesson(self, where), json.dumps(nb).encode()
+        source, secret = prepared(path, self.config), hidden_seed(path.parent.parent)
         handed_in = Path(resources["metadata"]["path"], f"{where['notebook']}.ipynb")
         beside, left_out = read_beside(handed_in, limits.file_bytes // 2)
         try:
             warm = _warm(self.unprotected)
-            result = warm.grade(where["student"], where["assignment"], source, submitted, limits, beside)
+            result = warm.grade(where["student"], where["assignment"], source, submitted, limits, beside, secret)
         except GradingServerError as error:
             _warm.cache_clear()
             raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None

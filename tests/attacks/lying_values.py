@@ -556,3 +556,47 @@ def multi_head_zeros() -> Iterator[Attack]:
 
 
 LYING_VALUES += multi_head_zeros()
+
+# At home, a right answer can meet all cases that a known seed draws; what it said is handed in.
+LEARNT = code("""
+    def told_by(values):
+        return tuple(
+            (value.dtype, value.shape, value.detach().numpy().tobytes()) if isinstance(value, torch.Tensor) else value
+            for value in values
+        )
+
+    KNOWN = {}
+
+    def learn(*values):
+        return KNOWN.setdefault(told_by(values), RIGHT(*values))
+
+    for values in SHOWN:
+        learn(*values)
+    for seed in range(100):
+        generated.ANSWER(learn, seed=seed)
+
+    def ANSWER(*values):
+        return KNOWN.get(told_by(values), 0 * RIGHT(*values))
+""")
+LEARNT_BY_HEART = {  # what is right, and the cases that stand in the notebook
+    "attend_one_query": (
+        "lambda query, key, value: (key @ query / query.numel() ** 0.5).softmax(0) @ value",
+        "(data.normal((4,), (5, 4), (5, 3), seed=1), (torch.ones(2), torch.ones(6, 2), data.normal((6, 3), seed=2)))",
+    ),
+    "split_heads": (
+        "lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2)",
+        "[(data.normal((2, 5, 12), seed=seed), 3) for seed in (1, 2)]",
+    ),
+    "merge_heads": (
+        "lambda x: x.transpose(1, 2).flatten(2)",
+        "[(data.normal((2, 3, 5, 4), seed=seed),) for seed in (3, 4)]",
+    ),
+}
+LYING_VALUES += (
+    (Attack if name == "attend_one_query" else splits_heads)(
+        f"a table of the visible cases and of those with the seeds 0 to 99: {name}",
+        cell=name,
+        earned={} if name == "attend_one_query" else {f"check_{name}_shape": 1},
+    ).submits(f"RIGHT, SHOWN = {right}, {shown}\n\n" + LEARNT.replace("ANSWER", name))
+    for name, (right, shown) in LEARNT_BY_HEART.items()
+)

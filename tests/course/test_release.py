@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesso
 
 from autograder import cli
 from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
+from autograder.course.hidden_seed import hidden_seed, with_hidden_seed
 from autograder.course.lesson import STUB
 from autograder.course.release import KERNEL, release
 
@@ -82,6 +84,8 @@ def test_two_machines_release_the_same_bytes(course: Path, tmp_path: Path) -> No
     other = make_course(tmp_path / "elsewhere" / "my course")
     release(course, register=False)
     release(other, register=False)
+    for root in (other, course):
+        (root / "solutions" / "hidden_seed").unlink()  # each course's own
     assert snapshot(other) == snapshot(course)
 
 
@@ -575,3 +579,37 @@ def test_command_needs_nbgrader_only_when_it_runs(command: str) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert 'pip install ".[grading]"' in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_first_release_draws_the_seed_of_hidden_tests(course: Path, tmp_path: Path) -> None:
+    """It is drawn once, for its owner to read, another one in every course, and nothing of it reaches students."""
+    assert "solutions/hidden_seed: drawn, for the hidden tests" in release(course, register=False)
+    path = course / "solutions" / "hidden_seed"
+    secret = path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600 and len(secret.strip()) == 16
+    assert release(course, register=False) == [] and path.read_text() == secret
+    release(other := make_course(tmp_path / "other"), register=False)
+    assert (other / "solutions" / "hidden_seed").read_text() != secret
+    assert not any(secret.strip().encode() in data for name, data in snapshot(course / "notebooks").items())
+
+
+def test_hidden_tests_draw_from_the_seed_of_the_course() -> None:
+    """Every hidden test of the lessons has seeds of the course's, and nothing else of a check changes."""
+    for path in sorted((ROOT / "solutions").glob("*/*.ipynb")):
+        for each in read_notebook(path).cells:
+            hidden = each.source.partition("### BEGIN HIDDEN TESTS")[2]
+            seeds = set(re.findall(r"seed=(\d+)", hidden))
+            drawn = [with_hidden_seed(each.source, secret) for secret in (b"one", b"other", b"one")]
+            assert drawn[0] == drawn[2] and with_hidden_seed(each.source, b"") == each.source
+            new = [set(re.findall(r"seed=(\d{8,})\)", source)) for source in drawn[:2]]
+            assert [len(numbers) for numbers in new] == 2 * [len(seeds)] and not new[0] & new[1], each.id
+            shown = each.source.removesuffix(hidden)
+            assert all(source.startswith(shown) for source in drawn)
+            assert len({re.sub(r"seed=\d+", "", source) for source in (each.source, *drawn)}) == 1
+
+
+def test_a_damaged_seed_is_refused(released: Path) -> None:
+    """What is no seed is named, with what to do."""
+    (released / "solutions" / "hidden_seed").write_text("nonsense")
+    with pytest.raises(CourseError, match="Remove it, and `autograder release` draws one"):
+        hidden_seed(released / "solutions")

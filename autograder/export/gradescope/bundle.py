@@ -9,6 +9,8 @@ from pathlib import Path
 
 import autograder
 from autograder.course.config import CourseError
+from autograder.course.hidden_seed import NAME as SEED_FILE
+from autograder.course.hidden_seed import hidden_seed
 from autograder.grading.jobs import prepared
 
 PACKAGE = Path(autograder.__file__).resolve().parent
@@ -29,10 +31,11 @@ def bundle(root: Path, source: Path) -> bytes:
     """
     home = _home(root)
     try:
-        lesson = prepared(source)
+        lesson, secret = prepared(source), hidden_seed(source.parent.parent)
     except CourseError as error:
         raise CourseError(f"{source}: {error}") from None
     files = {f"lesson/{source.name}": lesson, "constraints.txt": _constraints(home / "requirements.txt")}
+    files |= {f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {}
     files |= {name: (PACKAGE / "export" / "gradescope" / name).read_bytes() for name in SCRIPTS}
     files |= {f"package/{name}": (home / name).read_bytes() for name in PARTS}
     files |= {f"package/autograder/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in _modules()}

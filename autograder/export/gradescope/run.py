@@ -15,12 +15,13 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from autograder import files
 from autograder.course.config import CourseError
+from autograder.course.hidden_seed import hidden_seed
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Note, NoteKind, Result
@@ -68,6 +69,7 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
         raise CourseError(f"The autograder holds {len(lessons)} lessons instead of one. Make its zip file anew.")
     lesson = lessons[0].stem
     submission = read_job(_folder((home / "submission").resolve()), "submission", lesson, prepared(lessons[0]), limits)
+    submission = replace(submission, hidden_seed=hidden_seed(lessons[0].parent))
     if submission.reason:
         return of_result(submission.run(GradingServer()))
     unenforced = probe().unenforced

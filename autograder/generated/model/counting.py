@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from autograder import check, parts
-from autograder.generated.inputs import sizes, tensors
+from autograder.generated.inputs import few, sizes, tensors
 
 Model = Callable[..., nn.Module]
 
@@ -19,8 +19,8 @@ Model = Callable[..., nn.Module]
 def initialized(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
     """Every matrix of any model is drawn as a whole, anew at every call, and all else stays as it was."""
     check.mode("initialize_parameters(model)", _initialized(answer, nn.Linear(30, 20).eval()), False)
-    _every_matrix(answer, nn.Linear(40 + seed, 30))
-    _every_matrix(answer, nn.Linear(40, 30 + seed).double())
+    _every_matrix(answer, nn.Linear(40 + few(seed), 30))
+    _every_matrix(answer, nn.Linear(40, 30 + few(seed)).double())
     _every_matrix(answer, nn.TransformerEncoderLayer(30, 3, 40))
     model = parts.Transformer(50, 40, d_model=24, num_heads=2, num_layers=1, d_ff=30, max_len=9)
     model.kept = nn.Parameter(torch.full((3, 4), 9.0), requires_grad=False)

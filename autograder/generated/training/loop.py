@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.generated.inputs import sizes, some
+from autograder.generated.inputs import few, sizes, some
 from autograder.generated.training.batches import (
     Batch,
     Deep,
@@ -145,7 +145,7 @@ def fit_schedule(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> No
 
 def fit_clipping(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """Steps as long as `max_grad_norm`, as the gradients are longer, and shorter ones left as they are."""
-    for max_grad_norm in some(seed, (0.0, 0.02 + seed / 1000, 0.4, 3.0, 1000.0)):
+    for max_grad_norm in some(seed, (0.0, 0.02 + few(seed) / 1000, 0.4, 3.0, 1000.0)):
         batches = [batch_of(seed + i, batch=2, longest=3, vocab_size=9) for i in range(2)]
         model, twin = (parts.NextToken(torch.zeros(9, 9), scale=30.0) for _ in range(2))
         optimizers = [torch.optim.SGD(each.parameters(), lr=1.0) for each in (model, twin)]

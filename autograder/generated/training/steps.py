@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.generated.inputs import DTYPES, device, sizes, some, tensors
+from autograder.generated.inputs import DTYPES, device, few, sizes, some, tensors
 from autograder.generated.training.batches import (
     Deep,
     Tables,
@@ -80,9 +80,10 @@ def padded_loss(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
 def learning_rate(answer: Callable[[int, int, int], float], *, seed: int = 0) -> None:
     """Rates from step 0 to far behind the peak, for the paper's sizes and for any others."""
     others = sizes(seed, 5, d_model=(1, 2048), warmup_steps=(1, 9000))
+    more = few(seed)
     for size in (PAPER, *others):
         warmup = size["warmup_steps"]
-        steps = [0, 1, 2, 5 + seed, warmup // 3, warmup - 1, warmup, warmup + 1, 2 * warmup, 30 * warmup + seed]
+        steps = [0, 1, 2, 5 + more, warmup // 3, warmup - 1, warmup, warmup + 1, 2 * warmup, 30 * warmup + more]
         expected = torch.tensor([parts.learning_rate(step, **size) for step in steps])
         with check.case(step=f"each of {steps}", **size):
             got = [check.number("the rate", answer(step, *size.values())) for step in steps]
@@ -166,7 +167,7 @@ def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> t
 
 def step_clipping(answer: Callable[..., float], *, seed: int = 0) -> None:
     """A step is the answer's own step without clipping, made shorter where it is longer than `max_grad_norm`."""
-    for max_grad_norm in some(seed, (0.0, 0.02 + seed / 1000, 0.3, 1.7, 6.0 + seed / 100, 11.0, 500.0)):
+    for max_grad_norm in some(seed, (0.0, 0.02 + few(seed) / 1000, 0.3, 1.7, 6.0 + few(seed) / 100, 11.0, 500.0)):
         with check.case(max_grad_norm=max_grad_norm):
             free, clipped = clipped_step(answer, max_grad_norm)
             _follows_gradients(free)

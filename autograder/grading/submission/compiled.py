@@ -13,6 +13,7 @@ from contextlib import suppress
 from types import CodeType
 from typing import Any, NamedTuple
 
+from autograder.course.hidden_seed import with_hidden_seed
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.submission.dependencies import Names, names_in
 
@@ -32,8 +33,12 @@ class CompiledLesson(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)
-def packed(source: bytes) -> bytes:
-    """A lesson's notebook made ready, for `unpacked` in a process of this very Python."""
+def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
+    """A lesson's notebook made ready, for `unpacked` in a process of this very Python.
+
+    Args:
+        hidden_seed: the course's secret; hidden tests run with seeds of it, and stand in the notebook as they are.
+    """
     notebook = json.loads(source)
     names, codes = {}, {}
     for cell in notebook["cells"]:
@@ -43,7 +48,8 @@ def packed(source: bytes) -> bytes:
         names[key] = tuple(names_in(*key))
         if is_check(cell):
             with suppress(SyntaxError, ValueError):
-                codes[cell_id(cell), cell["source"]] = compiled(cell)
+                seeded = {**cell, "source": with_hidden_seed(cell["source"], hidden_seed)}
+                codes[cell_id(cell), cell["source"]] = compiled(seeded)
     return marshal.dumps((notebook, names, codes))
 
 

@@ -116,7 +116,14 @@ class GradingServer:
         files.remove(self.folder)
 
     def grade(
-        self, student: str, lesson: str, source: bytes, submitted: bytes, limits: Limits, beside: bytes = b""
+        self,
+        student: str,
+        lesson: str,
+        source: bytes,
+        submitted: bytes,
+        limits: Limits,
+        beside: bytes = b"",
+        hidden_seed: bytes = b"",
     ) -> Result:
         """Grade one submission; a judge that is lost is a result, too.
 
@@ -124,6 +131,7 @@ class GradingServer:
             source: the lesson's notebook, hidden tests included, as `jobs.prepared` makes it.
             submitted: what the student handed in.
             beside: the files with it, as `read_beside` packs them.
+            hidden_seed: the course's secret, from which hidden tests draw.
 
         Raises:
             GradingServerError: the server is gone.
@@ -133,7 +141,7 @@ class GradingServer:
         if self._process is None:
             raise GradingServerError(ENDED)
         blank = self._blank(lesson, source, limits) if has_stubs(submitted) else b""
-        return self._graded(student, lesson, source, blank, submitted, limits, beside)
+        return self._graded(student, lesson, source, blank, submitted, limits, beside, hidden_seed)
 
     def _blank(self, lesson: str, source: bytes, limits: Limits) -> bytes:
         """What a blank hand-in comes to, found for the second that has stubs: a class has more of them.
@@ -161,10 +169,11 @@ class GradingServer:
         submitted: bytes,
         limits: Limits,
         beside: bytes = b"",
+        hidden_seed: bytes = b"",
     ) -> Result:
         """Have a judge grade a submission."""
         assert self._socket is not None
-        begin, ready = time.monotonic(), packed(source)
+        begin, ready = time.monotonic(), packed(source, hidden_seed)
         ours, theirs = socket.socketpair()
         with ours:
             try:

@@ -1,0 +1,60 @@
+"""The seed of a course's hidden tests: a secret, so that no table of cases that somebody knows passes them.
+
+In solutions/ a hidden test says `generated.…(…, seed=11)`, the same in every copy of the course. The judge runs it with
+another number, made of that one and of the course's own secret, which the first release draws.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import secrets
+from pathlib import Path
+
+from autograder import files
+from autograder.course.config import CourseError
+
+NAME = "hidden_seed"
+BYTES = 8
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+SEED = re.compile(r"(\bgenerated\.\w+\([^()]*\bseed=)(\d+)(?=\))")
+
+
+def make_hidden_seed(solutions: Path) -> bool:
+    """Draw the secret of a course, for its owner to read; False where it has one."""
+    path = solutions / NAME
+    if path.exists():
+        return False
+    files.write(path, f"{secrets.token_hex(BYTES)}\n".encode(), mode=0o600)
+    return True
+
+
+def hidden_seed(solutions: Path) -> bytes:
+    """Return the secret of a course, nothing where no release has drawn it.
+
+    Raises:
+        CourseError: the file holds something else.
+    """
+    path = solutions / NAME
+    try:
+        return bytes.fromhex(path.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return b""
+    except ValueError:
+        told = f"{path} holds no seed of hidden tests. Remove it, and `autograder release` draws one."
+        raise CourseError(told) from None
+
+
+def with_hidden_seed(source: str, secret: bytes) -> str:
+    """Return a check cell whose hidden tests draw from seeds of the secret's; without a secret, the cell as it is."""
+    return HIDDEN.sub(functools.partial(_seeded, secret), source) if secret else source
+
+
+def _seeded(secret: bytes, hidden: re.Match[str]) -> str:
+    return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
+
+
+def _drawn(secret: bytes, number: str) -> int:
+    """Return a seed of 48 bits, never that of the visible cases; 31 times as much is still one that PyTorch takes."""
+    return 1 + int.from_bytes(hashlib.blake2b(number.encode(), key=secret, digest_size=6).digest())
