@@ -9,7 +9,6 @@ import copy
 import hashlib
 import json
 import logging
-import re
 import shutil
 import tempfile
 from collections import Counter
@@ -32,9 +31,9 @@ from autograder.course.config import CourseError, read_lessons, read_notebook, r
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
+from autograder.course.versions import released
 from autograder.course.written import asked
 
-TITLE = re.compile(r"\A# @title .*\n")  # of a folded check
 JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
@@ -84,7 +83,9 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     for name, notebook in lessons.items():
         fill_in(notebook, name)
         normalise(notebook)
-    sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
+    folder = root / "solutions"
+    sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
+    sources[folder / released.NAME] = released.updated(root, lessons)
     for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
     generated = generate(for_students, course.config, address)
     plan = make_plan(root, sources, generated, readme(root, lessons, address.badge), address)
@@ -239,15 +240,14 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
 
 
 def make_plan(
-    root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
+    root: Path, sources: dict[Path, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
 ) -> Plan:
     """Compare what should be with what is, and tell generated files from those somebody worked in."""
     digests = Manifest.read(root).files
     folder = root / "notebooks"
     notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     plan = Plan([], [], [])
-    contents = {root / "solutions" / name / f"{name}.ipynb": data for name, data in sources.items()}
-    contents |= {folder / name: data for name, data in notebooks.items()}
+    contents = sources | {folder / name: data for name, data in notebooks.items()}
     for name, data in notebooks.items():
         path = folder / name
         if (
@@ -286,7 +286,7 @@ def _written(data: bytes) -> str:
     leaves out, do not count.
     """
     try:
-        cells = [(kind, TITLE.sub("", source.rstrip())) for kind, source, *_ in _cells(data)]
+        cells = [(kind, released.TITLE.sub("", source.rstrip())) for kind, source, *_ in _cells(data)]
         data = json.dumps(cells).encode()
     except (ValueError, AttributeError, nbformat.ValidationError):
         pass
