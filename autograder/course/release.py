@@ -44,6 +44,14 @@ PROGRESS = "# What you have solved, going by your last checks, and what is kept.
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
 
 
+class NotRecorded(CourseError):
+    """The gradebook does not take a lesson."""
+
+    def __init__(self, text: str, lesson: str) -> None:
+        super().__init__(text)
+        self.lesson = lesson
+
+
 @dataclass(frozen=True)
 class Change:
     """A file that differs from what it should be; without data it should not exist."""
@@ -231,12 +239,13 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
         message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
-        task, advice = "make the student version", "Mend the lesson."
-        if database:
-            task = "record it in the gradebook"
-            advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
         place = f"solutions/{lesson}/{lesson}.ipynb"
-        raise CourseError(f"{place}: nbgrader could not {task}. {advice} It says:\n{message}") from error
+        if database:
+            advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
+            text = f"{place}: nbgrader could not record it in the gradebook. {advice} It says:\n{message}"
+            raise NotRecorded(text, lesson) from error
+        text = f"{place}: nbgrader could not make the student version. Mend the lesson. It says:\n{message}"
+        raise CourseError(text) from error
 
 
 def make_plan(
