@@ -101,11 +101,11 @@ release: $(READY)
 	$(BIN)/autograder release
 
 # What both sides generated is made again, not merged. Where both changed the same lines elsewhere, git refuses the commit
-# and says where: mend that, `git add` it, and run this again.
+# and says where: mend that, `git add` it, and run this again. Other checks of a lesson that was handed in are held back.
 update: $(READY)
 	@$(MERGING) || git pull --no-rebase --no-ff --no-commit $(UPSTREAM) main || $(MERGING)
 	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
-	@$(MAKE) --no-print-directory release
+	@$(BIN)/autograder release --merged
 	@if $(MERGING); then \
 	  git add notebooks; \
 	  test -n "$$(git ls-files --unmerged solutions)" || git add solutions; \

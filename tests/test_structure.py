@@ -27,7 +27,7 @@ FLOORS = (
     ("check",),
     ("mistakes", "yours"),
     ("parts", "draw"),
-    ("data", "files", "random_state", "stub"),
+    ("data", "files", "random_state", "stub", "version"),
 )
 ROOMS = {f"autograder.{room}": floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 350, 1200, 16

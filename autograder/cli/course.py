@@ -12,7 +12,12 @@ from autograder.course.names import lesson_name
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder release`."""
     command = commands.add_parser("release", help="make notebooks/ from solutions/, and record the lessons for grading")
-    command.add_argument("--check", action="store_true", help="write nothing; say what would change, exit 1 if any")
+    how = command.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="write nothing; say what would change, exit 1 if any")
+    how.add_argument(
+        "--merged", action="store_true", help="during a merge: hold back other checks of what was handed in already"
+    )
+    how.add_argument("--held-back", action="store_true", help="take what was held back of lessons nobody handed in")
     command.add_argument(
         "--force", action="store_true", help="overwrite notebooks somebody worked in, keeping a copy beside each"
     )
@@ -23,13 +28,22 @@ def run_release(arguments: argparse.Namespace) -> int:
     """Release the course around the current folder and say what changed."""
     from autograder.course.config import CourseError, course_root
     from autograder.course.release import release
+    from autograder.course.versions import held_back
 
     try:
-        lines = release(course_root(Path.cwd()), check=arguments.check, force=arguments.force)
+        root = course_root(Path.cwd())
+        if arguments.merged:
+            lines = held_back.release_merged(root)
+        elif arguments.held_back:
+            lines = held_back.release_held_back(root)
+        else:
+            lines = release(root, check=arguments.check, force=arguments.force)
+        remarks = held_back.remarks(root)
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(*lines, sep="\n", end="\n" if lines else "")
+    for line in (*lines, *remarks):
+        print(line)
     if arguments.check and lines:
         print("✗ The course is not as released. Run `autograder release`.", file=sys.stderr)
         return 1

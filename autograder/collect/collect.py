@@ -14,9 +14,10 @@ from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
 from autograder.collect.place import REPLACED, Placed, Submitted
 from autograder.collect.platforms import Found
-from autograder.course.config import CourseError, read_notebook
+from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.course.paths import Course
+from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.reader import read_students
 from autograder.grading.gradebook.students import write_students
@@ -163,7 +164,7 @@ def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[
         return str(error)
     if lesson not in marks or marks[lesson].known_in(cells) > 1:
         return ""
-    reason = repair(read_notebook(course.source(lesson)), cells).reason
+    reason = repair(read_source(course.source(lesson), course.config), cells).reason
     return with_name(reason, lesson, cells, marks)
 
 

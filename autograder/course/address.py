@@ -42,8 +42,13 @@ SETUP = """\
 import sys
 
 if "google.colab" in sys.modules:
-    print("Colab needs the course's .whl file. Upload it (Files, on the left), and run this again.")
-    %pip install --quiet *.whl
+    from pathlib import Path
+    wheels = sorted(Path().glob("transformer*.whl"), key=lambda path: path.stat().st_mtime)
+    if not wheels:
+        print("Colab needs the course's .whl file. Upload it (Files, on the left), and run this again.")
+    for newest in wheels[-1:]:  # a second download is called "… (1).whl", which pip does not take
+        wheel = newest.rename(newest.name.partition("-any")[0] + "-any.whl")
+        %pip install --quiet {wheel}
 
 import math
 

@@ -9,7 +9,6 @@ import copy
 import hashlib
 import json
 import logging
-import re
 import shutil
 import tempfile
 from collections import Counter
@@ -34,9 +33,9 @@ from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
+from autograder.course.versions import released
 from autograder.course.written import asked
 
-TITLE = re.compile(r"\A# @title .*\n")  # of a folded check
 JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
@@ -45,6 +44,14 @@ DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
 
 PROGRESS = "# What you have solved, going by your last checks, and what is kept.\ncheck.progress()\nyours.summary()"
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
+
+
+class NotRecorded(CourseError):
+    """The gradebook does not take a lesson."""
+
+    def __init__(self, text: str, lesson: str) -> None:
+        super().__init__(text)
+        self.lesson = lesson
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,9 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     for name, notebook in lessons.items():
         fill_in(notebook, name)
         normalise(notebook)
-    sources = {name: to_bytes(notebook) for name, notebook in lessons.items()}
+    folder = root / "solutions"
+    sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
+    sources[folder / released.NAME] = released.updated(root, lessons)
     for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
     generated = generate(for_students, course.config, address)
     plan = make_plan(root, sources, generated, readme(root, lessons, address.badge), address)
@@ -235,24 +244,24 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
         message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
-        task, advice = "make the student version", "Mend the lesson."
-        if database:
-            task = "record it in the gradebook"
-            advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
         place = f"solutions/{lesson}/{lesson}.ipynb"
-        raise CourseError(f"{place}: nbgrader could not {task}. {advice} It says:\n{message}") from error
+        if database:
+            advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
+            text = f"{place}: nbgrader could not record it in the gradebook. {advice} It says:\n{message}"
+            raise NotRecorded(text, lesson) from error
+        text = f"{place}: nbgrader could not make the student version. Mend the lesson. It says:\n{message}"
+        raise CourseError(text) from error
 
 
 def make_plan(
-    root: Path, sources: dict[str, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
+    root: Path, sources: dict[Path, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
 ) -> Plan:
     """Compare what should be with what is, and tell generated files from those somebody worked in."""
     digests = Manifest.read(root).files
     folder = root / "notebooks"
     notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     plan = Plan([], [], [])
-    contents = {root / "solutions" / name / f"{name}.ipynb": data for name, data in sources.items()}
-    contents |= {folder / name: data for name, data in notebooks.items()}
+    contents = sources | {folder / name: data for name, data in notebooks.items()}
     for name, data in notebooks.items():
         path = folder / name
         if (
@@ -291,7 +300,7 @@ def _written(data: bytes) -> str:
     leaves out, do not count.
     """
     try:
-        cells = [(kind, TITLE.sub("", source.rstrip())) for kind, source, *_ in _cells(data)]
+        cells = [(kind, released.TITLE.sub("", source.rstrip())) for kind, source, *_ in _cells(data)]
         data = json.dumps(cells).encode()
     except (ValueError, AttributeError, nbformat.ValidationError):
         pass

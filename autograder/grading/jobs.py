@@ -12,8 +12,8 @@ from textwrap import shorten
 
 from traitlets.config import Config
 
-from autograder.course.config import CourseError, read_notebook
-from autograder.course.written import asked
+from autograder.course.config import CourseError
+from autograder.course.versions.released import read_source
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
@@ -96,7 +96,7 @@ def prepared(path: Path, config: Config | None = None) -> bytes:
     Raises:
         CourseError: it is no notebook.
     """
-    notebook = asked(read_notebook(path), config or Config())
+    notebook = read_source(path, config or Config())
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

@@ -14,10 +14,9 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer
 
-from autograder.course.config import read_notebook
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.paths import Course
-from autograder.course.written import asked
+from autograder.course.versions.released import read_source
 from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits
 from autograder.grading.submission.beside import read_beside
@@ -37,7 +36,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
             NbGraderException: nothing of the lesson is in it.
         """
         where, cells = resources["nbgrader"], cells_in(nb)
-        repaired = repair(asked(read_notebook(_lesson(self, where)), self.config), cells)
+        repaired = repair(read_source(_lesson(self, where), self.config), cells)
         if repaired.reason:
             reason = with_name(repaired.reason, where["assignment"], cells, marks_of(Course(self.config).sources()))
             raise NbGraderException(f"{where['student']}, {where['assignment']}: {reason}")

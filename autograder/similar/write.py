@@ -10,9 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.course.config import CourseError, read_notebook
+from autograder.course.config import CourseError
 from autograder.course.lesson import Lesson, cells_of
 from autograder.course.names import printable
+from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.report.page import render, write
 from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, page_place, shown
@@ -98,7 +99,7 @@ def similar(root: Path, options: SimilarOptions, out: Console) -> None:
 def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
     path = book.course.source(lesson)
     try:
-        source = read_notebook(path)
+        source = read_source(path, book.course.config)
     except CourseError as error:
         raise CourseError(f"{path}: {error}") from None
     exercises = [cell.id for cell in cells_of(source) if cell.is_answer] or [

@@ -29,6 +29,7 @@ from autograder.course.release import KERNEL, release
 STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
 SOURCE = "solutions/01_doubling/01_doubling.ipynb"
 MANIFEST = "notebooks/release.json"
+RELEASED = "solutions/released.txt"
 
 
 @pytest.fixture
@@ -95,6 +96,7 @@ def test_check_writes_nothing_and_says_what_would_change(course: Path) -> None:
     lines = release(course, check=True)
     assert lines == [
         f"{SOURCE}: would be changed",
+        f"{RELEASED}: would be added",
         f"{STUDENT}: would be added",
         f"{MANIFEST}: would be added",
         "README.md: would be changed",
@@ -368,6 +370,34 @@ def test_changed_lesson_reaches_an_untouched_notebook(released: Path) -> None:
     assert "Two times is" in (copy / STUDENT).read_text(encoding="utf-8")
 
 
+def test_what_was_handed_out_stays_known(released: Path) -> None:
+    """Each release adds the checks that are new to students, keeps the earlier ones, and says where that is missing."""
+    one = (released / RELEASED).read_text(encoding="utf-8")
+    assert [line.split()[:2] for line in one.splitlines()[1:]] == [
+        ["01_doubling", name] for name in ("check_double", "check_double_text", "exercises")
+    ]
+    path = released / SOURCE
+    source = path.read_text(encoding="utf-8")
+    for old, new, added in (
+        ("(3) == 6", "(5) == 10", 0),
+        ("(2) == 4", "(4) == 8", 1),
+        ("double_text", "double_all", 1),
+    ):
+        assert old in source
+        source = source.replace(old, new)
+        path.write_text(source, encoding="utf-8")
+        before = (released / RELEASED).read_text(encoding="utf-8").splitlines()
+        release(released, register=False)
+        after = (released / RELEASED).read_text(encoding="utf-8").splitlines()
+        assert (set(before) <= set(after), len(after) - len(before)) == (True, added)
+        assert after[1:] == sorted(after[1:])
+    merged = "<<<<<<< mine\n" + "\n".join(reversed(after)) + "\n=======\n" + one
+    (released / RELEASED).write_text(merged, encoding="utf-8")
+    assert release(released, check=True) == [f"{RELEASED}: would be changed"]
+    release(released, register=False)
+    assert (released / RELEASED).read_text(encoding="utf-8").splitlines() == after
+
+
 def test_deleted_notebook_comes_back(released: Path) -> None:
     """A generated notebook deleted by hand is generated again."""
     before = snapshot(released)
@@ -377,7 +407,7 @@ def test_deleted_notebook_comes_back(released: Path) -> None:
 
 
 def test_vanished_lesson_takes_its_notebook_along(course: Path) -> None:
-    """The notebook of a lesson that is gone is removed with its folder and its row in the README."""
+    """The notebook of a lesson that is gone is removed with its folder and its row in the README; its checks stay."""
     release(course, register=False)
     before = snapshot(course)
     add_second_lesson(course)
@@ -385,7 +415,8 @@ def test_vanished_lesson_takes_its_notebook_along(course: Path) -> None:
     assert "02_tripling" in (course / "README.md").read_text(encoding="utf-8")
     shutil.rmtree(course / "solutions/02_tripling")
     assert "notebooks/02_tripling/02_tripling.ipynb: removed" in release(course, register=False)
-    assert snapshot(course) == before
+    assert {**snapshot(course), RELEASED: b""} == {**before, RELEASED: b""}
+    assert "02_tripling check_double" in (course / RELEASED).read_text(encoding="utf-8")
     assert not (course / "notebooks/02_tripling").exists()
 
 

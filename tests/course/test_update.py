@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from rich.console import Console
 from support.sample_lesson import ROOT, cell, make_course, sample_lesson, write_lesson, write_pyproject
 from support.warm import Lent
@@ -208,21 +209,93 @@ def test_what_a_new_version_changes_in_grades_is_known_before(upstream: Path, fo
     assert dry_run(fork, warm) == [(6.0, 1.0)] == dry_run(fork, warm)
 
 
+def handed_in_once(course: Path) -> None:
+    """Record in the gradebook that somebody has handed in the lesson."""
+    release(course)
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_submission(NAME, "ada")
+
+
+def take_held_back(course: Path) -> subprocess.CompletedProcess[str]:
+    """Do what the guide says after the term."""
+    return run(course, str(Path(sys.executable).with_name("autograder")), "release", "--held-back")
+
+
+def checks(course: Path) -> set[str]:
+    """The ids of the checks that the course grades."""
+    return {each.id for each in read_notebook(course / SOURCE).cells if each.id.startswith("check_")}
+
+
+ONE, OTHER = {"check_double", "check_double_text"}, {"check_double", "check_double_words"}
+
+
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
-def test_a_lesson_with_hand_ins_can_stay_as_it_was(upstream: Path, fork: Path, warm: GradingServer) -> None:
-    """A new version with another check stops where somebody has handed in; the guide's line keeps the old lesson."""
-    release(fork)
-    hand_in(fork, "ada", NAME, read_notebook(fork / STUDENT))
-    assert grade(fork, GradeOptions(), Console(file=io.StringIO()), warm=Lent(warm)) == 0
+def test_other_checks_of_what_was_handed_in_come_after_the_term(upstream: Path, fork: Path) -> None:
+    """They are held back and named each time, with later versions of them and without what the fork mends since."""
+    handed_in_once(fork)
     edit(upstream / SOURCE, ("check_double_text", "check_double_words"))
     new_version(upstream)
     done = run(fork, *UPDATE)
-    assert done.returncode != 0 and "Cannot add or remove cells" in done.stderr
-    git(fork, "checkout", "HEAD", "--", f"solutions/{NAME}")
-    assert run(fork, *UPDATE).returncode == 0
+    assert done.returncode == 0, done.stderr
+    assert f"{SOURCE}: a new version with other checks is held back" in done.stdout
     assert git(fork, "status", "--porcelain") == "" == "".join(release(fork, check=True))
-    assert (fork / "notebooks/02_tripling").exists()
-    assert "check_double_text" in (fork / STUDENT).read_text(encoding="utf-8")
+    assert (fork / "notebooks/02_tripling").exists() and checks(fork) == ONE
+
+    edit(fork / SOURCE, ("Did you add it twice?", "Did you add it once?"))
+    publish(fork)
+    edit(upstream / SOURCE, ('double(\\"a\\")', 'double(\\"b\\")'), ('\\"aa\\"', '\\"bb\\"'))
+    publish(upstream)
+    for again in range(2):
+        done = run(fork, *UPDATE)
+        assert done.returncode == 0 and "is held back" in done.stdout, done.stderr
+        assert git(fork, "status", "--porcelain") == "" and checks(fork) == ONE, again
+    assert "is held back" in take_held_back(fork).stdout and checks(fork) == ONE
+
+    (fork / "gradebook.db").unlink()
+    done = take_held_back(fork)
+    assert done.returncode == 0 and "held back" not in done.stdout, done.stderr
+    source = (fork / SOURCE).read_text(encoding="utf-8")
+    assert checks(fork) == OTHER and release(fork, check=True) == []
+    for words in ("Two times x is", "Did you add it once?", '"points": 5', 'double(\\"b\\") == \\"bb\\"'):
+        assert words in source
+    git(fork, "add", "--all")
+    git(fork, "commit", "--quiet", "--message=After the term")
+    assert "held_back" not in git(fork, "ls-files")
+    assert run(fork, *UPDATE).returncode == 0 and checks(fork) == OTHER
+
+
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+def test_what_was_held_back_and_changed_since_waits_for_a_person(upstream: Path, fork: Path) -> None:
+    """The same line changed in the term and in what was held back is marked, and the command says where."""
+    handed_in_once(fork)
+    edit(upstream / SOURCE, ("check_double_text", "check_double_words"))
+    new_version(upstream)
+    assert run(fork, *UPDATE).returncode == 0
+    edit(fork / SOURCE, ("Twice is x + x.", "Double means x + x."))
+    publish(fork)
+    (fork / "gradebook.db").unlink()
+    done = take_held_back(fork)
+    assert done.returncode == 1 and f"{SOURCE}: you and the version that was held back" in done.stderr
+    source = (fork / SOURCE).read_text(encoding="utf-8")
+    mine = re.compile(r"<<<<<<< yours\n(.*?)=======\n.*?>>>>>>> the new version\n", re.DOTALL)
+    (fork / SOURCE).write_text(mine.sub(r"\1", source), encoding="utf-8")
+    release(fork, register=False)
+    assert checks(fork) == OTHER and "Double means" in (fork / STUDENT).read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+def test_only_what_was_merged_is_held_back(upstream: Path, fork: Path) -> None:
+    """Other checks of the instructor's own are refused as ever, and stay where they are."""
+    handed_in_once(fork)
+    edit(fork / SOURCE, ("check_double_text", "check_double_words"))
+    git(fork, "commit", "--all", "--quiet", "--message=Mine")
+    new_version(upstream)
+    edit(upstream / SOURCE, ("Two times x is", "Twice is"))
+    publish(upstream)
+    done = run(fork, *UPDATE)
+    assert done.returncode != 0 and "Cannot add or remove cells" in done.stderr
+    assert checks(fork) == OTHER and not (fork / "solutions/.held_back").exists()
 
 
 def test_students_keep_what_they_began(upstream: Path) -> None:

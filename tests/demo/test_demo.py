@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
+from packaging.version import Version
 from support.gradebook import configure
 from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 
@@ -21,6 +23,7 @@ from autograder.course.lesson import STUB, Lesson, regions
 from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import NOTES, STUDENTS, TYPICAL, answer, class_work, colab_save, messy, solved, submission
+from autograder.version import NUMBER, VERSION
 
 LESSON = "01_doubling"
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -210,8 +213,24 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         shutil.copy(ROOT / name, source)
     build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, capture_output=True, check=True)
-    (path,) = folder.glob("*.whl")
+    (path,) = folder.glob(f"transformer_from_scratch-{VERSION}-py3-none-any.whl")
     return zipfile.ZipFile(path)
+
+
+def test_a_corrected_package_has_another_version(tmp_path: Path) -> None:
+    """What students get decides it, and nothing else: not the demo, not what a run leaves behind."""
+    shutil.copytree(ROOT / "autograder", tmp_path / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def version() -> str:
+        return runpy.run_path(str(tmp_path / "autograder" / "version.py"))["VERSION"]
+
+    shutil.rmtree(tmp_path / "autograder" / "demo")
+    (tmp_path / "autograder" / "__pycache__").mkdir()
+    (tmp_path / "autograder" / "__pycache__" / "data.pyc").touch()
+    assert version() == VERSION and Version(VERSION).base_version == NUMBER
+    with (tmp_path / "autograder" / "dates.json").open("a") as file:
+        file.write("\n")
+    assert version() != VERSION
 
 
 def test_no_demo_is_in_what_students_install(wheel: zipfile.ZipFile) -> None:

@@ -177,15 +177,24 @@ def test_lesson_runs_on_colab(colab: Colab, fresh: list[str], lesson: str) -> No
 
 
 def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Colab, fresh: list[str]) -> None:
-    """The setup cell says what to upload, waits for nothing, and installs the file once it is there."""
+    """The setup cell says what to upload, waits for nothing, and installs the newest file under any name."""
     colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(Address("", "main").setup())])
     outputs = colab.execute(notebook).cells[0].outputs
     assert text(outputs[0]).startswith("Colab needs the course's .whl file. Upload it")
     assert outputs[-1].ename == "ModuleNotFoundError"
-    where = f"--wheel-dir={colab.home}"
-    colab.run("-m", "pip", "wheel", "--quiet", "--no-deps", where, f"git+{COURSE.repository}@{COURSE.branch}")
-    assert "Ready: PyTorch" in "".join(map(text, colab.execute(notebook).cells[0].outputs))
+    folder = colab.home.parent / "repository"
+    versions = []
+    for name in ("{}.whl", "{} (1).whl"):
+        colab.run("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir=built", str(folder))
+        (built,) = (colab.home / "built").iterdir()
+        versions.append(built.stem.split("-")[1])
+        built.rename(colab.home / name.format(built.stem))
+        assert "Ready: PyTorch" in "".join(map(text, colab.execute(notebook).cells[0].outputs))
+        assert f"transformer-from-scratch {versions[-1]}" in colab.run("-c", LIST).splitlines()
+        with (folder / "autograder" / "data.py").open("a") as corrected:
+            corrected.write("# corrected\n")
+    assert versions[0] != versions[1]
     assert [line.split()[0] for line in colab.run("-c", LIST).splitlines() if line not in fresh] == [
         "transformer-from-scratch"
     ]

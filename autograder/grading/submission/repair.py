@@ -21,8 +21,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
+from autograder.course.versions.released import earlier_of
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.dependencies import names_in as names_of
+from autograder.grading.submission.earlier import brought_up
 from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, TAKES, names_in
 from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
@@ -74,6 +76,8 @@ class _Repair:
     """One submission beside the lesson that it belongs to.
 
     Attributes:
+        submitted: its cells; what an earlier release had given is as it is given now.
+        is_earlier: whether any was such, so that what is new may be missing.
         owners: for each submitted cell the instructor's cell that it is, None for the student's own.
         spent: the places of submitted cells that have been taken for an answer or a prediction, or are copies of one.
         pieces: the places of those that were written for an answer and run beside it.
@@ -82,11 +86,11 @@ class _Repair:
     """
 
     def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
-        self.source, self.submitted = source, submitted
-        self.cells = cells_of(source)
+        self.source, self.cells = source, cells_of(source)
+        self.submitted, self.is_earlier = brought_up(submitted, self.cells, earlier_of(source))
         self.texts = {id(cell): {_normalised(cell.released), _normalised(cell.source)} for cell in self.cells}
         self.by_id = {cell.id: cell for cell in self.cells if cell.id}
-        self.owners = [self._owner(cell) for cell in submitted]
+        self.owners = [self._owner(cell) for cell in self.submitted]
         self.spent: set[int] = set()
         self.pieces: set[int] = set()
         self.shared: set[int] = set()
@@ -243,8 +247,9 @@ class _Repair:
     def _note_checks(self) -> None:
         """Note which checks had been deleted or changed; where none was as given, in one line."""
         checks = [cell for cell in self.cells if cell.is_graded and not cell.is_answer]
-        deleted = [check for check in checks if not self._places(check)]
-        changed = [check for check in checks if check not in deleted and not self._is_untouched(check)]
+        missing = [check for check in checks if not self._places(check)]
+        changed = [check for check in checks if check not in missing and not self._is_untouched(check)]
+        deleted = [] if self.is_earlier else missing
         if len(checks) > 3 and len(deleted) + len(changed) == len(checks):
             text = f"No check was as given ({len(deleted)} deleted, {len(changed)} changed); the originals were run."
             self._note(NoteKind.CHECK_CHANGED, text)

@@ -12,11 +12,15 @@ import pytest
 from faults.broken_notebooks import ANSWERS, CHECKS, FAULTS, STUB, Fault
 from nbformat import NotebookNode
 from support.classroom import LESSONS, ROOT
+from traitlets.config import Config
 
 from autograder.course.address import Address
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson, parse_or_none
+from autograder.course.lesson import cells_of as lesson_cells
+from autograder.course.versions import released
 from autograder.demo.students import solved, submission
+from autograder.grading.jobs import prepared
 from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission import repair as repair_module
@@ -233,6 +237,78 @@ def test_a_copied_check_is_not_run_as_a_cell_of_the_students() -> None:
     notebook.cells += [nbformat.v4.new_code_cell(cell.source) for cell in checks]
     checks[0].source = "print('mine')"
     assert extras(repair(SOURCE, cells_of(nbformat.writes(notebook).encode())).notebook) == []
+
+
+def of_the_release_before() -> NotebookNode:
+    """The lesson as it was: one check read differently, one has gone since, and one is counted that was not there."""
+    lesson = read_notebook(ROOT / "solutions" / NAME / f"{NAME}.ipynb")
+    cells = {cell.id: cell for cell in lesson.cells}
+    cells[CHECKS[0]].source = 'print("earlier")\n' + cells[CHECKS[0]].source
+    cells["exercises"].source += "  # one less"
+    gone = cells[CHECKS[1]]
+    gone.source = 'print("gone")\n' + gone.source
+    gone.metadata.nbgrader.grade_id = gone.id = "check_gone"
+    return lesson
+
+
+@pytest.fixture
+def updated(tmp_path: Path) -> Path:
+    """The lesson, released after that one."""
+    path = tmp_path / "solutions" / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(nbformat.writes(SOURCE), encoding="utf-8")
+    listed = path.parents[1] / released.NAME
+    for lesson in (of_the_release_before(), SOURCE):
+        listed.write_bytes(released.updated(tmp_path, {NAME: lesson}))
+    return path
+
+
+def handed_in_before() -> NotebookNode:
+    """That lesson's notebook, solved."""
+    given = {cell.id: cell.released for cell in lesson_cells(of_the_release_before()) if not cell.is_answer}
+    notebook = handed_in()
+    for cell in notebook.cells:
+        if cell.id == CHECKS[1]:
+            cell.metadata.nbgrader.grade_id = cell.id = "check_gone"
+        if cell.id in (CHECKS[0], "check_gone", "exercises"):
+            cell.source = given[cell.id] + "  \n"
+    return notebook
+
+
+@pytest.mark.parametrize("ids", [True, False], ids=["as released", "without ids"])
+def test_what_an_earlier_release_gave_is_no_change(updated: Path, ids: bool) -> None:
+    """Checks that read differently then, are gone or are new need no word; the current ones run, and they alone."""
+    notebook = handed_in_before()
+    if not ids:
+        for cell in notebook.cells:
+            if cell.id in (CHECKS[0], "check_gone", "exercises"):
+                cell.id, cell.metadata = "", {}
+    cells = cells_of(json.dumps(notebook).encode())
+    repaired = repair(released.read_source(updated, Config()), cells)
+    assert repaired.notes == () and extras(repaired.notebook) == []
+    assert sources(repaired.notebook, kind="grade") == sources(SOURCE, kind="grade")
+    assert repair(SOURCE, cells).notes != ()
+
+
+def test_a_change_of_what_an_earlier_release_gave_is_said(updated: Path) -> None:
+    """Neither a check of that release that the student edited nor one of this release passes as given."""
+    notebook = handed_in_before()
+    for cell in notebook.cells:
+        if cell.id in CHECKS[:3]:
+            cell.source += "\npass"
+    notes = repair(released.read_source(updated, Config()), cells_in(notebook)).notes
+    assert [note.cell for note in notes] == [CHECKS[0], CHECKS[2]]
+
+
+def test_what_was_handed_out_travels_with_the_lesson(updated: Path) -> None:
+    """A job's source has it, wherever the job runs; the current release alone is no reason to grade anew."""
+    cells = cells_in(handed_in_before())
+    assert repair(nbformat.from_dict(json.loads(prepared(updated))), cells).notes == ()
+    listed = updated.parents[1] / released.NAME
+    listed.write_bytes(released.updated(updated.parents[2].with_name("none"), {NAME: SOURCE}))
+    current = prepared(updated)
+    listed.unlink()
+    assert prepared(updated) == current
 
 
 def test_outputs_of_the_instructor_are_not_handed_on() -> None:
