@@ -17,7 +17,7 @@ FLOORS = (
     ("cli",),
     ("demo", "student", "hand_back", "similar"),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
-    ("grading.cluster", "grading.summary", "grading.trials", "spreadsheets"),
+    ("grading.cluster", "grading.pending", "grading.summary", "grading.trials", "spreadsheets"),
     ("grading.jobs",),
     ("grading.worker", "grading.gradebook"),
     ("grading.rpc", "grading.sandbox", "grading.submission"),

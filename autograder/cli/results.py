@@ -167,6 +167,9 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     common.add_argument("--force", action="store_true", help="replace the file, if it is there already")
     some = argparse.ArgumentParser(add_help=False)
     some.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
+    some.add_argument(
+        "--stale", action="store_true", help="go on where something is not graded yet or has changed since"
+    )
     named = argparse.ArgumentParser(add_help=False)
     named.add_argument(
         "lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all, or all that somebody handed in"
@@ -193,7 +196,8 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "canvas",
         "the gradebook that Canvas exported, with points filled in, for Grades → Import. Students are found by ID "
         "(lms_user_id in nbgrader), SIS User ID or SIS Login ID (the student id or e-mail), never by name. A lesson's "
-        "column is the one of its name; where there is none, one is added, and Canvas makes an assignment of it. "
+        "column is the one of its name or title, however they are written; where none or several may be it, --column "
+        "says which. "
         "Without a file, one is made for the students whose lms_user_id is known; names in it that a spreadsheet would "
         "take for a formula get an apostrophe in front. Exit status 1: some grades are missing, and are listed.",
         some,
@@ -204,7 +208,12 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--lesson", action="append", dest="lessons", type=lesson_name, metavar="NAME", help="only this; may be repeated"
     )
     form.add_argument(
-        "--column", action="append", dest="columns", metavar="LESSON=HEADING", help="what Canvas calls a lesson"
+        "--column",
+        action="append",
+        dest="columns",
+        metavar="LESSON=HEADING",
+        help="what Canvas calls a lesson, kept for the next time; LESSON=new adds a column, which Canvas makes an "
+        "assignment of",
     )
     form = add(
         "moodle",

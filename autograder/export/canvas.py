@@ -7,9 +7,9 @@ is an assignment of that name, or a new one. Cells that are as they were change 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from autograder.course.config import CourseError
+from autograder.export.columns import Choices, columns_of, title_of
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
 from autograder.grading.gradebook.lesson import GradebookLesson
@@ -17,7 +17,6 @@ from autograder.grading.gradebook.reader import Student
 from autograder.spreadsheets.matching import CANVAS, keys_of, match
 from autograder.spreadsheets.sheet import Row, Sheet, harmless, number, table
 
-WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 POINTS = "Points Possible"
 TOTALS = re.compile(
     r"(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)"
@@ -27,12 +26,12 @@ TEST_STUDENT = "Student, Test"
 
 
 def fill(
-    selection: Selection, sheet: Sheet, columns: Mapping[str, str], messages: Messages, *, scale: bool, zeros: bool
+    selection: Selection, sheet: Sheet, choices: Choices, messages: Messages, *, scale: bool, zeros: bool
 ) -> bytes:
     """Put the points into a gradebook that Canvas exported; all else keeps its bytes.
 
     Args:
-        columns: lesson → the heading under which Canvas has it, where that is not the lesson's name.
+        choices: the columns of those lessons of which they were said.
         scale: convert points where Canvas has another maximum.
         zeros: enter 0 where nothing was handed in.
 
@@ -43,18 +42,15 @@ def fill(
     keys = keys_of(sheet, CANVAS)
     matches = match(selection.book.students.values(), sheet, students, keys)
     messages.notes += sheet.notes
-    taken: dict[int, str] = {}
+    places = _places(selection, sheet, choices, messages, points)
     for lesson in selection.lessons:
-        column = _place(sheet, lesson, columns.get(lesson.name), points)
-        if column in taken:
-            raise CourseError(f"{taken[column]} and {lesson.name} would share the column “{sheet.headings[column]}”.")
-        taken[column] = lesson.name
+        column = places[lesson.name]
         if "read only" in sheet.get(points, column).casefold():
             raise CourseError(f"The column “{sheet.headings[column]}” of {sheet.path} is read only in Canvas.")
         maximum = maximum_for(sheet.get(points, column), lesson, f"{sheet.path.name}", scale=scale)
         for student in selection.students:
             graded, row = selection.graded(student, lesson), matches.rows.get(student.id)
-            if row is None or not (graded or zeros):
+            if row is None or not (graded or (zeros and selection.nothing(student, lesson))):
                 continue
             points_now = scaled(graded, lesson, maximum) if graded else "0"
             _enter(sheet, row, column, points_now, f"{student.id}, {lesson.name}", messages)
@@ -92,41 +88,23 @@ def _name(sheet: Sheet, row: Row) -> str:
     return sheet.get(row, 0) if last is None else f"{sheet.get(row, last)}, {sheet.get(row, sheet.column('FirstName'))}"
 
 
-def _place(sheet: Sheet, lesson: GradebookLesson, heading: str | None, points: Row) -> int:
-    """Return the column of a lesson, made where there is none."""
-    title = (heading or lesson.name).casefold()
+def _places(selection: Selection, sheet: Sheet, choices: Choices, messages: Messages, points: Row) -> dict[str, int]:
+    """Return the column of each lesson, added where that was asked for."""
     first = sheet.require("Section") + 1
-    columns = [
-        column
-        for column, name in enumerate(sheet.headings)
-        if column >= first and title in (name.casefold(), _title(name).casefold())
-    ]
-    if len(columns) > 1:
-        names = " and ".join(f"“{sheet.headings[column]}”" for column in columns)
-        raise CourseError(
-            f"{sheet.path} has several columns for {lesson.name}: {names}. "
-            f"Say which with --column '{lesson.name}={sheet.headings[columns[0]]}'."
-        )
-    if columns:
-        return columns[0]
-    if heading:
-        raise CourseError(
-            f"{sheet.path} has no column “{heading}” for {lesson.name}. It has {_listed(sheet, first) or 'none'}."
-        )
-    totals = (column for column in range(first, len(sheet.headings)) if TOTALS.search(sheet.headings[column]))
-    column = next(totals, len(sheet.headings))
-    sheet.insert(column, lesson.name)
-    sheet.put(points, column, number(lesson.max_score))
-    return column
-
-
-def _listed(sheet: Sheet, first: int) -> str:
-    return ", ".join(f"“{heading}”" for heading in sheet.headings[first:] if not TOTALS.search(heading))
-
-
-def _title(heading: str) -> str:
-    parts = WITH_ID.fullmatch(heading)
-    return parts[1] if parts else heading
+    headings = {column: heading for column, heading in enumerate(sheet.headings) if column >= first and heading}
+    totals = [column for column, heading in headings.items() if TOTALS.search(heading)]
+    columns = {column: heading for column, heading in headings.items() if column not in totals}
+    titles = {lesson.name: title_of(selection.book, lesson) for lesson in selection.lessons}
+    found = columns_of(columns, titles, choices, sheet.path)
+    end = min(totals, default=len(sheet.headings))
+    added = [lesson for lesson in selection.lessons if lesson.name not in found]
+    places = {lesson: column + len(added) * (column >= end) for lesson, column in found.items()}
+    for column, released in enumerate(added, end):
+        sheet.insert(column, released.name)
+        sheet.put(points, column, number(released.max_score))
+        places[released.name] = column
+    messages.notes += filter(None, (choices.settle(lesson, sheet.headings[places[lesson]]) for lesson in titles))
+    return places
 
 
 def _enter(sheet: Sheet, row: Row, column: int, points: str, what: str, messages: Messages) -> None:
@@ -141,13 +119,14 @@ def _enter(sheet: Sheet, row: Row, column: int, points: str, what: str, messages
         sheet.put(row, column, points)
 
 
-def fresh(selection: Selection, messages: Messages, *, zeros: bool) -> bytes:
+def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: bool) -> bytes:
     """Write a gradebook for Canvas without a template, for the students whose `lms_id` is Canvas' number for them.
 
     Canvas takes a column for the assignment of that name where there is one, and else makes a new assignment.
     """
+    headings = [choices.of(lesson.name) or lesson.name for lesson in selection.lessons]
     rows = [
-        ["Student", "ID", "SIS Login ID", "Section", *(lesson.name for lesson in selection.lessons)],
+        ["Student", "ID", "SIS Login ID", "Section", *headings],
         [f"    {POINTS}", "", "", "", *(number(lesson.max_score) for lesson in selection.lessons)],
     ]
     without = False
@@ -163,14 +142,23 @@ def fresh(selection: Selection, messages: Messages, *, zeros: bool) -> bytes:
         elif numbers.count(canvas_id) > 1:
             messages.missing.append(f"{student.id}: another student has the same id in Canvas, {canvas_id}.")
         else:
-            graded = [selection.graded(student, lesson) for lesson in selection.lessons]
-            points = [number(result.score) if result else "0" if zeros else "" for result in graded]
+            points = [_points(selection, student, lesson, zeros) for lesson in selection.lessons]
             rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])
+    if new := [lesson.name for lesson in selection.lessons if not choices.of(lesson.name)]:
+        messages.notes.append(
+            f"Canvas makes a new assignment of each of {', '.join(new)} that it does not have under just this name. "
+            "Name the gradebook that it exports to fill the columns that are there."
+        )
     if without:
         messages.notes.append(
             "Export the gradebook from Canvas and name that file: students are then found by more ids."
         )
     return table(rows, bom=False)
+
+
+def _points(selection: Selection, student: Student, lesson: GradebookLesson, zeros: bool) -> str:
+    graded = selection.graded(student, lesson)
+    return number(graded.score) if graded else "0" if zeros and selection.nothing(student, lesson) else ""
 
 
 def _sortable(student: Student) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from autograder.export.selection import Selection
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission, Student
+from autograder.grading.pending import NOT_GRADED, Pending
 from autograder.spreadsheets.sheet import harmless, number, table
 
 
@@ -53,7 +54,7 @@ class CheckRow(NamedTuple):
 def grades_table(selection: Selection) -> bytes:
     """Write a row for each lesson and student, those too who handed in nothing; times are UTC."""
     rows = (
-        _grade_row(lesson, student, selection.graded(student, lesson))
+        _grade_row(lesson, student, selection.graded(student, lesson), selection.pending.get((student.id, lesson.name)))
         for lesson in selection.lessons
         for student in selection.students
     )
@@ -72,8 +73,10 @@ def checks_table(selection: Selection) -> bytes:
     return table([CheckRow._fields, *rows], bom=True)
 
 
-def status_of(graded: GradedSubmission | None) -> str:
+def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -> str:
     """Say in a word or two what became of a submission."""
+    if pending:
+        return "out of date" if pending.was_graded else NOT_GRADED
     if graded is None:
         return "not handed in"
     if graded.result and graded.result.reason:
@@ -81,7 +84,9 @@ def status_of(graded: GradedSubmission | None) -> str:
     return "to be looked at" if graded.needs_review else "graded"
 
 
-def _grade_row(lesson: GradebookLesson, student: Student, graded: GradedSubmission | None) -> GradeRow:
+def _grade_row(
+    lesson: GradebookLesson, student: Student, graded: GradedSubmission | None, pending: Pending | None
+) -> GradeRow:
     return GradeRow(
         assignment=lesson.name,
         duedate=_time(lesson.duedate),
@@ -95,7 +100,7 @@ def _grade_row(lesson: GradebookLesson, student: Student, graded: GradedSubmissi
         score=number(graded.score if graded else 0.0),
         max_score=number(lesson.max_score),
         recorded=_time(graded.recorded if graded else None),
-        status=status_of(graded),
+        status=status_of(graded, pending),
         reason=harmless(graded.result.reason if graded and graded.result else ""),
     )
 

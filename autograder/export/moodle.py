@@ -43,7 +43,7 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
     messages.notes += sheet.notes
     for student in selection.students:
         graded, row = selection.graded(student, lesson), matches.rows.get(student.id)
-        if not (graded or zeros):
+        if not (graded or (zeros and selection.nothing(student, lesson))):
             continue
         if row is None:
             messages.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
@@ -154,8 +154,10 @@ def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: b
             cells = []
             for lesson in selection.lessons:
                 graded = selection.graded(student, lesson)
-                empty += not (graded or zeros)
-                cells.append(number(graded.score) if graded else "0" if zeros else "")
+                zero = "0" if zeros and selection.nothing(student, lesson) else ""
+                points = number(graded.score) if graded else zero
+                empty += not points
+                cells.append(points)
                 cells += [_page(lesson, graded) if graded else ""] if feedback else []
             rows.append([key, *cells])
     if empty:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from autograder.course.config import CourseError
-from autograder.course.names import did_you_mean
+from autograder.course.names import did_you_mean, printable
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.grading.pending import Pending, outdated, told
 from autograder.spreadsheets.sheet import number
+
+OUT_OF_DATE = "Points are out of date, and nothing was written:"
+GRADE_FIRST = "Run `autograder grade` first, or give --stale to export what the gradebook has now."
 
 
 @dataclass(frozen=True)
@@ -20,15 +24,21 @@ class Selection:
     Attributes:
         lessons: in the course's order.
         students: those whose ids fit, sorted by id.
+        pending: what is out of date, by (student, lesson).
     """
 
     book: GradebookSnapshot
     lessons: Sequence[GradebookLesson]
     students: Sequence[Student]
+    pending: Mapping[tuple[str, str], Pending] = field(default_factory=dict)
 
     def graded(self, student: Student, lesson: GradebookLesson) -> GradedSubmission | None:
         """What a student has in a lesson, None where they handed in nothing."""
         return self.book.graded.get((student.id, lesson.name))
+
+    def nothing(self, student: Student, lesson: GradebookLesson) -> bool:
+        """Whether a student has handed in nothing of a lesson."""
+        return self.graded(student, lesson) is None and (student.id, lesson.name) not in self.pending
 
     def has_any(self, student: Student) -> bool:
         """Whether a student has anything in these lessons."""
@@ -57,6 +67,32 @@ def select(book: GradebookSnapshot, lessons: Sequence[str], pattern: str, *, han
     if not selected:
         raise CourseError("Nobody has handed in a lesson yet. Run `autograder grade` first, or name a lesson.")
     return Selection(book, selected, students)
+
+
+def select_current(
+    book: GradebookSnapshot,
+    lessons: Sequence[str],
+    pattern: str,
+    messages: Messages,
+    *,
+    stale: bool,
+    handed_in: bool = False,
+) -> Selection:
+    """Take a part of a gradebook, if its points are those of what was handed in.
+
+    Args:
+        stale: take it as it is, and note what is out of date.
+
+    Raises:
+        CourseError: something is out of date, or `select` finds nothing.
+    """
+    selection = select(book, lessons, pattern, handed_in=handed_in)
+    pending = outdated(book, [lesson.name for lesson in book.choose_lessons(lessons)], pattern)
+    lines = told(pending.values(), book.students)
+    if lines and not stale:
+        raise CourseError("\n".join([OUT_OF_DATE, *(f"  {printable(line)}" for line in lines), GRADE_FIRST]))
+    messages.notes += lines
+    return replace(selection, pending=pending)
 
 
 @dataclass

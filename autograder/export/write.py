@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.course.config import CourseError
 from autograder.export import canvas, csv_columns, moodle
+from autograder.export.columns import Choices
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.output import SCREEN, put, tell
-from autograder.export.selection import Messages, Selection, select
+from autograder.export.selection import Messages, Selection, select_current
+from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
 from autograder.spreadsheets.sheet import Sheet, save
@@ -33,7 +36,8 @@ class ExportOptions:
         zeros: 0 where nothing was handed in.
         feedback: what the checks said, too.
         identifier: by which Moodle finds students: "email", "username" or "idnumber".
-        columns: "LESSON=HEADING" for lessons that Canvas calls otherwise.
+        columns: "LESSON=HEADING" for lessons whose column in Canvas cannot be told.
+        stale: write points that are out of date, too.
     """
 
     form: str
@@ -48,6 +52,7 @@ class ExportOptions:
     feedback: bool = False
     identifier: str = "email"
     columns: Sequence[str] = ()
+    stale: bool = False
 
 
 def write_export(root: Path, options: ExportOptions) -> int:
@@ -60,30 +65,48 @@ def write_export(root: Path, options: ExportOptions) -> int:
         return _zip(root, options)
     book, messages = read_gradebook(root), Messages()
     if options.form == "gradescope":
-        return _gradescope(select(book, options.lessons, options.students, handed_in=True), options)
-    data, selection = FORMS[options.form](book, options, messages)
+        return _gradescope(_select(book, options, messages, handed_in=True), options, messages)
+    data, selection, choices = FORMS[options.form](book, options, messages)
     if options.form != "csv":
         messages.note_unfinished(selection)
     usual = f"{'grades' if options.form == 'csv' else options.form}.csv"
     output = put(data, options.output, usual, force=options.force, template=options.template)
+    choices.save()
     lessons = ", ".join(lesson.name for lesson in selection.lessons)
     return tell(messages, f"{output}: {lessons}.", options.output)
 
 
-def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
-    selection = select(book, options.lessons, options.students)
-    return (csv_columns.checks_table if options.checks else csv_columns.grades_table)(selection), selection
+class _Made(NamedTuple):
+    """A file's content, what it is about, and what was said of Canvas' columns."""
+
+    data: bytes
+    selection: Selection
+    choices: Choices = Choices()
 
 
-def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
-    selection = select(book, options.lessons, options.students, handed_in=True)
-    columns = _columns(options.columns, selection)
+def _select(
+    book: GradebookSnapshot, options: ExportOptions, messages: Messages, *, handed_in: bool = False
+) -> Selection:
+    return select_current(book, options.lessons, options.students, messages, stale=options.stale, handed_in=handed_in)
+
+
+def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
+    selection = _select(book, options, messages)
+    table = csv_columns.checks_table if options.checks else csv_columns.grades_table
+    return _Made(table(selection), selection)
+
+
+def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
+    selection = _select(book, options, messages, handed_in=True)
+    path = Gradebook(book.course.db_url, book.course.root).columns
+    choices = Choices.read(path, _columns(options.columns, selection))
     if options.template is None:
-        if columns or options.scale:
+        if options.columns or options.scale:
             raise CourseError("--column and --scale need Canvas' exported gradebook. Name that file.")
-        return canvas.fresh(selection, messages, zeros=options.zeros), selection
+        return _Made(canvas.fresh(selection, choices, messages, zeros=options.zeros), selection)
     sheet = Sheet.read(options.template)
-    return canvas.fill(selection, sheet, columns, messages, scale=options.scale, zeros=options.zeros), selection
+    data = canvas.fill(selection, sheet, choices, messages, scale=options.scale, zeros=options.zeros)
+    return _Made(data, selection, choices)
 
 
 def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
@@ -97,28 +120,29 @@ def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
     return headings
 
 
-def _moodle(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> tuple[bytes, Selection]:
-    selection = select(book, options.lessons, options.students, handed_in=True)
+def _moodle(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
+    selection = _select(book, options, messages, handed_in=True)
     if options.template is None:
         if options.scale:
             raise CourseError("--scale needs a worksheet, which says Moodle's maximum. Name it with --worksheet.")
         data = moodle.fresh(selection, messages, options.identifier, zeros=options.zeros, feedback=options.feedback)
-        return data, selection
+        return _Made(data, selection)
     if len(selection.lessons) != 1:
         names = ", ".join(lesson.name for lesson in selection.lessons)
         raise CourseError(f"A worksheet is that of one assignment, and these are {names}. Name one lesson.")
     sheet, scale, zeros = Sheet.read(options.template), options.scale, options.zeros
-    return moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=options.feedback), selection
+    data = moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=options.feedback)
+    return _Made(data, selection)
 
 
-FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Messages], tuple[bytes, Selection]]] = {
+FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Messages], _Made]] = {
     "csv": _csv,
     "canvas": _canvas,
     "moodle": _moodle,
 }
 
 
-def _gradescope(selection: Selection, options: ExportOptions) -> int:
+def _gradescope(selection: Selection, options: ExportOptions, messages: Messages) -> int:
     """Write FOLDER/STUDENT/LESSON/results.json for all that was handed in."""
     folder, pages = Path(options.output or "gradescope"), {}
     if options.output == SCREEN:
@@ -135,8 +159,7 @@ def _gradescope(selection: Selection, options: ExportOptions) -> int:
     for path, data in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         save(path, data, force=options.force, suffix=".json")
-    print(f"✓ {folder}: {len(pages)} results.")
-    return 0
+    return tell(messages, f"{folder}: {len(pages)} results.", str(folder))
 
 
 def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.collect.download import Download
 from autograder.course.config import CourseError
 from autograder.export.output import put, tell
-from autograder.export.selection import Messages, Selection, select
+from autograder.export.selection import Messages, Selection, select_current
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.hand_back.names import PageNames, for_canvas, for_moodle
 from autograder.report.outline import outlines_of
@@ -30,6 +30,7 @@ class HandBackOptions:
         students: a pattern for the ids of students, "a*".
         output: the zip file; "" for the usual one, "-" for standard output.
         force: replace what is there.
+        stale: hand back pages that are out of date, too.
     """
 
     form: str
@@ -38,6 +39,7 @@ class HandBackOptions:
     students: str = "*"
     output: str = ""
     force: bool = False
+    stale: bool = False
 
 
 def hand_back(root: Path, options: HandBackOptions) -> int:
@@ -47,7 +49,7 @@ def hand_back(root: Path, options: HandBackOptions) -> int:
         CourseError: nothing was written, and why.
     """
     book, messages = read_gradebook(root), Messages()
-    selection = select(book, [options.lesson], options.students)
+    selection = select_current(book, [options.lesson], options.students, messages, stale=options.stale)
     found = _names(book, options, messages)
     pages = _pages(book, selection, found, messages)
     if not pages:
@@ -73,16 +75,16 @@ def _names(book: GradebookSnapshot, options: HandBackOptions, messages: Messages
 def _pages(book: GradebookSnapshot, selection: Selection, found: PageNames, messages: Messages) -> dict[str, bytes]:
     """Make the page of each student who has something graded and a name there; say who has none."""
     (lesson,) = selection.lessons
-    outlines, waiting = outlines_of(book, [lesson.name]), set(book.course.students(lesson.name))
+    outlines = outlines_of(book, [lesson.name])
     pages, absent = dict[str, bytes](), []
     for student in selection.students:
         if selection.graded(student, lesson) is None:
-            if student.id in waiting:
-                messages.missing.append(f"{student.id}: handed in, and not graded yet.")
-            else:
+            if selection.nothing(student, lesson):
                 absent.append(student.id)
+            else:
+                messages.missing.append(f"{student.id}: handed in, and not graded yet.")
         elif student.id in found.names:
-            pages[found.names[student.id]] = student_page(book, outlines, student.id)
+            pages[found.names[student.id]] = student_page(book, outlines, student.id, selection.pending)
         else:
             why_not = found.why_not.get(student.id, "the file has nothing of theirs")
             messages.missing.append(f"{student.id}: {why_not}.")

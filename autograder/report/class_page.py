@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.grading.pending import NOT_GRADED, Pending, grouped
 from autograder.grading.results import Status
 from autograder.report.analytics import (
     FEWEST,
@@ -79,7 +80,7 @@ class TitledSpread(NamedTuple):
 def class_page(
     book: GradebookSnapshot,
     lessons: Sequence[LessonOutline],
-    waiting: Collection[tuple[str, str]] = (),
+    pending: Mapping[tuple[str, str], Pending] | None = None,
     *,
     links: PageLinks = NO_LINKS,
     now: datetime | None = None,
@@ -88,12 +89,13 @@ def class_page(
 
     Args:
         lessons: those that count.
-        waiting: (student, lesson) of what was handed in and is not graded yet.
+        pending: what is out of date, by (student, lesson).
         links: to other pages.
         now: in UTC; what is due later is not called missing.
     """
     names = {outline.name for outline in lessons}
-    waiting = {pair for pair in waiting if pair not in book.graded}
+    pending = {pair: one for pair, one in (pending or {}).items() if one.lesson in names}
+    waiting = pending.keys() - book.graded.keys()
     students = {**{student: Student(student) for student, _ in waiting}, **book.students}
     roster = Roster(students.values())
     by_lesson: dict[str, list[GradedSubmission]] = {outline.name: [] for outline in lessons}
@@ -113,7 +115,7 @@ def class_page(
         )
         for outline in lessons
     ]
-    rows = rows_of(book, roster, lessons, waiting, has_time, links)
+    rows = rows_of(book, roster, lessons, pending.keys(), has_time, links)
     present = {submission.student for submission in graded}
     percents = [row.percent for row in rows if row.id in present and row.percent is not None]
     marks = {mark for row in rows for cell in row.cells for mark in cell.marks}
@@ -141,9 +143,13 @@ def class_page(
         last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
         contents=[link for link, is_shown in shown.items() if is_shown]
         + [Link(outline.name, outline.label) for outline in lessons],
-        facts=_facts(students, counts, percents, sum(submission.needs_review for submission in graded)),
+        facts=_facts(
+            students, counts, percents, len(pending.keys() - waiting), sum(one.needs_review for one in graded)
+        ),
         graded=graded,
-        waiting=len([pair for pair in waiting if pair[1] in by_lesson]),
+        waiting=len(waiting),
+        pending=grouped(pending.values()),
+        NOT_GRADED=NOT_GRADED,
         top=top,
         hardest=hardest,
         odd=_odd(counts, thirds),
@@ -246,12 +252,17 @@ def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds
 
 
 def _facts(
-    students: Collection[str], lessons: Sequence[LessonCount], percents: Sequence[float], to_review: int
+    students: Collection[str],
+    lessons: Sequence[LessonCount],
+    percents: Sequence[float],
+    outdated: int,
+    to_review: int,
 ) -> list[Fact]:
     """The numbers at the head of the page."""
     rare = {
         "could not be graded": sum(len(lesson.ungradable) for lesson in lessons),
         "not graded yet": sum(len(lesson.waiting) for lesson in lessons),
+        "out of date": outdated,
         "to be looked at": to_review,
         "not handed in": sum(len(lesson.nothing) for lesson in lessons),
     }

@@ -17,6 +17,7 @@ LEGEND = {
     "p": "late, and points taken off for it",
     "n": "could not be graded",
     "?": "somebody should look at it",
+    "o": "out of date",
     "w": "handed in, not graded yet",
     "t": "not due yet, and not counted",
 }
@@ -96,24 +97,24 @@ def rows_of(
     book: GradebookSnapshot,
     roster: Roster,
     lessons: Sequence[LessonOutline],
-    waiting: Collection[tuple[str, str]],
+    pending: Collection[tuple[str, str]],
     has_time: Collection[tuple[str, str]],
     links: PageLinks,
 ) -> list[Row]:
     """Make the rows of the table, by last names.
 
     Args:
-        waiting: (student, lesson) of what was handed in and is not graded yet.
+        pending: (student, lesson) of what is not graded, or out of date.
         has_time: of what is not handed in and not due yet.
     """
-    return [_row(book, student, lessons, waiting, has_time, links) for student in roster.students]
+    return [_row(book, student, lessons, pending, has_time, links) for student in roster.students]
 
 
 def _row(
     book: GradebookSnapshot,
     student: Student,
     lessons: Sequence[LessonOutline],
-    waiting: Collection[tuple[str, str]],
+    pending: Collection[tuple[str, str]],
     has_time: Collection[tuple[str, str]],
     links: PageLinks,
 ) -> Row:
@@ -124,17 +125,17 @@ def _row(
         if submission:
             due = book.due(*key)
             is_late = bool(due and submission.submitted and submission.submitted > due)
-            cells.append(_cell(submission, outline.points, is_late, links.notebooks.get(key, "")))
+            cells.append(_cell(submission, outline.points, is_late, key in pending, links.notebooks.get(key, "")))
             total += submission.score
         else:
-            cells.append(Cell("–", "w" if key in waiting else "t" if key in has_time else ""))
+            cells.append(Cell("–", "w" if key in pending else "t" if key in has_time else ""))
         maximum += 0.0 if key in has_time else outline.points
     both = student.last_name and student.first_name
     name = f"{student.last_name}, {student.first_name}" if both else student.name
     return Row(student.id, name, tuple(cells), total, maximum, links.students.get(student.id, ""))
 
 
-def _cell(submission: GradedSubmission, maximum: float, is_late: bool, link: str) -> Cell:
+def _cell(submission: GradedSubmission, maximum: float, is_late: bool, is_outdated: bool, link: str) -> Cell:
     marks = {
         "h": bool(submission.by_hand),
         "e": bool(submission.extra),
@@ -142,6 +143,7 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, link: str
         "p": submission.penalty > 0,
         "n": bool(submission.result and submission.result.reason),
         "?": submission.needs_review,
+        "o": is_outdated,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
     return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade, link)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC
 from pathlib import Path
@@ -13,15 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.course.config import CourseError
 from autograder.course.names import printable
-from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.lesson import GradebookLesson
-from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
-from autograder.grading.jobs import prepared, read_job
-from autograder.grading.results import Limits
+from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.grading.pending import NAMED, name_some, pending_in
 
-NAMED = 10  # students in a line
 DONE = "✓ All that was handed in is graded."
 GRADE = "{} to be graded: run `autograder grade`."
 
@@ -86,35 +81,8 @@ def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson) -> LessonSta
         not_gradable=tuple(
             sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
         ),
-        changed=tuple(_changed(book.course, lesson.name, graded, submitted)),
+        changed=tuple(pending.student for pending in pending_in(book, lesson.name) if pending.was_graded),
     )
-
-
-def _changed(
-    course: Course, lesson: str, graded: Mapping[str, GradedSubmission], submitted: Collection[str]
-) -> Iterator[str]:
-    """Yield who would be graded again, sorted; nobody in a lesson that solutions/ no longer has."""
-    again = sorted(graded.keys() & set(submitted))
-    path = course.source(lesson)
-    if not again or not path.exists():
-        return
-    try:
-        source = prepared(path, course.config)
-    except CourseError as error:
-        raise CourseError(f"{path}: {error}") from None
-    for student in again:
-        folder, one = course.submitted(student, lesson), graded[student]
-        job = read_job(folder, student, lesson, source, Limits(), handed_in(folder))
-        kept = one.result is not None and not one.result.retryable and one.digest == job.digest
-        if not kept or _digest(course.graded_notebook(student, lesson)) != one.notebook_sha256:
-            yield student
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
@@ -142,9 +110,7 @@ def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], boo
         }
         for what, who in groups.items():
             if who:
-                more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
-                names = ", ".join(students[student].label for student in who[:NAMED])
-                yield f"{lesson.lesson}, {what}: {names}{more}."
+                yield f"{lesson.lesson}, {what}: {name_some(who, students)}."
                 if what == "not gradable":
                     reasons = ((one, book.graded[one, lesson.lesson].result) for one in who[:NAMED])
                     yield from (f"  {one}: {result.reason}" for one, result in reasons if result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.grading.pending import Pending
 from autograder.grading.results import Outcome, Status
 from autograder.report.counts import State, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
@@ -75,13 +76,13 @@ class LessonShown:
 
     Attributes:
         graded: None where there is nothing, or nothing yet.
-        waits: something was handed in, and is not graded yet.
+        pending: what is out of date about it, if anything is.
         due: where nothing was handed in and there still is time; in UTC.
     """
 
     outline: LessonOutline
     graded: GradedSubmission | None
-    waits: bool
+    pending: Pending | None
     due: datetime | None = None
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
@@ -107,7 +108,7 @@ def student_page(
     book: GradebookSnapshot,
     lessons: Sequence[LessonOutline],
     student: str,
-    waiting: Collection[tuple[str, str]] = (),
+    pending: Mapping[tuple[str, str], Pending] | None = None,
     *,
     now: datetime | None = None,
 ) -> bytes:
@@ -115,10 +116,10 @@ def student_page(
 
     Args:
         lessons: those that count.
-        waiting: (student, lesson) of what was handed in and is not graded yet.
+        pending: what is out of date, by (student, lesson).
         now: in UTC; what is due later is not counted, unless it was handed in.
     """
-    shown = [_lesson(book, outline, student, (student, outline.name) in waiting, now) for outline in lessons]
+    shown = [_lesson(book, outline, student, (pending or {}).get((student, outline.name)), now) for outline in lessons]
     panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
     scores = [lesson.graded.score for lesson in shown if lesson.graded]
     return render(
@@ -134,20 +135,20 @@ def student_page(
 
 
 def _lesson(
-    book: GradebookSnapshot, outline: LessonOutline, student: str, waits: bool, now: datetime | None
+    book: GradebookSnapshot, outline: LessonOutline, student: str, pending: Pending | None, now: datetime | None
 ) -> LessonShown:
     graded = book.graded.get((student, outline.name))
-    if not graded and not waits and book.not_due([(student, outline.name)], now):
-        return LessonShown(outline, None, waits, book.due(student, outline.name))
+    if not graded and not pending and book.not_due([(student, outline.name)], now):
+        return LessonShown(outline, None, pending, book.due(student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
-        return LessonShown(outline, graded, waits)
+        return LessonShown(outline, graded, pending)
     cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (
         _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
     )
     written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
-    return LessonShown(outline, graded, waits, exercises=tuple(exercises), written=tuple(written))
+    return LessonShown(outline, graded, pending, exercises=tuple(exercises), written=tuple(written))
 
 
 def _exercise(

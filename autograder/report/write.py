@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -11,8 +11,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.course.config import CourseError
-from autograder.course.names import did_you_mean
+from autograder.course.names import did_you_mean, printable
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
+from autograder.grading.pending import Pending, outdated, told
 from autograder.report.class_page import class_page
 from autograder.report.outline import LessonOutline, outlines_of
 from autograder.report.page import write
@@ -23,6 +24,7 @@ CLASS_PAGE = "report.html"
 SIMILAR_PAGE = "similar.html"
 STUDENT_PAGE = "feedback.html"
 SHOWN = 10
+OUT_OF_DATE = "Not up to date, which stands there too; run `autograder grade`, then this again:"
 
 
 @dataclass(frozen=True)
@@ -52,25 +54,29 @@ def write_report(root: Path, options: ReportOptions) -> str:
     book = read_gradebook(root)
     names = options.lessons or _begun(book)
     lessons = outlines_of(book, names) if names else []
-    waiting = _waiting(book, lessons)
+    pending = outdated(book, [lesson.name for lesson in lessons])
     if options.student:
-        return _students(book, lessons, waiting, options)
+        return _students(book, lessons, pending, options)
     path = page_place(book, options.output, CLASS_PAGE)
-    data = class_page(book, lessons, waiting, links=_links(book, lessons, path))
+    data = class_page(book, lessons, pending, links=_links(book, lessons, path))
     write(path, data, mode=mode_of(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
         return f"Nothing is graded yet, and {shown(path)} says so. Run `autograder grade` first."
     size = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
-    return f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."
+    done = f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."
+    return "\n".join([done, *_out_of_date(book, pending.values())])
 
 
 def _students(
-    book: GradebookSnapshot, lessons: Sequence[LessonOutline], waiting: set[tuple[str, str]], options: ReportOptions
+    book: GradebookSnapshot,
+    lessons: Sequence[LessonOutline],
+    pending: Mapping[tuple[str, str], Pending],
+    options: ReportOptions,
 ) -> str:
     """Write a page for each student who fits."""
-    everybody = sorted({*book.students, *(student for student, _ in waiting)})
+    everybody = sorted({*book.students, *(student for student, _ in pending)})
     chosen = [student for student in everybody if fnmatchcase(student, options.student)]
     if not chosen:
         some = ", ".join(everybody[:SHOWN]) + (", …" if len(everybody) > SHOWN else "")
@@ -84,9 +90,16 @@ def _students(
     places = [_place(book, student, options.output) for student in named]
     for student, path in zip(named, places, strict=True):
         _make_folder(path.parent, book)
-        write(path, student_page(book, lessons, student, waiting), mode=mode_of(book))
+        write(path, student_page(book, lessons, student, pending), mode=mode_of(book))
     pages = shown(places[0]) if len(places) == 1 else f"{len(places)} pages, {shown(places[0])} the first of them."
-    return f"✓ {pages}" + (f"\n{left_out}" if odd else "")
+    shown_pending = (one for one in pending.values() if one.student in named)
+    return "\n".join([f"✓ {pages}", *filter(None, [left_out]), *_out_of_date(book, shown_pending)])
+
+
+def _out_of_date(book: GradebookSnapshot, pending: Iterable[Pending]) -> list[str]:
+    """Say what is out of date on a page."""
+    lines = told(pending, book.students)
+    return [OUT_OF_DATE, *(f"  {printable(line)}" for line in lines)] if lines else []
 
 
 def _is_name(student: str) -> bool:
@@ -103,12 +116,6 @@ def _begun(book: GradebookSnapshot) -> list[str]:
         for name, lesson in book.lessons.items()
         if name in graded or (lesson.duedate and lesson.duedate < now) or book.course.students(name)
     ]
-
-
-def _waiting(book: GradebookSnapshot, lessons: Sequence[LessonOutline]) -> set[tuple[str, str]]:
-    """What was handed in and is not graded yet."""
-    handed_in = {(student, lesson.name) for lesson in lessons for student in book.course.students(lesson.name)}
-    return handed_in - book.graded.keys()
 
 
 def _place(book: GradebookSnapshot, student: str, folder: Path | None) -> Path:

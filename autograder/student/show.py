@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import webbrowser
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from autograder.export.csv_columns import status_of
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.grading.pending import Pending, outdated, told
 from autograder.student.archive import write_archive
 from autograder.student.kept import Kept, read_kept
 
@@ -79,7 +81,8 @@ def show(root: Path, options: ShowOptions, out: Console) -> int:
         webbrowser.open(page.as_uri())
     if not options.archive and not options.opened:
         student = book.students.get(kept.student, Student(kept.student))
-        rows = [_row(book, lesson, student.id, _extensions(kept)) for lesson in book.lessons.values()]
+        pending = outdated(book, book.lessons, glob.escape(student.id))
+        rows = [_row(book, lesson, student.id, _extensions(kept), pending) for lesson in book.lessons.values()]
         if options.as_json:
             whole = {
                 "students": {student.id: student.name},
@@ -89,6 +92,8 @@ def show(root: Path, options: ShowOptions, out: Console) -> int:
             print(json.dumps(whole, default=_to_json, indent=2))
         else:
             _print_table(out, student, rows)
+            for line in told(pending.values(), {}):
+                out.print(escape(printable(line)), soft_wrap=True)
     return 0
 
 
@@ -99,20 +104,24 @@ def _extensions(kept: Kept) -> dict[str, timedelta]:
 
 
 def _row(
-    book: GradebookSnapshot, lesson: GradebookLesson, student: str, extensions: Mapping[str, timedelta]
+    book: GradebookSnapshot,
+    lesson: GradebookLesson,
+    student: str,
+    extensions: Mapping[str, timedelta],
+    pending: Mapping[tuple[str, str], Pending],
 ) -> LessonRow:
     graded, folder = book.graded.get((student, lesson.name)), book.course.submitted(student, lesson.name)
     extension = extensions.get(lesson.name)
-    waits = graded is None and student in book.course.students(lesson.name)
+    now = pending.get((student, lesson.name))
     return LessonRow(
         lesson=lesson.name,
         points=graded.score if graded else 0.0,
         max_points=lesson.max_score,
         penalty=graded.penalty if graded else 0.0,
-        state="not graded yet" if waits else status_of(graded),
+        state=status_of(graded, now),
         due=lesson.duedate + (extension or timedelta()) if lesson.duedate else None,
         extension=extension,
-        handed_in=graded.submitted if graded else _time(handed_in(folder)) if waits else None,
+        handed_in=graded.submitted if graded else _time(handed_in(folder)) if now else None,
     )
 
 

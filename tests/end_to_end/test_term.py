@@ -175,7 +175,8 @@ def hold(held: Term) -> Term:
     held.run("pages", "report", "--student", "*")
     held.run("csv", "export", "csv")
     held.run("checks", "export", "csv", "--checks", "--output", "downloaded/checks.csv")
-    held.run("canvas", "export", "canvas", "downloaded/canvas.csv")
+    columns = [word for lesson in LESSONS for word in ("--column", f"{lesson.name}=new")]
+    held.run("canvas", "export", "canvas", "downloaded/canvas.csv", *columns)
     worksheet = ["--worksheet", "downloaded/worksheet.csv"]
     held.run("moodle", "export", "moodle", MOODLE.name, *worksheet, "--feedback")
     held.run("feedback-canvas", "export", "feedback-canvas", CANVAS.name, "downloaded/canvas.zip")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ import pytest
 from export.test_gradescope import FAILED, PASSED, valid
 from nbgrader.api import Gradebook
 from rich.console import Console
-from support.gradebook import LESSON, disk_full
+from support.gradebook import LESSON, disk_full, handed_in_at
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
 from traitlets.config import Config
 
@@ -29,6 +30,7 @@ from autograder.course.paths import Course
 from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.export import canvas, csv_columns, moodle
+from autograder.export.columns import Choices, columns_of
 from autograder.export.selection import Messages, select
 from autograder.grading import grade
 from autograder.grading.gradebook.lesson import GradebookLesson
@@ -91,8 +93,9 @@ def filled(
 ) -> bytes:
     """A Canvas gradebook with points in it."""
     sheet, messages = sheet or Sheet.read(CANVAS), messages or Messages()
-    options = {"columns": {}, "scale": False, "zeros": False} | options
-    return canvas.fill(select(book, lessons, "*"), sheet, messages=messages, **options)
+    choices = Choices(options.pop("columns", {}), options.pop("remembered", {}))
+    options = {"scale": False, "zeros": False} | options
+    return canvas.fill(select(book, lessons, "*"), sheet, choices, messages, **options)
 
 
 def worksheet(
@@ -217,9 +220,9 @@ def test_canvas_keeps_what_it_would_not_take() -> None:
 
 
 def test_canvas_adds_a_column() -> None:
-    """A lesson that Canvas does not know gets a column before the totals, with its name and its points."""
+    """Where that is asked for, a lesson gets a column before the totals, with its name and its points."""
     book = make_book(replace(RIGHT, lesson=SECOND, scores={"check_half": 2.5}))
-    rows = rows_of(filled(book, lessons=[SECOND]))
+    rows = rows_of(filled(book, lessons=[SECOND], columns={SECOND: "new"}))
     place = rows[0].index(SECOND)
     assert rows[0][place - 1 : place + 2] == ["01_doubling (4711)", SECOND, "Assignments Current Score"]
     assert [row[place] for row in rows[1:5]] == ["", "5", "2.5", ""]
@@ -229,15 +232,56 @@ def test_canvas_adds_a_column() -> None:
 def test_canvas_takes_the_column_that_is_named(tmp_path: Path) -> None:
     """A lesson goes where --column says, two columns of one name are refused until it does, and none is shared."""
     sheet = edited(tmp_path, "canvas.csv", "Essay (4700)", "01_doubling (4700)")
-    with pytest.raises(CourseError, match=r"several columns.*01_doubling \(4700\)”.* and .*--column"):
+    with pytest.raises(CourseError, match=r"01_doubling \(4700\)” and “01_doubling \(4711\)” both(.|\n)*--column"):
         filled(BOOK, sheet)
     rows = rows_of(filled(BOOK, sheet, columns={LESSON: "01_doubling (4711)"}))
     assert rows[3][6:8] == ["9.50", "4"]
-    with pytest.raises(CourseError, match="no column “Quiz” for 01_doubling"):
+    with pytest.raises(CourseError, match=r"01_doubling”\): there is no column “Quiz”"):
         filled(BOOK, sheet, columns={LESSON: "Quiz"})
     both = {LESSON: "01_doubling (4711)", SECOND: "01_doubling (4711)"}
     with pytest.raises(CourseError, match="would share the column"):
         filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), lessons=[LESSON, SECOND], columns=both)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "01_multi_head_attention (3002)",
+        "1 Multi Head Attention (3002)",
+        "Lesson 1: Heads & tails (3002)",
+        "HEADS AND TAILS",
+        "01 – heads and tails!",
+        "Multi-head attention (3002)",
+        "Lesson 01",
+        "homework 1: multihead attention",
+    ],
+)
+def test_canvas_columns_are_found_as_people_write_them(heading: str) -> None:
+    """A column is a lesson's by its name or title, whatever the case, signs and zeros, if no other is as well."""
+    lesson, path = "01_multi_head_attention", Path("canvas.csv")
+    titles = {lesson: "Heads and tails"}
+    others = {5: "Heads (1)", 6: "2 Heads and tails", 7: "Multi-head attention quiz", 8: "Lesson 11", 9: "Homework 1"}
+    assert columns_of({**others, 10: heading}, titles, Choices(), path) == {lesson: 10}
+    assert columns_of({**others, 10: heading}, titles, Choices({lesson: "lesson 11"}), path) == {lesson: 8}
+    with pytest.raises(CourseError, match=re.escape(f"“{heading}” and “Heads and tails (9)” both may be it.")):
+        columns_of({10: heading, 11: "Heads and tails (9)"}, titles, Choices(), path)
+    with pytest.raises(CourseError) as error:
+        columns_of(others, titles, Choices(), path)
+    assert str(error.value).splitlines() == [
+        "canvas.csv: which column is a lesson's cannot be told, and nothing was written.",
+        "  01_multi_head_attention (“Heads and tails”): no column has this name.",
+        "Its columns are: “Heads (1)”, “2 Heads and tails”, “Multi-head attention quiz”, “Lesson 11”, “Homework 1”.",
+        "Say which with --column '01_multi_head_attention=2 Heads and tails', or add one with "
+        "--column 01_multi_head_attention=new; this is remembered.",
+    ]
+
+
+def test_canvas_column_that_was_renamed_is_known_by_its_number() -> None:
+    """What was said holds for the assignment; where that is gone, nothing else is taken."""
+    said = Choices(remembered={LESSON: "Doubling lab (7)"})
+    assert columns_of({5: LESSON, 6: "Twice (7)"}, {LESSON: "Doubling"}, said, CANVAS) == {LESSON: 6}
+    with pytest.raises(CourseError, match=r"there is no column “Doubling lab \(7\)”"):
+        columns_of({5: LESSON}, {LESSON: "Doubling"}, said, CANVAS)
 
 
 def test_canvas_refuses_another_maximum(tmp_path: Path) -> None:
@@ -291,7 +335,7 @@ def test_canvas_without_a_template() -> None:
     """A new file has the columns that Canvas asks for, the row of points, and only students whose number is known."""
     messages = Messages()
     book = make_book(RIGHT, HALF, replace(RIGHT, student="grace"), replace(RIGHT, student="bob"))
-    rows = rows_of(canvas.fresh(select(book, [LESSON], "*"), messages, zeros=False))
+    rows = rows_of(canvas.fresh(select(book, [LESSON], "*"), Choices(), messages, zeros=False))
     assert rows == [
         ["Student", "ID", "SIS Login ID", "Section", LESSON],
         ["    Points Possible", "", "", "", "4"],
@@ -302,14 +346,14 @@ def test_canvas_without_a_template() -> None:
     assert messages.missing == ["grace: the gradebook does not know their id in Canvas, `lms_user_id`."]
     twin = make_book(RIGHT, people=[ADA, replace(INES, lms_id="901")])
     messages = Messages()
-    assert len(rows_of(canvas.fresh(select(twin, [LESSON], "*"), messages, zeros=False))) == 2
+    assert len(rows_of(canvas.fresh(select(twin, [LESSON], "*"), Choices(), messages, zeros=False))) == 2
     assert messages.missing == ["s-ada: another student has the same id in Canvas, 901."]
 
 
 def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
     """What is made without a template is itself of the form that a template has."""
     path = tmp_path / "new.csv"
-    path.write_bytes(canvas.fresh(select(BOOK, [LESSON], "*"), Messages(), zeros=False))
+    path.write_bytes(canvas.fresh(select(BOOK, [LESSON], "*"), Choices(), Messages(), zeros=False))
     messages = Messages()
     assert filled(BOOK, Sheet.read(path), messages) == path.read_bytes()
     assert not messages.missing
@@ -512,6 +556,85 @@ def test_command_refuses(course: Path, capsys: pytest.CaptureFixture[str], argum
     assert cli.main(["export", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
+
+
+def test_command_remembers_columns(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column that is said is taken the next time too, which a note says, until another one is said."""
+    sheet = course / "from_canvas.csv"
+    sheet.write_text(sheet.read_text(encoding="utf-8").replace("01_doubling (4711)", "Twice (4711)"), encoding="utf-8")
+    export, kept = ["export", "canvas", "from_canvas.csv", "--force"], course / "gradebook.db.canvas.json"
+    assert cli.main(export) == 2
+    said = capsys.readouterr().err
+    assert f"{LESSON} (“Doubling”): no column has this name." in said and f"--column {LESSON}=new" in said
+    assert not (course / "canvas.csv").exists() and not kept.exists()
+    for column, said in {
+        f"{LESSON}=twice": "goes into “Twice (4711)”, also the next time (gradebook.db.canvas.json).",
+        "": "goes into “Twice (4711)”, as said before; another --column changes that.",
+    }.items():
+        assert cli.main([*export, *(["--column", column] if column else [])]) == 1
+        assert f"{LESSON}: {said}" in capsys.readouterr().err
+        assert rows_of((course / "canvas.csv").read_bytes())[3][7] == "4"
+    assert cli.main(["export", "canvas", "--output", "new.csv"]) == 0
+    assert rows_of((course / "new.csv").read_bytes())[0][4] == "Twice (4711)"
+    assert cli.main([*export, "--column", f"{LESSON}=new"]) == 1
+    assert rows_of((course / "canvas.csv").read_bytes())[0][7:9] == ["Twice (4711)", LESSON]
+    assert json.loads(kept.read_bytes()) == {LESSON: LESSON}
+    sheet.write_bytes((course / "canvas.csv").read_bytes())
+    assert cli.main(export) == 1
+    kept.write_text("[]")
+    capsys.readouterr()
+    assert cli.main(export) == 2
+    assert f"{kept} is no longer what was written." in capsys.readouterr().err
+
+
+STALE = [
+    f"{LESSON}, graded before the lesson changed: bob (=Bob Evil), ines (Inés Núñez).",
+    f"{LESSON}, graded before the lesson changed and it was handed in again: s-ada (Ada Lovelace).",
+]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["csv"],
+        ["canvas"],
+        ["canvas", "from_canvas.csv"],
+        ["moodle"],
+        ["moodle", LESSON, "--worksheet", "from_moodle_worksheet.csv"],
+        ["gradescope"],
+    ],
+)
+def test_command_exports_nothing_out_of_date(
+    course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    """Who is not graded, or was before a change, is said; with --stale the file is written, and they are said too."""
+    sample_class.hand_in(course, "zoe", LESSON, sample_class.released_notebook(course, LESSON))
+    before = sorted(course.rglob("*"))
+    assert cli.main(["export", *arguments]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("Points are out of date") and said[1].startswith(f"  {LESSON}, not graded yet: zoe")
+    assert "--stale" in said[2] and sorted(course.rglob("*")) == before
+    handed_in_at(course, "s-ada", "2026-01-02 03:04:05 UTC")
+    source = course / "solutions" / LESSON / f"{LESSON}.ipynb"
+    source.write_text(source.read_text(encoding="utf-8").replace("hidden_secret", "other"), encoding="utf-8")
+    assert cli.main(["export", *arguments]) == 2
+    assert {f"  {line}" for line in STALE} < set(capsys.readouterr().err.splitlines())
+    before = sorted(course.rglob("*"))
+    assert cli.main(["export", *arguments, "--stale"]) in (0, 1)
+    assert set(STALE) < set(capsys.readouterr().err.splitlines())
+    assert len(sorted(course.rglob("*"))) > len(before)
+
+
+def test_stale_exports_tell_states_and_give_no_zero_for_what_waits(course: Path) -> None:
+    """What is not graded yet is neither “not handed in” nor 0; students who are not exported hold up nothing."""
+    sample_class.hand_in(course, "zoe", LESSON, sample_class.released_notebook(course, LESSON))
+    handed_in_at(course, "s-ada", "2026-01-02 03:04:05 UTC")
+    assert cli.main(["export", "csv", "--student", "ines"]) == 0
+    assert cli.main(["export", "csv", "--stale", "--force"]) == 0
+    states = {row[3]: row[12] for row in rows_of((course / "grades.csv").read_bytes())[1:]}
+    assert states == {"bob": "not gradable", "ines": "graded", "s-ada": "out of date", "zoe": "not graded yet"}
+    assert cli.main(["export", "moodle", "--zeros", "--stale"]) == 0
+    assert ["-zoe@example.org", ""] in rows_of((course / "moodle.csv").read_bytes())
 
 
 def test_command_without_a_gradebook(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,7 @@ from autograder.check import _panel
 from autograder.check._errors import CheckFailed, ExerciseName, NotWritten
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import _page
+from autograder.grading.pending import Pending
 from autograder.grading.rpc.channel import Lost
 from autograder.grading.submission.harmless import harmless
 from autograder.grading.submission.reader import SubmittedCell
@@ -232,7 +233,7 @@ def test_nothing_acts_on_our_pages(
     for student, (first, last) in zip(list(students), people, strict=False):
         students[student] = Student(student, first, last)
     full = replace(book, students=students, graded={(each.student, LESSON): each for each in graded})
-    outlines, waits = outlines_of(full, []), {(student, LESSON) for student in waiting}
+    outlines, waits = outlines_of(full, []), {(student, LESSON): Pending(student, LESSON) for student in waiting}
     require_same(class_page(full, outlines, waits), class_page(book, outlines), scripts=1)
     for student in {*students, *waiting}:
         require_same(student_page(full, outlines, student, waits), student_page(book, outlines, "ada"), scripts=0)

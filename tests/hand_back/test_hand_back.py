@@ -154,7 +154,7 @@ def pages(path: Path) -> dict[str, str]:
 
 def test_the_command_hands_back_to_moodle(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each page lies under its student's own number; who has none is listed, and nobody else can read the file."""
-    arguments = ["export", "feedback-moodle", LESSON, "--worksheet", str(WORKSHEET)]
+    arguments = ["export", "feedback-moodle", LESSON, "--worksheet", str(WORKSHEET), "--stale"]
     assert cli.main(arguments) == 1
     said, written = capsys.readouterr(), graded / f"feedback-moodle-{LESSON}.zip"
     read = {moodle_reads(name): who for name, who in pages(written).items()}
@@ -172,10 +172,12 @@ def test_the_command_hands_back_to_canvas(graded: Path, capsys: pytest.CaptureFi
     """The download that was collected says under which numbers each page goes; of some, where it is asked for some."""
     files = ["lovelaceada_901_9001_01_doubling.ipynb", "núñezinés_LATE_902_9002_01_doubling.ipynb"]
     (graded / "download.zip").write_bytes(zipped(dict.fromkeys(files, "x")))
-    assert cli.main(["export", "feedback-canvas", LESSON, "download.zip"]) == 1
+    assert cli.main(["export", "feedback-canvas", LESSON, "download.zip", "--stale"]) == 1
     read = {canvas_reads(name): who for name, who in pages(graded / f"feedback-canvas-{LESSON}.zip").items()}
     assert read == {("901", "9001"): "Ada Lovelace", ("902", "9002"): "Inés Núñez"}
     assert "bob: handed in, and not graded yet." in capsys.readouterr().err
+    assert cli.main(["export", "feedback-canvas", LESSON, "download.zip"]) == 2
+    assert f"{LESSON}, not graded yet: bob (Bob Evil)." in capsys.readouterr().err
     some = ["export", "feedback-canvas", LESSON, "download.zip", "--student", "a*", "--output", "some.zip"]
     assert cli.main(some) == 0
     assert list(pages(graded / "some.zip").values()) == ["Ada Lovelace"]
@@ -185,10 +187,13 @@ def test_the_command_hands_back_to_canvas(graded: Path, capsys: pytest.CaptureFi
     ("arguments", "message"),
     [
         (["feedback-canvas", "03_thirds", "download.zip"], "The gradebook has no lesson 03_thirds"),
-        (["feedback-canvas", LESSON, "nothing.zip"], "There is no file and no folder nothing.zip"),
-        (["feedback-canvas", LESSON, "download.zip", "--output", "download.zip", "--force"], "would be overwritten"),
+        (["feedback-canvas", LESSON, "nothing.zip", "--stale"], "There is no file and no folder nothing.zip"),
+        (
+            ["feedback-canvas", LESSON, "download.zip", "--output", "download.zip", "--force", "--stale"],
+            "would be overwritten",
+        ),
         (["feedback-canvas", LESSON, "download.zip", "--student", "zoe"], "There is no page to hand back"),
-        (["feedback-moodle", LESSON, "--worksheet", "download.zip"], "is no text in UTF-8"),
+        (["feedback-moodle", LESSON, "--worksheet", "download.zip", "--stale"], "is no text in UTF-8"),
     ],
 )
 def test_the_command_refuses(

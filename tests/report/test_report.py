@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,9 +26,11 @@ from autograder.cli import main
 from autograder.course.config import CourseError
 from autograder.course.release import release
 from autograder.demo.sample_class import open_gradebook
+from autograder.grading.gradebook.history import Reason
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
+from autograder.grading.pending import Pending
 from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 from autograder.report.class_page import class_page
 from autograder.report.counts import Failure, Spread, count_mistakes, without_numbers
@@ -78,6 +80,7 @@ def untried(check: str, points: float = 1.0) -> Outcome:
     return Outcome(check, points, Status.NOT_ATTEMPTED, f"✗ {verdict}", seconds=0.1, verdict=verdict)
 
 
+AGAIN = Pending("ada", LESSON, was_graded=True, reasons=(Reason.SUBMISSION,))
 BOTH_RIGHT = (right("check_double", 3), right("check_double_text"))
 HALVED = wrong("check_double", "`double(2)` has the wrong values.", HALVING, points=3)
 TOO_LONG = wrong("check_double_text", "`double` has 12 letters too many.", slip="Leave some out.", rule="text works")
@@ -116,16 +119,16 @@ def filled(
     )
 
 
-def page_of(
-    book: GradebookSnapshot, waiting: Sequence[tuple[str, str]] = (), lessons: Sequence[str] = ()
-) -> BeautifulSoup:
+def page_of(book: GradebookSnapshot, pending: Sequence[Pending] = (), lessons: Sequence[str] = ()) -> BeautifulSoup:
     """Return the class page, parsed."""
-    return BeautifulSoup(class_page(book, outlines_of(book, lessons), waiting), "html.parser")
+    data = class_page(book, outlines_of(book, lessons), {(one.student, one.lesson): one for one in pending})
+    return BeautifulSoup(data, "html.parser")
 
 
-def page_of_student(book: GradebookSnapshot, student: str, waiting: Collection[tuple[str, str]] = ()) -> BeautifulSoup:
+def page_of_student(book: GradebookSnapshot, student: str, pending: Sequence[Pending] = ()) -> BeautifulSoup:
     """Return a student's page, parsed."""
-    return BeautifulSoup(student_page(book, outlines_of(book, []), student, set(waiting)), "html.parser")
+    data = student_page(book, outlines_of(book, []), student, {(one.student, one.lesson): one for one in pending})
+    return BeautifulSoup(data, "html.parser")
 
 
 def words_of(element: BeautifulSoup | Tag) -> str:
@@ -157,7 +160,7 @@ def page(empty: GradebookSnapshot) -> BeautifulSoup:
     """The page of the five of CLASS, of one who handed in nothing, and of one who waits."""
     people = {"fay": Student("fay", "Fay", "Late"), "gus": Student("gus")}
     book = filled(empty, *(graded(*work) for work in CLASS.items()), people=people)
-    return page_of(book, [("gus", LESSON), ("ada", LESSON)])
+    return page_of(book, [Pending("gus", LESSON), AGAIN])
 
 
 # What it says
@@ -229,9 +232,9 @@ def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
         graded("bob", BOTH_RIGHT, penalty=1.5, to_review=frozenset({"check_double"})),
         graded("cem", reason="The file is empty."),
     ]
-    page = page_of(filled(empty, *submissions), [("dee", LESSON)])
+    page = page_of(filled(empty, *submissions), [Pending("dee", LESSON), AGAIN])
     assert [row[:2] for row in rows(page, "sortable")] == [
-        ["ada", "4 he"],
+        ["ada", "4 heo"],
         ["bob", "2.5 p?"],
         ["cem", "0 n"],
         ["dee", "– w"],
@@ -717,7 +720,7 @@ def test_what_is_not_graded_is_said(empty: GradebookSnapshot) -> None:
     """A reason, nothing handed in and what waits each have their words, and no check is made up."""
     bad = replace(graded("ada", reason=f"No notebook. {ROGUE}"), comments={"double": "Come and see me."})
     book = filled(empty, bad, people={"bob": Student("bob")})
-    pages = {student: page_of_student(book, student, {("cem", LESSON)}) for student in ("ada", "bob", "cem")}
+    pages = {student: page_of_student(book, student, [Pending("cem", LESSON)]) for student in ("ada", "bob", "cem")}
     assert pages["ada"].select_one(".remark + pre").get_text() == f"No notebook. {ROGUE}"
     assert pages["ada"].select_one("blockquote p + p").get_text() == "Come and see me."
     assert "Nothing was handed in." in pages["bob"].get_text()

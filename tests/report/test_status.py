@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from rich.console import Console
 from support.classroom import LESSONS
 from support.gradebook import LESSON, Pretender, hand_in, handed_in_at, set_duedate
@@ -16,7 +18,9 @@ from autograder import cli
 from autograder.course.paths import Course
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.grade import grade
+from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.options import GradeOptions
+from autograder.grading.pending import outdated
 
 
 def grade_all(course: Path) -> None:
@@ -41,6 +45,11 @@ def term(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.rmtree(course / "autograded" / "fay")
     monkeypatch.chdir(course)
     return course
+
+
+def page(path: Path) -> BeautifulSoup:
+    """A page, parsed."""
+    return BeautifulSoup(path.read_bytes(), "html.parser")
 
 
 def lesson_status(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
@@ -99,12 +108,58 @@ def test_what_is_announced_is_what_is_graded(term: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out.endswith("✓ All that was handed in is graded.\n")
 
 
+def test_pages_say_what_is_out_of_date(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each page begins with whose points are not those of what was handed in, and why; a lost notebook changes none."""
+    again, new = "graded before it was handed in again", "not graded yet"
+    assert cli.main(["report"]) == 0 and cli.main(["report", "--student", "*"]) == 0
+    said = capsys.readouterr().out
+    assert said.count(f"  {LESSON}, {again}: bob.\n  {LESSON}, {new}: dee.\n") == 2 and "fay" not in said
+    main = page(term / "report.html").select_one("main")
+    assert main.select_one("p").get_text().startswith(f"This page is not up to date: 1 · Doubling (1 {again}; 1 {new})")
+    assert f"1 {again}" in [summary.get_text() for summary in main.select("section.lesson summary")]
+    for student, why in {"bob": again, "dee": new, "ada": "", "fay": ""}.items():
+        main = page(term / "feedback" / student / "feedback.html").select_one("main")
+        first = f"This page is not up to date: 1 · Doubling ({why})."
+        assert (main.find().get_text() == first) == bool(why), student
+        assert (f"What stands here is out of date: {again}." in main.get_text()) == (student == "bob"), student
+        assert ("; out of date" in main.table.get_text()) == (student == "bob"), student
+
+
+def test_one_student_is_shown_with_what_is_out_of_date(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The state of a lesson says it, and below stands why."""
+    states = {}
+    for student in ("ada", "bob", "cem", "dee", "gil"):
+        assert cli.main(["student", "show", student, "--json"]) == 0
+        states[student] = json.loads(capsys.readouterr().out)["lessons"][0]["state"]
+    assert states == {
+        "ada": "graded", "bob": "out of date", "cem": "not gradable", "dee": "not graded yet", "gil": "not handed in"
+    }  # fmt: skip
+    assert cli.main(["student", "show", "bob"]) == 0
+    assert capsys.readouterr().out.endswith(f"{LESSON}, graded before it was handed in again: bob.\n")
+
+
+def test_points_of_another_program_are_not_called_out_of_date(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what was handed in after them is; `autograder grade` would grade both again."""
+    with open_gradebook(term) as gradebook:
+        for student in ("ada", "bob"):
+            gradebook.find_grade("check_double", LESSON, LESSON, student).auto_score = 2
+            gradebook.find_submission(LESSON, student).timestamp = datetime(2026, 1, 1)
+        gradebook.db.commit()
+    assert lesson_status(capsys)["changed"] == ["ada", "bob", "fay"]
+    assert [student for student, _ in outdated(read_gradebook(term), [LESSON])] == ["bob", "dee"]
+
+
 def test_another_lesson_changes_all(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After a change in solutions/ all that was graded is to be graded again; without the lesson, nothing is."""
     source = Course.at(term).source(LESSON)
     source.write_text(source.read_text().replace("hidden_secret", "another_secret"))
     assert lesson_status(capsys)["changed"] == ["ada", "bob", "cem", "eve", "fay"]
+    whys = {student: one.why for (student, _), one in outdated(read_gradebook(term), [LESSON]).items()}
+    lesson = "graded before the lesson changed"
+    both = "graded before the lesson changed and it was handed in again"
+    assert whys == {"ada": lesson, "bob": both, "cem": lesson, "dee": "not graded yet", "eve": lesson, "fay": lesson}
     source.write_text("no notebook")
+    assert {one.why for one in outdated(read_gradebook(term), [LESSON]).values()} == {lesson, "not graded yet"}
     assert cli.main(["status"]) == 2
     assert f"{source}: it is not valid JSON" in capsys.readouterr().err
     source.unlink()

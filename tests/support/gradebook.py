@@ -12,10 +12,12 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.course.config import read_notebook
+from autograder.course.paths import Course, handed_in
 from autograder.demo import sample_class
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.results import Outcome, Result, Status
+from autograder.grading.jobs import prepared, read_job
+from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.client import GradingServer
@@ -70,7 +72,16 @@ def record(course: Path, students: Sequence[str] = ("ada",), timestamp: datetime
     result = small_result(course, **changes)
     with Recorder(course) as recorder:
         for student in students:
-            keep(recorder, replace(result, student=student), timestamp=timestamp)
+            keep(recorder, replace(result, student=student), digest_of(course, student), timestamp=timestamp)
+
+
+def digest_of(course: Path, student: str) -> str:
+    """Return the digest of what a student handed in."""
+    place = Course.at(course)
+    folder = place.submitted(student, LESSON)
+    return read_job(
+        folder, student, LESSON, prepared(place.source(LESSON), place.config), Limits(), handed_in(folder)
+    ).digest
 
 
 class Pretender(GradingServer):

@@ -61,6 +61,7 @@ class Gradebook:
     Attributes:
         where: the file of a SQLite gradebook, or the address of a server, without its password.
         history: the file of what grading again changed: beside the gradebook, or in the course of one on a server.
+        columns: the file of which lesson is which column in Canvas, beside that.
     """
 
     def __init__(self, db_url: str, root: Path) -> None:
@@ -68,7 +69,9 @@ class Gradebook:
         self._is_file = self._url.get_backend_name() == "sqlite"
         file = self._url.database if self._is_file else None
         self.where = file or self._url.render_as_string(hide_password=True)
-        self.history = Path(f"{file or root / 'gradebook.db'}.history.jsonl")
+        self.history, self.columns = (
+            Path(f"{file or root / 'gradebook.db'}.{kind}") for kind in ("history.jsonl", "canvas.json")
+        )
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -85,7 +85,7 @@ class Regrade:
             result.lesson,
             graded=replaced["recorded"].isoformat(),
             regraded=when.isoformat(),
-            reasons=_reasons(replaced["digest"], digest, broke_off=bool(before and before.retryable), forced=forced),
+            reasons=reasons_of(replaced["digest"], digest, broke_off=bool(before and before.retryable), forced=forced),
             old=None if before is None else sum(before.earned.values()),
             new=float(sum(result.earned.values())),
             checks=tuple(checks),
@@ -102,7 +102,7 @@ class Regrade:
         return cls(**{**data, "reasons": tuple(map(Reason, data["reasons"])), "checks": checks})
 
 
-def _reasons(old: str, new: str, *, broke_off: bool, forced: bool) -> tuple[Reason, ...]:
+def reasons_of(old: str, new: str, *, broke_off: bool, forced: bool) -> tuple[Reason, ...]:
     """Why a submission was graded again, from the digests of what was graded then and now."""
     before, now = old.split("-"), new.split("-")
     if len(before) != len(now):  # an earlier version had other parts
