@@ -238,6 +238,9 @@ def folder(download: Download, people: People, lesson: str, lessons: Collection[
     files = _unwrapped(download.files, people, lesson, lessons)
     for file in files:
         first, *rest = file.path.parts
+        if first in lessons and rest:
+            found.nobodys.append(f"{file.path}, where {first} is a lesson and no student")
+            continue
         if rest:
             if rest[0] in lessons and len(rest) > 1:
                 if rest[0] != lesson:

@@ -23,6 +23,7 @@ from autograder.course.lesson import (
     regions,
     without_regions,
 )
+from autograder.course.names import counted
 from autograder.course.predictions import TAG, predictions_are_compared
 from autograder.course.written import written_answers_are_whole
 from autograder.stub import STUB
@@ -209,8 +210,8 @@ def effort_is_stated(exercise: Exercise) -> Found:
     if not exercise.effort:
         yield task.label, "the second line does not give the effort. Write it like `*4 points · 15 minutes*`."
     elif float(exercise.effort["points"]) != exercise.points:
-        stated, sum_ = exercise.effort["points"], f"{exercise.points:g}"
-        yield task.label, f"it promises {stated} points, its checks hold {sum_}. Change one of the two."
+        stated, sum_ = counted(float(exercise.effort["points"]), "point"), f"{exercise.points:g}"
+        yield task.label, f"it promises {stated}, its checks hold {sum_}. Change one of the two."
 
 
 def hints_are_given(exercise: Exercise) -> Found:

@@ -1,8 +1,9 @@
-"""Names that people type and read: what they may have meant, and what a terminal can show."""
+"""Names and numbers that people type and read: what they may have meant, how they are told, what a terminal shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 SIMILAR = 2  # that are suggested, at most
@@ -23,3 +24,14 @@ def lesson_name(text: str) -> str:
 def printable(text: str) -> str:
     """Return a text on one line that does nothing to a terminal: spaces for ends of lines, ? for all else that acts."""
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
+
+
+def counted(number: float, what: str) -> str:
+    """Say how many of something there are: "1 point", "2.5 points", "3 rows in grade"."""
+    noun, *rest = re.split(r"(?= (?:of|in) )", what, maxsplit=1)
+    return "".join([f"{round(number, 4):.10g} {noun}{'' if number == 1 else 's'}", *rest])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as a sentence has them: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), *names[-1:]] if len(names) > 1 else names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Self
@@ -138,13 +138,43 @@ class Course:
         names = {path.parts[depth] for path in folders}
         return sorted(name for name in names if fnmatch(name, pattern) and not name.startswith("."))
 
-    def strays(self) -> list[str]:
-        """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them."""
+    def strays(self, known: Iterable[str] = ()) -> list[str]:
+        """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them.
+
+        Args:
+            known: students, whose notebooks may lie in a folder of their name beside submitted/.
+        """
         folders = {self.submitted(student, lesson) for lesson in self.lessons() for student in self.students(lesson)}
-        found = files.walk(self.all_submitted, wanted=lambda name: not name.startswith("."))
+        steps = {path.resolve() for path in (*self.secrets(), self.root / self.directory.release_directory)}
+        beside = (self.root / student for student in known if is_folder_name(student))
+        places = [self.all_submitted, *(path for path in beside if path.is_dir() and path.resolve() not in steps)]
+        walks = (files.walk(place, wanted=lambda name: not name.startswith(".")) for place in places)
+        found = itertools.chain.from_iterable(walks)
         notebooks = (path for path in itertools.islice(found, MOST_SEEN) if path.suffix == ".ipynb")
         strays = (path for path in notebooks if not folders.intersection(path.parents))
         return sorted(str(path.relative_to(self.root)) for path in strays)
+
+    def misplaced(self, strays: Iterable[str], known: Collection[str]) -> list[str]:
+        """What may have been meant where a stray's first folder has the name of a student or a lesson.
+
+        Args:
+            strays: as `strays` names them.
+            known: students.
+        """
+        found, lessons = dict[str, None](), self.lessons()
+        for stray in strays:
+            path = self.root / stray
+            above = self.all_submitted if path.is_relative_to(self.all_submitted) else self.root
+            name = path.relative_to(above).parts[0]
+            if name in known:
+                what, meant = "student", self.submitted(name, "<lesson>")
+            elif name in lessons:
+                what, meant = "lesson", self.submitted("<student>", name)
+            else:
+                continue
+            folders = [place.relative_to(self.root) for place in (above / name, meant)]
+            found[f"{folders[0]}/ has the name of a {what}: did you mean {folders[1]}/?"] = None
+        return list(found)
 
 
 def is_folder_name(student: str) -> bool:

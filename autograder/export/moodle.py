@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 from autograder.course.config import CourseError
+from autograder.course.names import counted
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
 from autograder.grading.gradebook.lesson import GradebookLesson
@@ -170,9 +171,9 @@ def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: b
 
 def _page(lesson: GradebookLesson, graded: GradedSubmission) -> str:
     """What the checks said, as HTML, which is what Moodle's comments are."""
-    parts = [f"<p>{escape(lesson.name)}: {number(graded.score)} of {number(lesson.max_score)} points.</p>"]
+    parts = [f"<p>{escape(lesson.name)}: {number(graded.score)} of {counted(lesson.max_score, 'point')}.</p>"]
     if graded.penalty:
-        parts.append(f"<p>{number(graded.penalty)} points are taken off for being late.</p>")
+        parts.append(f"<p>Taken off for being late: {counted(graded.penalty, 'point')}.</p>")
     if graded.result and graded.result.reason:
         parts.append(f"<p>It could not be graded. {escape(graded.result.reason)}</p>")
     outcomes = graded.result.checks if graded.result else ()

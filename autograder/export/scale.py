@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.course.config import CourseError
+from autograder.course.names import counted
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.spreadsheets.sheet import number
@@ -27,7 +28,7 @@ def maximum_for(text: str, lesson: GradebookLesson, where: str, *, scale: bool) 
     if scale and maximum > 0:
         return maximum
     raise CourseError(
-        f"{lesson.name} has {number(lesson.max_score)} points, and {number(maximum)} in {where}. "
+        f"{lesson.name} has {counted(lesson.max_score, 'point')}, and {number(maximum)} in {where}. "
         "Change them there and download the file again" + ("." if scale else ", or give --scale to convert them.")
     )
 

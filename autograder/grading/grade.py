@@ -72,8 +72,9 @@ def grade(
         run = _Run(course, options, limits or Limits(), runner, recorder, progress, summary)
         for lesson in lessons:
             run.grade_lesson(lesson)
-    summary.seconds, summary.strays = time.monotonic() - begin, course.strays()
+    summary.seconds = time.monotonic() - begin
     summary.regraded, book = summary.regraded or recorder.regraded, read_gradebook(root)
+    summary.strays = course.strays(book.students)
     if options.as_json:
         summary.print_json(out, book)
     else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
+
+from autograder.course.names import listed
 
 
 class Status(StrEnum):
@@ -43,6 +45,20 @@ class Note:
 
     def __str__(self) -> str:
         return self.text
+
+
+def told_once(notes: Iterable[Note]) -> list[str]:
+    """The notes as texts; what is alike for several cells is said of the first, and the others are named."""
+    groups: dict[str, list[Note]] = {}
+    for note in dict.fromkeys(notes):
+        alike = note.text.replace(f"`{note.cell}`", "`…`") if note.cell else note.text
+        groups.setdefault(alike, []).append(note)
+    return [_told(*group) for group in groups.values()]
+
+
+def _told(first: Note, *others: Note) -> str:
+    names = listed([f"`{note.cell}`" for note in others])
+    return f"{first.text} The same goes for {names}." if others else first.text
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.late import PenaltyChange
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
-from autograder.grading.results import Result
+from autograder.grading.results import Result, told_once
 
 ROWS = 40  # submissions in the table; the rest is in the gradebook
 STRAYS = 200  # notebooks that are named, of those that lie in no lesson's folder
+INDENT = 2
 PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
 
 
@@ -73,18 +75,15 @@ class Summary:
         noteworthy = [row for row in rows if row[1] or row[0].unenforced]
         if len(rows) > ROWS:
             rows = noteworthy[:ROWS]
-        table = Table("student", "lesson", "points", "note", box=None, pad_edge=False)
-        for result, notes in sorted(rows, key=lambda row: (row[0].lesson, row[0].student)):
-            who = book.students[result.student].label if result.student in book.students else result.student
-            table.add_row(escape(printable(who)), result.lesson, _points(result, book), escape(printable(notes)))
-        if rows:
-            out.print(table)
+        rows.sort(key=lambda row: (row[0].lesson, row[0].student))
+        lines = [((_label(one.student, book), one.lesson, _points(one, book)), notes) for one, notes in rows]
+        print_rows(out, ("student", "lesson", "points"), lines)
         if len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
         self._print_regraded(out, book)
         for lesson, change in self.penalties[:ROWS]:
-            who = book.students[change.student].label if change.student in book.students else change.student
-            text = f"{who}, {lesson}: {change.after:g} points off for being late, {change.before:g} before."
+            points = f"{counted(change.after, 'point')} off for being late, {change.before:g} before"
+            text = f"{_label(change.student, book)}, {lesson}: {points}."
             out.print(escape(printable(text)), soft_wrap=True)
         if len(self.penalties) > ROWS:
             out.print(f"… and {len(self.penalties) - ROWS} more for whom the points off for being late are others.")
@@ -104,6 +103,8 @@ class Summary:
             more = f" and {len(self.strays) - STRAYS} more, which --json names" if len(self.strays) > STRAYS else ""
             shown = ", ".join(self.strays[:STRAYS]) + more
             out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
+            for line in book.course.misplaced(self.strays, book.students)[:ROWS]:
+                out.print(escape(printable(line)), soft_wrap=True)
 
     def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
         changed = sorted((one for one in self.regraded if one.old != one.new or one.checks), key=_place)
@@ -113,28 +114,50 @@ class Summary:
         again = "would be recorded again" if self.dry_run else "graded again"
         out.print(f"{len(self.regraded)} {again}, {len(changed)} of them with other points{colon}")
         if changed:
-            out.print(regrade_table(changed[:ROWS], book))
+            print_regrades(out, changed[:ROWS], book)
         if len(changed) > ROWS:
             out.print(f"… and {len(changed) - ROWS} more; `autograder history` shows all.")
 
 
-def regrade_table(regraded: Sequence[Regrade], book: GradebookSnapshot, *, times: bool = False) -> Table:
-    """Make a table of old → new points, a row for each check that changed, or one where none did.
+def print_rows(out: Console, head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> None:
+    """Print a table whose rows have a note each, behind the cells where it fits into the line, beneath them else."""
+    if not rows:
+        return
+    widths = [
+        max(map(cell_len, map(printable, column))) for column in zip(head, *(cells for cells, _ in rows), strict=True)
+    ]
+    for cells, note in [(head, ""), *rows]:
+        line = Text("  ".join(set_cell_size(printable(cell), width) for cell, width in zip(cells, widths, strict=True)))
+        note = printable(note)
+        fits = line.cell_len + 2 + cell_len(note) <= out.width
+        line.append(f"  {note}" * fits)
+        line.rstrip()
+        out.print(line, soft_wrap=True, style="bold" if cells is head else "")
+        if note and not fits:
+            for part in Text(note).wrap(out, out.width - INDENT):
+                out.print(Text(" " * INDENT) + part, soft_wrap=True)
+
+
+def print_regrades(out: Console, regraded: Sequence[Regrade], book: GradebookSnapshot, *, times: bool = False) -> None:
+    """Print a line for each submission that was graded again, old → new points and why, and its checks beneath.
 
     Args:
         times: say when it was, too.
     """
-    table = Table(
-        *["when (UTC)"] * times, "student", "lesson", "check", "old → new", "reason", box=None, pad_edge=False
-    )
     for one in regraded:
-        who = book.students[one.student].label if one.student in book.students else one.student
-        why, old = ", ".join(one.reasons), "?" if one.old is None else f"{one.old:g}"
-        changes = [(each.check, f"{each.old:g} → {each.new:g}") for each in one.checks]
-        for check, points in changes or [("all", f"{old} → {one.new:g}")]:
-            when = [one.regraded[:16].replace("T", " ")] * times
-            table.add_row(*when, escape(printable(who)), one.lesson, escape(check), points, why)
-    return table
+        when = f"{one.regraded[:16].replace('T', ' ')} UTC  " * times
+        points = f"{'?' if one.old is None else f'{one.old:g}'} → {one.new:g}"
+        line = f"{when}{_label(one.student, book)}, {one.lesson}: {points} ({', '.join(one.reasons)})"
+        out.print(Text(printable(line)), soft_wrap=True)
+        width = max((cell_len(change.check) for change in one.checks), default=0)
+        for change in one.checks:
+            text = f"{'':{INDENT}}{printable(change.check):{width}}  {change.old:g} → {change.new:g}"
+            out.print(Text(text), soft_wrap=True)
+
+
+def _label(student: str, book: GradebookSnapshot) -> str:
+    """The id, with the name beside it where the gradebook has one."""
+    return book.students[student].label if student in book.students else student
 
 
 def _place(regrade: Regrade) -> tuple[str, str]:
@@ -173,7 +196,7 @@ def _notes(result: Result, book: GradebookSnapshot) -> str:
         notes += [f"Late: −{submission.penalty:g}."] * bool(submission.penalty)
         notes += ["Points by hand."] * bool(submission.by_hand)
         notes += ["To be looked at."] * submission.needs_review
-    return " ".join([*notes, result.reason or " ".join(note.text for note in result.notes)]).strip()
+    return " ".join([*notes, result.reason or " ".join(told_once(result.notes))]).strip()
 
 
 def _failed(results: Sequence[Result]) -> str:

@@ -15,7 +15,7 @@ from autograder.grading.results import Status
 from autograder.report.counts import states_of
 from autograder.report.outline import ExerciseOutline, LessonOutline
 
-FEWEST = 15  # who tried a check, before thirds of them are compared
+FEWEST = 30  # who tried a check, before thirds of them are compared
 DAY = timedelta(days=1)
 LAST_HOURS = timedelta(hours=6)
 EARLY, LATE = 7, 3  # days before and after the due date that have a column of their own; the outer ones hold the rest
@@ -162,11 +162,20 @@ class Thirds(NamedTuple):
         return self.strongest - self.weakest
 
     @property
-    def is_odd(self) -> bool:
-        """The weaker passed it more often, by more than chance explains: three standard errors."""
+    def error(self) -> float:
+        """The standard error of the difference, if nothing but chance brings it about."""
         share = (self.strongest + self.weakest) / 2
-        error = sqrt(2 * share * (1 - share) / (self.tried / 3))
-        return -self.difference > 3 * error
+        return sqrt(2 * share * (1 - share) / (self.tried / 3))
+
+    @property
+    def is_odd(self) -> bool:
+        """The weaker passed it more often, by more than chance explains among so many checks: three standard errors."""
+        return -self.difference > 3 * self.error
+
+    @property
+    def tells(self) -> bool:
+        """The difference is more than chance: two standard errors, or `is_odd`, where it is the wrong way round."""
+        return self.is_odd or self.difference > 2 * self.error
 
 
 def count_thirds(
@@ -174,7 +183,8 @@ def count_thirds(
 ) -> dict[tuple[str, str], Thirds]:
     """Compare the strongest third with the weakest: (lesson, check) → what they passed.
 
-    Nothing is said where fewer than FEWEST tried, where all passed or all failed, or where nobody is stronger.
+    Nothing is said where fewer than FEWEST tried, where all passed or all failed, where nobody is stronger, or where
+    chance explains the difference.
     """
     of_lesson: dict[str, list[GradedSubmission]] = {outline.name: [] for outline in lessons}
     points = {outline.name: sum(exercise.points for exercise in outline.exercises) for outline in lessons}
@@ -224,7 +234,8 @@ def _thirds(tries: Sequence[_Try]) -> Thirds | None:
     if len(tries) < FEWEST or len({one.passed for one in tries}) < 2 or len({one.strength for one in tries}) < 2:
         return None
     weakest_first = sorted(tries)
-    return Thirds(_share_passed(weakest_first[::-1]), _share_passed(weakest_first), len(tries))
+    thirds = Thirds(_share_passed(weakest_first[::-1]), _share_passed(weakest_first), len(tries))
+    return thirds if thirds.tells else None
 
 
 def _share_passed(ordered: Sequence[_Try]) -> float:

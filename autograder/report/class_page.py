@@ -168,6 +168,7 @@ def class_page(
         maximum=sum(outline.points for outline in lessons),
         legend=[(mark, meaning) for mark, meaning in LEGEND.items() if mark in marks],
         absent=roster.label_all(set(students) - {student for student, name in handed_in if name in names}),
+        students=students,
         labels=roster.labels,
         label_all=roster.label_all,
         parts=_parts,

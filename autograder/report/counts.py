@@ -10,6 +10,7 @@ from math import isfinite
 from statistics import median
 from typing import NamedTuple
 
+from autograder.course.names import counted
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome, Status
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
@@ -151,7 +152,7 @@ class Spread:
         """The bins as text."""
         size = 100 // BINS
         filled = [(place * size, count) for place, count in enumerate(self.bins) if count]
-        parts = (f"{n} student{'s' * (n > 1)} with {low} to {low + size} % of the points" for low, n in filled)
+        parts = (f"{counted(n, 'student')} with {low} to {low + size} % of the points" for low, n in filled)
         return "; ".join(parts) + "."
 
     @classmethod

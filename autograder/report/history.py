@@ -13,7 +13,7 @@ from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.grading.gradebook.history import read_history
 from autograder.grading.gradebook.reader import read_gradebook
-from autograder.grading.summary import regrade_table
+from autograder.grading.summary import print_regrades
 
 
 def history(root: Path, lessons: Sequence[str], pattern: str, out: Console, *, as_json: bool = False) -> None:
@@ -32,6 +32,6 @@ def history(root: Path, lessons: Sequence[str], pattern: str, out: Console, *, a
         who = {one: book.students[one].name for one in sorted({one.student for one in chosen} & {*book.students})}
         out.print_json(json.dumps({"students": who, "regraded": [one.to_json() for one in chosen]}))
     elif chosen:
-        out.print(regrade_table(chosen, book, times=True))
+        print_regrades(out, chosen, book, times=True)
     else:
         out.print("Nothing was graded again.")

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from autograder import files
 from autograder.course.config import CourseError
+from autograder.course.names import counted
 from autograder.grading.results import Status
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -34,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (code, markdown, number, mean, percent, seconds, moment, shortened, sentence)
+    filters = (code, counted, markdown, number, mean, percent, seconds, moment, shortened, sentence)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals["Status"] = Status
     return environment

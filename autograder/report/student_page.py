@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.pending import Pending
-from autograder.grading.results import Outcome, Status
+from autograder.grading.results import Outcome, Status, told_once
 from autograder.report.counts import State, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
 from autograder.report.page import render
@@ -95,7 +95,7 @@ class LessonShown:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was mended or odd."""
-        return tuple(note.text for note in self.graded.result.notes) if self.graded and self.graded.result else ()
+        return tuple(told_once(self.graded.result.notes)) if self.graded and self.graded.result else ()
 
     @property
     def predictions(self) -> list[tuple[QuestionOutline, str]]:

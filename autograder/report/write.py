@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.course.config import CourseError
-from autograder.course.names import did_you_mean, printable
+from autograder.course.names import counted, did_you_mean, printable
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.grading.pending import Pending, outdated, told
 from autograder.report.class_page import class_page
@@ -63,7 +63,7 @@ def write_report(root: Path, options: ReportOptions) -> str:
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
         return f"Nothing is graded yet, and {shown(path)} says so. Run `autograder grade` first."
-    size = f"{_count(len(book.students), 'student')} and {_count(len(lessons), 'lesson')}"
+    size = f"{counted(len(book.students), 'student')} and {counted(len(lessons), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
     done = f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."
     return "\n".join([done, *_out_of_date(book, pending.values())])
@@ -193,10 +193,6 @@ def shown(path: Path) -> str:
     """A path as somebody in the current folder would write it."""
     path = path.absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def file_size(data: bytes) -> str:

@@ -47,12 +47,19 @@ class HandIn:
     Attributes:
         slips: the checks that failed.
         is_cut: it is so long that not all of it is compared.
+        is_published: the code of every exercise is that of the solution, whatever variables are called.
     """
 
     student: str
     cells: tuple[Cell, ...]
     slips: tuple[Outcome, ...] = ()
     is_cut: bool = False
+    is_published: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Something was written, and it is not the published solution."""
+        return bool(self.cells) and not self.is_published
 
     def holdings(self, exercises: Sequence[str]) -> Holdings:
         """Aspect → its traits."""
@@ -94,13 +101,20 @@ def known_traits(lessons: Iterable[Path]) -> frozenset[Trait]:
 
 def read_hand_ins(book: GradebookSnapshot, lesson: str, source: NotebookNode) -> Iterator[HandIn]:
     """Read what was handed in for a lesson; what cannot be read is left out."""
+    answers = [cell for cell in cells_of(source) if cell.is_answer and cell.kind == "code"]
+    solution = {cell.id: _statements(traits_of(cell.source)) for cell in answers}
     for student in book.course.students(lesson):
         with suppress(NotGradable, OSError):
             graded = book.graded.get((student, lesson))
             outcomes = graded.outcomes.values() if graded else ()
             slips = tuple(outcome for outcome in outcomes if outcome.status is Status.FAILED)
             cells, is_cut = _cells(book.course, student, lesson, source)
-            yield HandIn(student, cells, slips, is_cut)
+            written = {cell.place: _statements(cell.traits) for cell in cells}
+            yield HandIn(student, cells, slips, is_cut, bool(solution) and solution.items() <= written.items())
+
+
+def _statements(traits: Traits) -> frozenset[Trait]:
+    return frozenset(trait for trait in traits if trait.kind is Kind.STATEMENT)
 
 
 def _cells(course: Course, student: str, lesson: str, source: NotebookNode) -> tuple[tuple[Cell, ...], bool]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from autograder.course.names import counted
 from autograder.similar.hand_ins import NAMES, OWN_CELLS, WORDS, Cell, HandIn, Holdings, slip_of
 from autograder.similar.pairs import Pair, counts_of, is_rare, pairs_of, tables_of
 from autograder.similar.traits import Kind, Trait
@@ -163,6 +164,4 @@ def _marked(cell: Cell, shared: Mapping[str, set[Trait]]) -> set[int]:
 
 
 def _count(number: int, what: str) -> str:
-    noun, _, rest = what.partition(" of ")
-    words = f"{noun}{'' if number == 1 else 's'}" + (f" of {rest}" if rest else "")
-    return f"{'a' if number == 1 else number} {words}"
+    return f"a {what}" if number == 1 else counted(number, what)

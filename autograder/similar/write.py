@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from autograder.course.config import CourseError
 from autograder.course.lesson import Lesson, cells_of
-from autograder.course.names import printable
+from autograder.course.names import counted, listed, printable
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.report.page import render, write
@@ -20,6 +20,7 @@ from autograder.report.write import SIMILAR_PAGE, file_size, mode_of, page_place
 from autograder.similar.hand_ins import OWN_CELLS, HandIn, known_traits, read_hand_ins
 from autograder.similar.shared import SimilarPair, similar_pairs
 
+FEWEST = 6  # hand-ins of students' own, among which something can be rare
 MOST_PAIRS = 50  # on the page, and in the terminal
 LOOK = (
     "Look at each pair yourself, and ask both: what two share may come from work done together, from a page that "
@@ -47,6 +48,8 @@ class Comparison:
 
     Attributes:
         compared, left_out: students' ids; who is left out handed in what cannot be read.
+        published: whose hand-in is the published solution.
+        own: how many of those compared are students' own: neither blank nor the published solution.
         cut: whose hand-in is so long that not all of it was compared.
         not_graded: whose slips are not known, among those compared.
     """
@@ -54,6 +57,8 @@ class Comparison:
     lesson: str
     compared: tuple[str, ...]
     left_out: tuple[str, ...]
+    published: tuple[str, ...]
+    own: int
     cut: tuple[str, ...]
     not_graded: tuple[str, ...]
     pairs: tuple[SimilarPair, ...]
@@ -81,7 +86,7 @@ def similar(root: Path, options: SimilarOptions, out: Console) -> None:
         course=book.course.name,
         comparison=comparison,
         labels={student: person.label for student, person in people.items()},
-        lines=_about(comparison),
+        lines=_about(comparison, people),
         look=LOOK,
         own_cells=OWN_CELLS,
         pairs=pairs,
@@ -112,6 +117,8 @@ def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
         lesson,
         compared=students,
         left_out=tuple(sorted(set(book.course.students(lesson)) - set(students))),
+        published=tuple(hand_in.student for hand_in in hand_ins if hand_in.is_published),
+        own=sum(hand_in.is_own for hand_in in hand_ins),
         cut=tuple(hand_in.student for hand_in in hand_ins if hand_in.is_cut),
         not_graded=tuple(student for student in students if (student, lesson) not in book.graded),
         pairs=tuple(similar_pairs(hand_ins, exercises, known)),
@@ -129,7 +136,7 @@ def _as_json(comparison: Comparison, people: dict[str, Student]) -> dict[str, ob
 
 def _lines(comparison: Comparison, people: dict[str, Student]) -> Iterator[str]:
     """Say in the terminal what was found."""
-    yield from _about(comparison)
+    yield from _about(comparison, people)
     for pair in comparison.pairs[:MOST_PAIRS]:
         who = f"{people[pair.first].label} and {people[pair.second].label}"
         yield f"  {who} share {'; '.join(map(str, pair.shares))}."
@@ -139,17 +146,23 @@ def _lines(comparison: Comparison, people: dict[str, Student]) -> Iterator[str]:
         yield LOOK
 
 
-def _about(comparison: Comparison) -> list[str]:
+def _about(comparison: Comparison, people: dict[str, Student]) -> list[str]:
     """How many pairs there are, and what was not compared."""
     count, compared = len(comparison.pairs), len(comparison.compared)
-    hand_ins = f"{compared} hand-in{'' if compared == 1 else 's'}"
+    hand_ins = counted(compared, "hand-in")
     if compared < 2:
         lines = [f"{comparison.lesson}: {hand_ins}, nothing to compare."]
     elif count:
-        pairs = f"{count} pair{'' if count == 1 else 's'} among {hand_ins}"
-        lines = [f"{comparison.lesson}: {pairs} to look at together."]
+        lines = [f"{comparison.lesson}: {counted(count, 'pair')} among {hand_ins} to look at together."]
+    elif comparison.own < FEWEST:
+        own = f"{comparison.own} of {hand_ins} {'is' if comparison.own == 1 else 'are'} a student's own"
+        own += ", the others being blank or the published solution" * (comparison.own < compared)
+        lines = [f"{comparison.lesson}: {own}; with fewer than {FEWEST}, what two share by chance cannot be told."]
     else:
         lines = [f"{comparison.lesson}: no pair among {hand_ins} shares more than chance brings about."]
+    if comparison.published:
+        who = listed([people[student].label for student in comparison.published])
+        lines.append(f"The published solution, in every exercise, was handed in by {who}.")
     groups = {
         "cannot be read, and was left out": comparison.left_out,
         "is so long that only its beginning was compared": comparison.cut,

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from autograder.course.config import CourseError
 from autograder.course.dates import Moment, moment
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, recompute
@@ -82,7 +82,7 @@ def _extended(session: Session, lesson: GradebookLesson) -> int:
 
 
 def _count(students: int) -> str:
-    return f"{students} student has" if students == 1 else f"{students} students have"
+    return f"{counted(students, 'student')} {'has' if students == 1 else 'have'}"
 
 
 def _say(lesson: GradebookLesson, until: Moment | None, extended: int, out: Console) -> None:
@@ -112,7 +112,7 @@ def _show(lessons: Sequence[GradebookLesson], out: Console, *, as_json: bool) ->
 def print_changes(changes: Sequence[PenaltyChange], out: Console) -> None:
     """Say whose points are others now, and what to do about it."""
     for change in changes:
-        line = f"{change.student}: {change.after:g} points off for being late, {change.before:g} before."
+        line = f"{change.student}: {counted(change.after, 'point')} off for being late, {change.before:g} before."
         out.print(escape(printable(line)), soft_wrap=True)
     if changes:
         out.print("Write pages and exports that you have given out anew.")

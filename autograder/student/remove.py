@@ -16,7 +16,7 @@ from rich.markup import escape
 from autograder import files
 from autograder.collect.place import STATE, forget
 from autograder.course.config import CourseError
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.history import remove_lines
@@ -58,7 +58,7 @@ def _lines(course: Course, kept: Kept) -> Iterator[str]:
     for folder in kept.folders:
         where = folder.relative_to(course.root) if folder.is_relative_to(course.root) else folder
         count = 1 if folder.is_symlink() else sum(1 for _ in files.walk(folder))
-        yield f"{where} ({_count(count, 'file')})"
+        yield f"{where} ({counted(count, 'file')})"
     if kept.collected:
         where = (course.all_submitted / STATE).relative_to(course.root)
         yield f"{where}: what was collected for {', '.join(kept.collected)}"
@@ -67,12 +67,7 @@ def _lines(course: Course, kept: Kept) -> Iterator[str]:
     if (course.root / SIMILAR_PAGE).exists():
         yield f"{SIMILAR_PAGE}, which names pairs of students; `autograder similar` writes it anew"
     if kept.rows:
-        yield "gradebook: " + ", ".join(_count(len(rows), f"row in {table}") for table, rows in kept.rows.items())
-
-
-def _count(number: int, what: str) -> str:
-    noun, _, rest = what.partition(" ")
-    return f"{number} {noun}{'' if number == 1 else 's'} {rest}".rstrip()
+        yield "gradebook: " + ", ".join(counted(len(rows), f"row in {table}") for table, rows in kept.rows.items())
 
 
 def _remove_folder(folder: Path) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
@@ -23,8 +22,11 @@ from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.grading.pending import Pending, outdated, told
+from autograder.grading.summary import print_rows
 from autograder.student.archive import write_archive
 from autograder.student.kept import Kept, read_kept
+
+TIME = "%Y-%m-%d %H:%M UTC"
 
 
 @dataclass(frozen=True)
@@ -155,18 +157,20 @@ def _to_json(value: datetime | timedelta) -> float | str:
 def _print_table(out: Console, student: Student, rows: list[LessonRow]) -> None:
     name = student.id if student.name == student.id else f"{student.name} ({student.id})"
     out.print(escape(printable(", ".join(filter(None, [name, student.email])))))
-    table = Table("lesson", "points", "late", "state", "due (UTC)", "extension", "handed in (UTC)", box=None)
-    table.columns[0].no_wrap = True
+    lines = []
     for row in rows:
-        points, late = f"{row.points:g} of {row.max_points:g}", f"-{row.penalty:g}" if row.penalty else ""
-        due, came = (f"{time:%Y-%m-%d %H:%M}" if time else "" for time in (row.due, row.handed_in))
-        table.add_row(row.lesson, points, late, row.state, due, as_text(row.extension), came)
-    out.print(table)
+        state = f"{row.state}, late: −{row.penalty:g}" if row.penalty else row.state
+        cells = row.lesson, f"{row.points:g} of {row.max_points:g}", state
+        more = f" ({as_text(row.extension)})" if row.extension else ""
+        due = f"due {row.due:{TIME}}{more}" if row.due else ""
+        came = f"handed in {row.handed_in:{TIME}}" if row.handed_in else ""
+        lines.append((cells, ", ".join(filter(None, (due, came)))))
+    print_rows(out, ("lesson", "points", "state"), lines)
 
 
-def as_text(extension: timedelta | None) -> str:
-    """Write an extension in days, or in hours where they are not whole."""
-    if not extension:
-        return ""
-    hours = extension.total_seconds() / 3600
-    return f"{hours / 24:+g} d" if hours % 24 == 0 else f"{hours:+.4g} h"
+def as_text(extension: timedelta) -> str:
+    """Write an extension in days, hours and minutes: +3 d 12 h."""
+    hours, minutes = divmod(round(abs(extension) / timedelta(minutes=1)), 60)
+    days, hours = divmod(hours, 24)
+    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (minutes, "min")) if number]
+    return ("-" if extension < timedelta() else "+") + (" ".join(parts) or "0 min")

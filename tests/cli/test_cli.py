@@ -14,7 +14,7 @@ from support.gradebook import LESSON, record
 from support.sample_lesson import ROOT
 
 from autograder import cli
-from autograder.course.names import printable
+from autograder.course.names import counted, listed, printable
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,3 +139,23 @@ def test_a_shell_is_told_what_could_follow(course: Path, tmp_path: Path, line: s
     command = [sys.executable, "-c", "from autograder.cli import main; main()"]
     subprocess.run(command, cwd=course, env={**os.environ, "PYTHONPATH": str(ROOT), **asked}, check=True, timeout=60)
     assert set(answer.read_text().split("\n")) == suggested
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "said"),
+    [
+        (1, "point", "1 point"),
+        (1.0, "row in grade", "1 row in grade"),
+        (0, "rare line of words", "0 rare lines of words"),
+        (0.1 + 0.2, "point", "0.3 points"),
+        (12345678, "file", "12345678 files"),
+    ],
+)
+def test_how_many_there_are_is_said_as_people_do(number: float, what: str, said: str) -> None:
+    """One is one, all else are several, and what is behind the noun stays."""
+    assert counted(number, what) == said
+
+
+def test_names_are_joined_as_in_a_sentence() -> None:
+    """Commas between them, and the last behind an "and"."""
+    assert [listed(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]

@@ -280,6 +280,13 @@ def test_only_the_lesson_is_taken_of_a_folder(tmp_path: Path) -> None:
     assert set(files_of(found(tmp_path, "folder", {"eve/a.ipynb": "", "eve/src/b.py": ""}).hand_ins)) == {"eve"}
 
 
+def test_a_folder_named_like_a_lesson_is_no_student(tmp_path: Path) -> None:
+    """What lies in it is nobody's, and that is said; others are collected."""
+    result = found(tmp_path, "folder", {"01_doubling/01_doubling.ipynb": "", "eve/a.ipynb": ""})
+    assert set(files_of(result.hand_ins)) == {"eve"}
+    assert result.nobodys == ["01_doubling/01_doubling.ipynb, where 01_doubling is a lesson and no student"]
+
+
 @pytest.mark.parametrize(
     ("told", "made"),
     [

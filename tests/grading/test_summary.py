@@ -15,6 +15,7 @@ from autograder import cli
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.grade import grade
 from autograder.grading.options import GradeOptions
+from autograder.grading.results import Note, NoteKind
 from autograder.grading.worker import client
 from autograder.grading.worker.client import GradingServerError
 
@@ -54,6 +55,22 @@ def test_the_table_has_the_points_that_count(term: Path) -> None:
     ]
 
 
+def test_in_80_columns_notes_stand_beneath(course: Path) -> None:
+    """A note that does not fit into its line has lines of its own, and what is so of several answers is told once."""
+    found = (
+        Note(NoteKind.ANSWER, f"The answer `{name}` was found by its name; its cell had lost its mark.", name)
+        for name in ("double", "halve", "triple")
+    )
+    hand_in(course, "ada")
+    out = io.StringIO()
+    grade(course, GradeOptions(), Console(file=out, width=80), warm=Pretender(course, notes=tuple(found)))
+    assert [line.rstrip() for line in out.getvalue().splitlines()][-4:-1] == [
+        f"ada      {LESSON}  3 of 4",
+        "  The answer `double` was found by its name; its cell had lost its mark. The",
+        "  same goes for `halve` and `triple`.",
+    ]
+
+
 def test_json_says_the_same(term: Path) -> None:
     """Each result has what counts beside what its checks came to."""
     whole = json.loads(said(term, force=True, as_json=True))
@@ -86,8 +103,9 @@ def test_what_could_not_be_recorded_counts_nothing(course: Path, monkeypatch: py
     """Where the gradebook has nothing of a submission, no points are shown."""
     configure(course, "c.Autograde.create_student = False")
     hand_in(course, "ada")
-    (row,) = [line for line in said(course).splitlines() if line.startswith("ada")]
-    assert row.split()[2:7] == ["–", "It", "could", "not", "be"]
+    said_lines = said(course).splitlines()
+    (at,) = [at for at, line in enumerate(said_lines) if line.startswith("ada")]
+    assert said_lines[at].split()[2:] == ["–"] and said_lines[at + 1].startswith("  It could not be recorded.")
     (result,) = json.loads(said(course, as_json=True))["graded"]
     assert result["counts"] is None
 
@@ -120,6 +138,19 @@ def test_a_stopped_run_promises_what_holds(
     monkeypatch.chdir(course)
     assert cli.main(["grade", *options]) in (2, 130)
     assert says in capsys.readouterr().err
+
+
+def test_a_folder_in_the_wrong_place_is_known_by_its_name(course: Path) -> None:
+    """A student's folder beside submitted/, and a lesson's among those of students, are named with what was meant."""
+    hand_in(course, "ada", "eve")
+    said(course)
+    (course / "submitted" / "ada").rename(course / "ada")
+    (course / "submitted" / "eve" / LESSON).rename(course / "submitted" / LESSON)
+    text = said(course)
+    strays = f"ada/{LESSON}/{LESSON}.ipynb, submitted/{LESSON}/{LESSON}.ipynb"
+    assert f"Not graded, being in no lesson's folder: {strays}." in text
+    assert "ada/ has the name of a student: did you mean submitted/ada/<lesson>/?\n" in text
+    assert f"submitted/{LESSON}/ has the name of a lesson: did you mean submitted/<student>/{LESSON}/?\n" in text
 
 
 def test_a_whole_class_in_the_wrong_folder_is_named(course: Path) -> None:

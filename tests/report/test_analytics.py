@@ -102,20 +102,20 @@ def hard(verdicts: Sequence[bool | None], points: Sequence[float]) -> Thirds | N
 
 
 def test_the_thirds_are_those_of_the_other_exercises() -> None:
-    """Of fifteen, the five with most points elsewhere passed, of the five with fewest one did; the check's own points
-    do not make anybody strong.
+    """Of thirty, the ten with most points elsewhere passed, of the ten with fewest two did; the check's own points do
+    not make anybody strong.
     """
-    points = [float(number % 15) for number in range(15)]
-    verdicts = [number >= 10 or number == 0 for number in range(15)]
-    assert hard(verdicts, points) == Thirds(1.0, 0.2, 15)
-    assert hard([not verdict for verdict in verdicts], points) == Thirds(0.0, 0.8, 15)
+    points = [float(number) for number in range(30)]
+    verdicts = [number >= 20 or number < 2 for number in range(30)]
+    assert hard(verdicts, points) == Thirds(1.0, 0.2, 30)
+    assert hard([not verdict for verdict in verdicts], points) == Thirds(0.0, 0.8, 30)
 
 
 def test_equals_at_the_border_count_in_part() -> None:
     """Where a third's border cuts through students with the same points, their order does not matter."""
-    points = [0.0] * 3 + [5.0] * 9 + [10.0] * 3
-    verdicts = [False] * 3 + [True] * 3 + [False] * 6 + [True] * 3
-    expected = Thirds(pytest.approx((3 + 2 * 3 / 9) / 5), pytest.approx((2 * 3 / 9) / 5), 15)
+    points = [0.0] * 6 + [5.0] * 18 + [10.0] * 6
+    verdicts = [False] * 6 + [True] * 6 + [False] * 12 + [True] * 6
+    expected = Thirds(pytest.approx((6 + 4 * 6 / 18) / 10), pytest.approx((4 * 6 / 18) / 10), 30)
     assert hard(verdicts, points) == expected
     assert hard(verdicts[::-1], points[::-1]) == expected
 
@@ -123,7 +123,7 @@ def test_equals_at_the_border_count_in_part() -> None:
 def test_nothing_is_said_where_nothing_can_be_told() -> None:
     """Too few who tried, all of one verdict, all of one strength, no other exercise, or not gradable: no thirds."""
     points = [float(number) for number in range(FEWEST)]
-    mixed = [number % 2 == 0 for number in range(FEWEST)]
+    mixed = [number >= FEWEST // 2 for number in range(FEWEST)]
     assert hard(mixed, points) is not None
     assert hard([None, *mixed[1:]], points) is None
     assert hard([True] * FEWEST, points) is None
@@ -137,14 +137,14 @@ def test_nothing_is_said_where_nothing_can_be_told() -> None:
 
 def test_another_lesson_tells_who_is_strong() -> None:
     """A lesson of one exercise is measured by what the same students have in another."""
-    verdicts = [number >= 8 for number in range(FEWEST)]
+    verdicts = [number >= FEWEST // 2 for number in range(FEWEST)]
     first = [replace(one, scores={"check_hard": 0.0}) for one in a_class(verdicts, [0.0] * FEWEST)]
     second = [GradedSubmission(one.student, "02", {"check_rest": float(place)}) for place, one in enumerate(first)]
     lessons = [replace(TWO, exercises=(HARD,)), LessonOutline("02", "2", (REST,))]
-    assert count_thirds(lessons, first + second)["01", "check_hard"] == Thirds(1.0, 0.0, 15)
+    assert count_thirds(lessons, first + second)["01", "check_hard"] == Thirds(1.0, 0.0, FEWEST)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=FEWEST, max_size=40), st.randoms())
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=FEWEST, max_size=60), st.randoms())
 def test_thirds_are_shares_in_any_order(tries: list[tuple[bool, int]], chance: object) -> None:
     """Both shares lie from 0 to 1, and do not depend on who comes first or is called what."""
     found = hard(*zip(*tries, strict=True))
@@ -153,6 +153,15 @@ def test_thirds_are_shares_in_any_order(tries: list[tuple[bool, int]], chance: o
     assert (found is None) == (again is None)
     if found and again:
         assert found == pytest.approx(again) and all(0 <= share <= 1 + 1e-9 for share in found[:2])
+
+
+@pytest.mark.parametrize(("strongest", "weakest"), [(0.5, 0.5), (0.6, 0.4), (0.71, 0.97), (0.4, 0.7)])
+def test_what_chance_explains_is_not_shown(strongest: float, weakest: float) -> None:
+    """Of thirty, two or three in ten more on one side tell nothing, whichever side it is."""
+    thirds = [number / 10 for number in range(10)]
+    verdicts = [third < weakest for third in thirds] + [True] * 10 + [third < strongest for third in thirds]
+    assert hard(verdicts, [0.0] * 10 + [1.0] * 10 + [2.0] * 10) is None
+    assert Thirds(strongest, weakest, 3000).tells == (strongest != weakest)
 
 
 def test_odd_is_what_chance_does_not_explain() -> None:

@@ -17,6 +17,7 @@ from autograder.report.outline import outlines_of
 
 STUDENTS = 40
 BELOW = 40  # pixels between the top of the window and what a link leads to
+WIDTHS = "heads => heads.map(head => head.getBoundingClientRect().width)"
 LINKS = "main a[href^='#'], nav a"
 # Runs in the page: follows each link, and says how far below the top it led, and whether the page ends there.
 FOLLOW_ALL = """links => links.map(link => {
@@ -59,6 +60,16 @@ def test_links_lead_to_the_top_of_their_target(browser: Browser, page: Path, wid
         assert len(followed) > 100 and not seen.errors
         astray = [(target, top) for target, top, at_end in followed if not (0 <= top <= BELOW or (at_end and top > 0))]
         assert not astray
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_words_in_a_table_have_room(browser: Browser, page: Path, width: int) -> None:
+    """Columns of words are wide enough for them: no row is high because one of its cells is a letter wide."""
+    with window(browser, "words", width=width) as seen:
+        seen.page.goto(page.as_uri())
+        seen.page.evaluate(OPEN_ALL)
+        assert len(widths := seen.page.locator("th.words").evaluate_all(WIDTHS)) > 10
+        assert min(widths) >= 11 * 16
 
 
 def test_a_link_from_elsewhere_leads_there_too(browser: Browser, page: Path) -> None:

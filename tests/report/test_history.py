@@ -71,21 +71,25 @@ def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
     before = without_lock(graded)
     out = [" ".join(line.split()) for line in said(graded, {"checks": RIGHT}, dry_run=True).splitlines()]
     assert "1 would be recorded again, 1 of them with other points:" in out
-    assert f"ada {LESSON} check_double_text 0 → 1 submission changed" in out
+    at = out.index(f"ada, {LESSON}: 3 → 4 (submission changed)")
+    assert out[at + 1] == "check_double_text 0 → 1"
     assert out[-1] == "Nothing was recorded, being a dry run. 1 of them was never graded before."
     assert not [line for line in out if line.startswith(("bob", "cem"))]
     forced = json.loads(said(graded, {"checks": RIGHT}, dry_run=True, force=True, as_json=True))
     assert forced["dry_run"] and [regrade["new"] for regrade in forced["regraded"]] == [4.0, 4.0]
     assert without_lock(graded) == before
-    assert f"ada {LESSON} check_double_text 0 → 1" in " ".join(said(graded, {"checks": RIGHT}).split())
+    assert f"ada, {LESSON}: 3 → 4 (" in said(graded, {"checks": RIGHT})
 
 
 def test_a_regrade_is_told_with_its_reason(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each check with other points is a row, old → new and why; what stayed is counted; `history` says it again."""
+    """A line has the whole, old → new and why, and each check with other points stands beneath it; what stayed is
+    counted; `history` says it again.
+    """
     handed_in_at(graded, "ada", "2026-01-02 03:04:05 UTC")
     out = [" ".join(line.split()) for line in said(graded, {"checks": RIGHT}).splitlines()]
     assert "1 graded again, 1 of them with other points:" in out
-    assert f"ada {LESSON} check_double_text 0 → 1 submission changed" in out
+    at = out.index(f"ada, {LESSON}: 3 → 4 (submission changed)")
+    assert out[at + 1] == "check_double_text 0 → 1"
     assert "2 graded again, 1 of them with other points:" in said(graded, {"checks": RIGHT}, force=True)
     assert "2 graded again, 0 of them with other points." in said(graded, {"checks": RIGHT}, force=True)
     assert cli.main(["history", LESSON, "--student", "a*", "--json"]) == 0
@@ -104,8 +108,9 @@ def test_a_regrade_is_told_with_its_reason(graded: Path, capsys: pytest.CaptureF
     }
     assert (second["reasons"], second["old"], second["new"], second["checks"]) == (["forced"], 4.0, 4.0, [])
     assert cli.main(["history"]) == 0
-    shown = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert shown[0].split()[0] == "when" and len([line for line in shown if "ada" in line]) == 3
+    shown = capsys.readouterr().out.splitlines()
+    assert len([line for line in shown if f" UTC  ada, {LESSON}: " in line]) == 3
+    assert len([line for line in shown if line.startswith("  check_double_text")]) == 2
 
 
 def change_lesson(course: Path) -> None:
@@ -201,7 +206,7 @@ def test_a_result_of_an_earlier_version_has_unknown_points(
     assert (only.old, only.new, only.checks) == (None, 3.0, ())
     monkeypatch.chdir(course)
     assert cli.main(["history"]) == 0
-    assert " all " in (row := capsys.readouterr().out.splitlines()[1]) and "? → 3" in row
+    assert f" UTC  ada, {LESSON}: ? → 3 (" in capsys.readouterr().out
 
 
 def test_unknown_names_are_told(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:

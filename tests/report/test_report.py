@@ -247,16 +247,22 @@ def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
 
 
 def test_what_could_not_be_graded_and_what_was_mended(empty: GradebookSnapshot) -> None:
-    """Reasons stand with the students, notes with those in whose notebooks they were."""
+    """Reasons stand with the students and their addresses, notes with those in whose notebooks they were."""
     note = Note(NoteKind.CHECK_CHANGED, "The check `check_double` had been changed; the original was run.")
     submissions = [
         graded("ada", BOTH_RIGHT, notes=(note,)),
         graded("bob", BOTH_RIGHT, notes=(note, Note(NoteKind.NOTEBOOK, "Odd."))),
-        graded("cem", reason="The file is empty."),
+        graded("cem", reason="There is only `answer.py`."),
     ]
-    page = page_of(filled(empty, *submissions))
+    book = filled(empty, *submissions)
+    cem = Student("cem", "Cem", "Acar", "cem@example.org")
+    page = page_of(replace(book, students={**book.students, "cem": cem}))
     (table,) = page.select(f"[id='{LESSON}-ungradable'] table")
-    assert [cell.get_text() for cell in table.select("tbody th, tbody td")] == ["cem", "The file is empty."]
+    assert [words_of(cell) for cell in table.select("tbody th, tbody td")] == [
+        "cem (Cem Acar) cem@example.org",
+        "There is only answer.py .",
+    ]
+    assert table.code.get_text() == "answer.py"
     notes = [words_of(item) for item in page.select("details.notes > ul > li")]
     assert notes == [
         "The check check_double had been changed; the original was run. 2 notebooks ada bob",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from support.guide import json_entries, json_keys
 from support.sample_lesson import ROOT
 
 from autograder import cli
+from autograder.course.config import read_notebook
+from autograder.course.paths import Course
 from autograder.demo import sample_class
 from autograder.report.write import SIMILAR_PAGE
 from autograder.similar.pairs import pairs_of, tables_of
@@ -155,13 +158,33 @@ def test_json_says_the_same(class_: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_no_pair_is_said_plainly(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    """A class that hands in the lesson as it was released has no pair, and the page says so too."""
+    """Six who have nothing in common are no pair, and the page says so too."""
     monkeypatch.chdir(course)
-    for student in ("ada", "bob", "cem"):
-        sample_class.hand_in(course, student, LESSON, sample_class.released_notebook(course, LESSON))
+    for number in range(6):
+        hand_in(course, f"s{number}", f"def double(x{number}):\n    return x{number} * {number}")
     assert cli.main(["similar", LESSON, "--output", "elsewhere.html"]) == 0
-    assert "no pair among 3 hand-ins shares more than chance brings about." in capsys.readouterr().out
-    assert "no pair among 3 hand-ins" in (course / "elsewhere.html").read_text("utf-8")
+    assert "no pair among 6 hand-ins shares more than chance brings about." in capsys.readouterr().out
+    assert "no pair among 6 hand-ins" in (course / "elsewhere.html").read_text("utf-8")
+
+
+def test_a_class_with_the_published_solution_is_told_so(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    """Who handed it in is named, whatever variables are called there; what few others share cannot be told."""
+    monkeypatch.chdir(course)
+    (solution,) = [cell.source for cell in read_notebook(Course.at(course).source(LESSON)).cells if cell.id == "double"]
+    hand_in(course, "ada", solution)
+    hand_in(course, "bob", re.sub(r"\bx\b", "twice_this", solution) + "\n# mine\n")
+    for number in range(5):
+        hand_in(course, f"s{number}", f"def double(x):\n    return x * {number} + x")
+    sample_class.hand_in(course, "zoe", LESSON, sample_class.released_notebook(course, LESSON))
+    assert cli.main(["similar", LESSON]) == 0
+    said = capsys.readouterr().out
+    assert "5 of 8 hand-ins are a student's own, the others being blank or the published solution; with fewer" in said
+    assert "The published solution, in every exercise, was handed in by ada and bob.\n" in said
+    assert cli.main(["similar", LESSON, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["published"] == ["ada", "bob"] and told["own"] == 5
 
 
 def test_a_lesson_that_is_none(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:

@@ -6,6 +6,7 @@ import json
 import stat
 import webbrowser
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from support.gradebook import LESSON, configure, disk_full
 
 from autograder import cli
 from autograder.student import archive
+from autograder.student.show import as_text
 
 
 def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,9 +23,31 @@ def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["student", "show", "ada"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Ada Löve (ada), ada@example.org\n")
-    row = said.splitlines()[-1]
-    for cell in (LESSON, "graded", "2030-01-04 12:00", "-3", "+2 d", "2030-01-02 13:00"):
-        assert cell in row, cell
+    row, times = f"{LESSON}  0 of 4  graded, late: −3", "due 2030-01-04 12:00 UTC (+2 d)"
+    assert said.splitlines()[-1] == f"{row}  {times}, handed in 2030-01-02 13:00 UTC"
+
+
+def test_in_80_columns_nothing_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Times that do not fit into the line stand beneath it, whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["student", "show", "ada"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"{LESSON}  0 of 4  graded, late: −3",
+        "  due 2030-01-04 12:00 UTC (+2 d), handed in 2030-01-02 13:00 UTC",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (timedelta(days=2), "+2 d"),
+        (timedelta(hours=84, minutes=1, seconds=12), "+3 d 12 h 1 min"),
+        (timedelta(hours=-1), "-1 h"),
+    ],
+)
+def test_an_extension_is_told_in_days_and_hours(given: timedelta, text: str) -> None:
+    """To the minute, and without what is none."""
+    assert as_text(given) == text
 
 
 def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:

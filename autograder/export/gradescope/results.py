@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.grading.results import Outcome, Result, Status
+from autograder.course.names import counted
+from autograder.grading.results import Outcome, Result, Status, told_once
 
 UNKNOWN = "It was graded elsewhere; what its checks said is not known."
 
@@ -31,16 +32,16 @@ def of_result(
     earned = {outcome.check: outcome.earned for outcome in result.checks} if scores is None else dict(scores)
     raw = sum(earned.values())
     maximum = result.max_score if maximum is None else maximum
-    lines = [f"{_points(raw)} of {_points(maximum)} points."] if not result.reason else []
+    lines = [f"{_points(raw)} of {counted(maximum, 'point')}."] if not result.reason else []
     if result.reason:
         lines.append(f"It could not be graded. {result.reason}")
     if penalty:
-        lines.append(f"{_points(penalty)} points are taken off for being late.")
+        lines.append(f"Taken off for being late: {counted(penalty, 'point')}.")
     extra = {"lesson": result.lesson, "peak_bytes": result.peak_bytes, "unenforced": list(result.unenforced)}
     tests = [_test(outcome, earned.get(outcome.check, 0.0)) for outcome in result.checks]
     checks = {outcome.check for outcome in result.checks}
     tests += [_by_hand(check, score) for check, score in earned.items() if check not in checks]
-    return page("\n".join([*lines, *map(str, result.notes)]), max(0.0, raw - penalty), tests, result.seconds, extra)
+    return page("\n".join([*lines, *told_once(result.notes)]), max(0.0, raw - penalty), tests, result.seconds, extra)
 
 
 def page(

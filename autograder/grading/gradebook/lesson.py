@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select
 
 from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id
+from autograder.course.names import counted
 from autograder.grading.gradebook.database import RELEASE
 from autograder.grading.results import Result
 
@@ -100,7 +101,7 @@ class GradebookLesson:
         self._require_names(self.checks.keys(), points.keys(), "check")
         for name, worth in points.items():
             if worth != self.points[name]:
-                self._refuse(f"its `{name}` is worth {self.points[name]:g} points and not {worth:g}")
+                self._refuse(f"its `{name}` is worth {counted(self.points[name], 'point')} and not {worth:g}")
 
     def _require_names(self, ours: Collection[str], theirs: Collection[str], kind: str) -> None:
         for name in sorted(set(ours) ^ set(theirs)):
