@@ -15,6 +15,7 @@ LEGEND = {
     "e": "with extra credit",
     "L": "late",
     "p": "late, and points taken off for it",
+    "o": "another hand-in does not count",
     "n": "could not be graded",
     "?": "somebody should look at it",
     "w": "handed in, not graded yet",
@@ -140,6 +141,7 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, link: str
         "e": bool(submission.extra),
         "L": is_late and not submission.penalty,
         "p": submission.penalty > 0,
+        "o": bool(submission.others),
         "n": bool(submission.result and submission.result.reason),
         "?": submission.needs_review,
     }
