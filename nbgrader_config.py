@@ -41,6 +41,9 @@ c.ClearSolutions.text_stub = TEXT_STUB
 # True: lesson 8 ends in a report, five answers in words, 10 points more, which you read and grade in formgrader.
 c.Autograder.written_answers = False
 
+# Of several hand-ins of a student for a lesson: "last", "last_in_time" (where none is in time, the last) or "best".
+c.Autograder.counts = "last"
+
 # Training cells take longer than nbgrader's 30 seconds on a slow machine.
 c.Execute.timeout = 120
 

@@ -18,7 +18,14 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "at, what could not be graded, and what has changed since it was graded. Nothing is written.",
     )
     command.add_argument("lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all")
-    command.add_argument("--json", action="store_true", help="print it as JSON")
+    forms = command.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print it as JSON")
+    forms.add_argument(
+        "--addresses",
+        metavar="WHO",
+        help="print names and e-mail addresses, for a mail, of those who handed in `nothing`, whose hand-in is "
+        "`not-gradable`, or who have less than so many per cent of the points: `below-50`",
+    )
     command.set_defaults(run=run_status)
 
 
@@ -30,9 +37,13 @@ def run_status(arguments: argparse.Namespace) -> int:
 
     with quick_imports():
         from autograder.course.config import CourseError, course_root
+        from autograder.report.addresses import addresses
         from autograder.report.status import status
 
     try:
+        if arguments.addresses is not None:
+            addresses(course_root(Path.cwd()), arguments.lessons, arguments.addresses)
+            return 0
         status(course_root(Path.cwd()), arguments.lessons, Console(), as_json=arguments.json)
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
@@ -191,7 +202,14 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         some,
         named,
     )
-    form.add_argument("--checks", action="store_true", help="a row for each student, lesson and check instead")
+    rows = form.add_mutually_exclusive_group()
+    rows.add_argument("--checks", action="store_true", help="a row for each student, lesson and check instead")
+    rows.add_argument(
+        "--wide",
+        action="store_true",
+        help="a row for each student instead, with a column for each lesson and the total; – where nothing was handed "
+        "in",
+    )
     form = add(
         "canvas",
         "the gradebook that Canvas exported, with points filled in, for Grades → Import. Students are found by ID "

@@ -12,11 +12,11 @@ from autograder.collect.download import Download
 from autograder.collect.github import Wanted, accounts, github
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
-from autograder.collect.place import REPLACED, Placed, Submitted
+from autograder.collect.place import Placed, Submitted
 from autograder.collect.platforms import Found
 from autograder.course.config import CourseError
 from autograder.course.names import printable
-from autograder.course.paths import Course
+from autograder.course.paths import REPLACED, Course
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.reader import read_students
@@ -135,7 +135,7 @@ def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
     for hand_in in hand_ins:
         earlier = newest.setdefault(hand_in.student, hand_in)
         if earlier is not hand_in:
-            summary.notes.append(f"{hand_in.student}: handed in several times; the newest counts.")
+            summary.notes.append(f"{hand_in.student}: handed in several times; the newest is taken.")
             newest[hand_in.student] = max(earlier, hand_in, key=lambda one: one.order)
     return [newest[student] for student in sorted(newest)]
 

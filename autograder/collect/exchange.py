@@ -17,10 +17,11 @@ from nbgrader.exchange.default import ExchangeCollect as NbgradersCollect
 from autograder import files
 from autograder.collect.download import Download
 from autograder.collect.hand_in import HandIn, read
+from autograder.collect.place import keep_earlier
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.names import printable
-from autograder.course.paths import is_folder_name
+from autograder.course.paths import Course, is_folder_name
 from autograder.grading.submission.beside import OTHERS
 from autograder.grading.submission.reader import SECRET, TIME
 
@@ -71,6 +72,17 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
         """Find the newest hand-in of everybody, or the newest in time."""
         super().init_src()
         self.src_records = [record for record in self.src_records if record["username"]]
+
+    def copy_files(self) -> None:
+        """Collect what was found; of a hand-in that a newer one replaces, nbgrader keeps nothing."""
+        course, lesson = Course(self.config), self.coursedir.assignment_id
+        for record in self.src_records:
+            folder = course.submitted(record["username"], lesson)
+            there = self.coursedir.get_existing_timestamp(str(folder)) if folder.is_dir() else record["timestamp"]
+            is_newer = self.update and (there is None or record["timestamp"] > there)
+            if is_newer or (self.before_duedate and there != record["timestamp"]):
+                keep_earlier(course, record["username"], lesson)
+        super().copy_files()
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Put what a folder holds into submitted/."""

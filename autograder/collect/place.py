@@ -18,7 +18,7 @@ from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.paths import Course, is_folder_name
 
-STATE, REPLACED = ".collected.json", ".replaced"
+STATE = ".collected.json"
 
 
 class Placed(enum.Enum):
@@ -77,23 +77,25 @@ class Submitted:
             with files.create(fresh / name) as file:
                 file.write(data)
         if folder.exists():
-            folder.rename(self._place_for_replaced(student))
+            keep_earlier(self._course, student, self._lesson)
         fresh.rename(folder)
         files.sync_folder(folder.parent)
-
-    def _place_for_replaced(self, student: str) -> Path:
-        parent = self._course.all_submitted / REPLACED / student / self._lesson
-        parent.mkdir(parents=True, exist_ok=True)
-        number = 1
-        while (parent / str(number)).exists():
-            number += 1
-        return parent / str(number)
 
     def _write_down(self, student: str, digest: str, order: float) -> None:
         lesson, entry = self._state.setdefault(self._lesson, {}), {"digest": digest, "order": order}
         if lesson.get(student) != entry:
             lesson[student] = entry
             files.write(self._path, json.dumps(self._state, indent=1, sort_keys=True).encode())
+
+
+def keep_earlier(course: Course, student: str, lesson: str) -> None:
+    """Move a submission to those that later ones took the place of."""
+    parent = course.replaced(student, lesson)
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while (parent / str(number)).exists():
+        number += 1
+    course.submitted(student, lesson).rename(parent / str(number))
 
 
 def collected_of(course: Course, student: str) -> dict[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from autograder.course.config import CourseError, load_config
 from autograder.course.names import did_you_mean
 
 MOST_SEEN = 100_000  # files in submitted/ among which notebooks in no lesson's folder are looked for
+REPLACED = ".replaced"  # in submitted/: what later hand-ins took the place of
 ANY_STUDENT, ANY_LESSON = "any-student", "any-lesson"
 
 
@@ -72,6 +73,10 @@ class Course:
     def submitted(self, student: str, lesson: str) -> Path:
         """The folder of a submission."""
         return self._folder(self.directory.submitted_directory, student, lesson)
+
+    def replaced(self, student: str, lesson: str) -> Path:
+        """The folder of the earlier hand-ins of a submission, each in one of a number that grows."""
+        return self.all_submitted / REPLACED / student / lesson
 
     def autograded(self, student: str, lesson: str) -> Path:
         """The folder of a graded submission."""

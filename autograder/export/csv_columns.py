@@ -31,6 +31,7 @@ class GradeRow(NamedTuple):
     recorded: str
     status: str
     reason: str
+    not_counted: str
 
 
 class CheckRow(NamedTuple):
@@ -73,6 +74,20 @@ def checks_table(selection: Selection) -> bytes:
     return table([CheckRow._fields, *rows], bom=True)
 
 
+def wide_table(selection: Selection) -> bytes:
+    """Write a row for each student, with the points that count in each lesson and their total."""
+    lessons, rows = selection.lessons, []
+    for student in selection.students:
+        graded = [selection.graded(student, lesson) for lesson in lessons]
+        nothing = ["–" if selection.nothing(student, lesson) else NOT_GRADED for lesson in lessons]
+        points = [number(one.score) if one else other for one, other in zip(graded, nothing, strict=True)]
+        who = student.id, student.last_name, student.first_name, student.email
+        rows.append([*map(harmless, who), *points, number(sum(one.score for one in graded if one))])
+    names = (f"{lesson.name} ({number(lesson.max_score)})" for lesson in lessons)
+    total = f"total ({number(sum(lesson.max_score for lesson in lessons))})"
+    return table([["student_id", "last_name", "first_name", "email", *names, total], *rows], bom=True)
+
+
 def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -> str:
     """Say in a word or two what became of a submission."""
     if pending:
@@ -102,6 +117,10 @@ def _grade_row(
         recorded=_time(graded.recorded if graded else None),
         status=status_of(graded, pending),
         reason=harmless(graded.result.reason if graded and graded.result else ""),
+        not_counted="; ".join(
+            f"{_time(other.submitted) or '?'}: {number(other.result.score)}"
+            for other in (graded.others if graded else ())
+        ),
     )
 
 

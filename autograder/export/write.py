@@ -32,6 +32,7 @@ class ExportOptions:
         force: replace what is there.
         template: the file that was downloaded from Canvas or Moodle, if any.
         checks: a row for each check.
+        wide: a row for each student.
         scale: convert points where the template has another maximum.
         zeros: 0 where nothing was handed in.
         feedback: what the checks said, too.
@@ -47,6 +48,7 @@ class ExportOptions:
     force: bool = False
     template: Path | None = None
     checks: bool = False
+    wide: bool = False
     scale: bool = False
     zeros: bool = False
     feedback: bool = False
@@ -92,8 +94,9 @@ def _select(
 
 def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
     selection = _select(book, options, messages)
-    table = csv_columns.checks_table if options.checks else csv_columns.grades_table
-    return _Made(table(selection), selection)
+    tables = csv_columns
+    make = tables.checks_table if options.checks else tables.wide_table if options.wide else tables.grades_table
+    return _Made(make(selection), selection)
 
 
 def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:

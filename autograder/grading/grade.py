@@ -6,12 +6,12 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,6 +22,7 @@ from autograder.course.dates import recorded_time
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.counting import HandIn, hand_in_of, hand_ins
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
@@ -95,46 +96,76 @@ class _Run:
     summary: Summary
 
     def grade_lesson(self, lesson: str) -> None:
-        """Grade and record the submissions of a lesson."""
+        """Grade and record the submissions of a lesson, of each student first what counts until now."""
         source = prepared(self.course.source(lesson), self.course.config)
         secret = hidden_seed(self.course.source(lesson).parent.parent)
-        recorded = self.recorder.graded(lesson)
-        students = self.course.students(lesson, self.options.students)
-        task = self.progress.add_task(lesson, total=len(students), last="")
+        recorded, others = self.recorder.graded(lesson), self.recorder.others(lesson)
+        kept = {
+            student: self._kept(student, lesson, source, recorded.get(student))
+            for student in self.course.students(lesson, self.options.students)
+        }
+        task = self.progress.add_task(lesson, total=sum(len(one.folders) for one in kept.values()), last="")
 
-        def jobs() -> Iterator[Job]:
-            for student in students:
-                folder = self.course.submitted(student, lesson)
-                job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
-                if not self.options.force and _is_graded(job, recorded.get(student)):
-                    self.summary.unchanged.append(recorded[student].result)
-                    self.progress.advance(task)
+        def jobs(turn: int) -> Iterator[Job]:
+            for student, one in kept.items():
+                for folder in one.folders[turn : turn + 1]:
+                    job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
+                    known = None if self.options.force else self._known(job, recorded.get(student), others, one.ids)
+                    if known:
+                        self.summary.unchanged.append(known)
+                        self.progress.advance(task)
+                    else:
+                        yield replace(job, hidden_seed=secret)
+
+        for turn in range(max((len(one.folders) for one in kept.values()), default=0)):
+            for job, result in self.runner(jobs(turn)):
+                if result.reason == NOT_THIS_LESSON:
+                    marks = marks_of(self.course.sources())
+                    result = replace(result, reason=with_name(result.reason, lesson, cells_of(job.submitted), marks))
+                if self.options.dry_run:
+                    self._compare(job, result, recorded.get(job.student), kept[job.student].ids)
                 else:
-                    yield replace(job, hidden_seed=secret)
-
-        for job, result in self.runner(jobs()):
-            if result.reason == NOT_THIS_LESSON:
-                marks = marks_of(self.course.sources())
-                result = replace(result, reason=with_name(result.reason, lesson, cells_of(job.submitted), marks))
-            if self.options.dry_run:
-                self._compare(job, result, recorded.get(job.student))
-            else:
-                result = self._record(job, result)
-            checks = result.checks if self.options.as_json else ()  # 70 MB for ten thousand submissions
-            self.summary.graded.append(replace(result, notebook="", checks=checks))
-            self.progress.update(task, advance=1, last=_brief(result))
+                    one = kept[job.student]
+                    result = self._record(job, result, one.folders[turn], one.ids)
+                checks = result.checks if self.options.as_json else ()  # 70 MB for ten thousand submissions
+                self.summary.graded.append(replace(result, notebook="", checks=checks))
+                self.progress.update(task, advance=1, last=_brief(result))
         if not self.options.dry_run:
             self.summary.penalties += [(lesson, change) for change in self.recorder.recompute_penalties(lesson)]
 
-    def _compare(self, job: Job, result: Result, recorded: Recorded | None) -> None:
+    def _kept(self, student: str, lesson: str, source: bytes, recorded: Recorded | None) -> _Kept:
+        """Find what is kept of a student's hand-ins; what counts until now comes first."""
+        folders = hand_ins(self.course, student, lesson)
+        if len(folders) == 1:
+            return _Kept(folders)
+        found: dict[str, Path] = {}
+        for folder in folders:
+            digest = read_job(folder, student, lesson, source, self.limits, handed_in(folder)).digest
+            found.pop(hand_in_of(digest), None)  # the same once more is the newer one
+            found[hand_in_of(digest)] = folder
+        counts = hand_in_of(recorded.digest) if recorded else ""
+        return _Kept([found[one] for one in sorted(found, key=lambda one: one != counts)], tuple(found))
+
+    def _known(
+        self, job: Job, recorded: Recorded | None, others: Mapping[tuple[str, str], HandIn], ids: Sequence[str]
+    ) -> Result | None:
+        """Return what an earlier run found in this very submission, if it can stay as it is."""
+        if recorded is not None and _is_graded(job, recorded):
+            return recorded.result
+        other = others.get((job.student, job.digest))
+        if other is None or other.result.retryable or self.recorder.would_count(other, ids):
+            return None
+        return other.result
+
+    def _compare(self, job: Job, result: Result, recorded: Recorded | None, ids: Sequence[str]) -> None:
         """Keep what recording a result would change."""
-        if recorded is not None:
+        if recorded is not None and self.recorder.would_count(HandIn(job.digest, _time(job.handed_in)[0], result), ids):
             when = self.recorder.recorded_at[job.lesson, job.student]
             row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
             now = datetime.now(UTC).replace(tzinfo=None)
             self.summary.regraded.append(Regrade.of(result, job.digest, now, row, forced=self.options.force))
 
-    def _record(self, job: Job, result: Result) -> Result:
+    def _record(self, job: Job, result: Result, folder: Path, ids: Sequence[str]) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.
 
         Whatever one submission brings about, here or before, is its own result: no other is held up by it.
@@ -142,14 +173,26 @@ class _Run:
         timestamp, notes = _time(job.handed_in)
         result = replace(result, notes=(*result.notes, *notes))
         try:
-            submitted = self.course.submitted(job.student, job.lesson)
+            forced = self.options.force
             return self.recorder.record(
-                result, job.digest, submitted=submitted, timestamp=timestamp, forced=self.options.force
+                result, job.digest, submitted=folder, timestamp=timestamp, forced=forced, hand_ins=ids
             )
         except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended
             why = str(error) if isinstance(error, CourseError) else f"({told(error)})"
             return replace(result, checks=(), reason=f"It could not be recorded. {why}")
+
+
+class _Kept(NamedTuple):
+    """What is kept of a student's hand-ins.
+
+    Attributes:
+        folders: in the order in which they are graded.
+        ids: what tells them apart, the oldest first; none where there is but one.
+    """
+
+    folders: Sequence[Path]
+    ids: Sequence[str] = ()
 
 
 def _is_graded(job: Job, recorded: Recorded | None) -> bool:

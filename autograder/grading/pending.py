@@ -86,7 +86,8 @@ def _again(book: GradebookSnapshot, graded: GradedSubmission, source: bytes) -> 
         return Pending(student, lesson, was_graded=True, reasons=newer)
     job, broke_off = read_job(folder, student, lesson, source, Limits(), when), graded.result.retryable
     is_there = _digest(book.course.graded_notebook(student, lesson)) == graded.notebook_sha256
-    if graded.digest == job.digest and not broke_off and is_there:
+    known = {graded.digest, *(other.digest for other in graded.others)}
+    if job.digest in known and not broke_off and is_there:
         return None
     reasons = reasons_of(graded.digest, job.digest, broke_off=broke_off, forced=False)
     return Pending(student, lesson, was_graded=True, reasons=reasons)

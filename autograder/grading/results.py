@@ -29,6 +29,7 @@ class NoteKind(StrEnum):
     NOTEBOOK = "notebook"  # marks or order lost
     RUN = "run"  # a cell that was interrupted or ended its process
     FILES_LEFT_OUT = "files left out"
+    NOT_COUNTED = "not counted"  # another hand-in is
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ LEGEND = {
     "e": "with extra credit",
     "L": "late",
     "p": "late, and points taken off for it",
+    "o": "another hand-in does not count",
     "n": "could not be graded",
     "?": "somebody should look at it",
-    "o": "out of date",
+    "u": "not up to date",
     "w": "handed in, not graded yet",
     "t": "not due yet, and not counted",
 }
@@ -141,9 +142,10 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, is_outdat
         "e": bool(submission.extra),
         "L": is_late and not submission.penalty,
         "p": submission.penalty > 0,
+        "o": bool(submission.others),
         "n": bool(submission.result and submission.result.reason),
         "?": submission.needs_review,
-        "o": is_outdated,
+        "u": is_outdated,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
     return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade, link)

@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from autograder.collect.collect import REPOSITORIES
-from autograder.collect.place import REPLACED, collected_of
+from autograder.collect.place import collected_of
 from autograder.course.config import CourseError
 from autograder.course.names import printable
-from autograder.course.paths import Course, is_folder_name
+from autograder.course.paths import REPLACED, Course, is_folder_name
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.history import read_lines
 from autograder.grading.gradebook.one_student import read_rows

@@ -84,5 +84,6 @@ def test_a_newer_hand_in_takes_the_place_of_an_older_one(course: Path, inbound: 
     assert "No newer submission" in collect(course, "--update")
     hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: notebook(course)})
     assert "Submission already exists" in collect(course)
-    assert "Updating submission" in collect(course, "--update")
+    assert "Collecting submission" in collect(course, "--update")
     assert collected(course)[f"{me}/{LESSON}/{NAME}"] == notebook(course)
+    assert collected(course)[f".replaced/{me}/{LESSON}/1/{NAME}"] == b"{}", "the older one is kept"

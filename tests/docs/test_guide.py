@@ -182,10 +182,10 @@ def test_every_option_of_the_configuration_exists() -> None:
     classes = (AssignLatePenalties, Exchange, LateSubmissionPlugin)
     traits = {f"{kind.__name__}.{name}" for kind in classes for name in kind.class_traits(config=True)}
     named = {name for code in SCRIPTS for name in re.findall(r"^c\.(\w+\.\w+) =", code, re.MULTILINE)}
-    assert named - traits == {"CourseDirectory.course_id", "Autograder.written_answers"}
+    assert named - traits == {"CourseDirectory.course_id", "Autograder.written_answers", "Autograder.counts"}
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     assert 'c.CourseDirectory.course_id = "transformer"' in config
-    assert "c.Autograder.written_answers = False" in config
+    assert "c.Autograder.written_answers = False" in config and 'c.Autograder.counts = "last"' in config
     assert block("get_config()").splitlines()[1] in config
 
 

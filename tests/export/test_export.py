@@ -33,6 +33,7 @@ from autograder.export import canvas, csv_columns, moodle
 from autograder.export.columns import Choices, columns_of
 from autograder.export.selection import Messages, select
 from autograder.grading import grade
+from autograder.grading.gradebook.counting import HandIn
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.results import Outcome, Result, Status
@@ -134,8 +135,28 @@ def test_plain_says_why_nothing_could_be_graded() -> None:
     waiting = GradedSubmission("ines", LESSON, {"check_double": 1.0}, to_review=frozenset({"check_double"}))
     rows = rows_of(csv_columns.grades_table(select(make_book(broken, waiting), [LESSON], "*")))
     by_student = {row[3]: row[12:] for row in rows}
-    assert by_student["s-ada"] == ["not gradable", "'=It is, a zip."]
-    assert by_student["ines"] == ["to be looked at", ""]
+    assert by_student["s-ada"] == ["not gradable", "'=It is, a zip.", ""]
+    assert by_student["ines"] == ["to be looked at", "", ""]
+
+
+def test_wide_has_a_row_for_each_student(tmp_path: Path) -> None:
+    """Points that count stand under the lesson with its maximum, a dash where nothing was handed in, then the total."""
+    config = Config()
+    config.CourseDirectory.root = str(tmp_path)
+    (tmp_path / "submitted" / "bob" / LESSON).mkdir(parents=True)
+    head, *rows = rows_of(csv_columns.wide_table(select(replace(BOOK, course=Course(config)), [], "*")))
+    assert head == ["student_id", "last_name", "first_name", "email", f"{LESSON} (4)", f"{SECOND} (5)", "total (9)"]
+    points = {row[0]: row[4:] for row in rows}
+    assert points["s-ada"] == ["4", "–", "4"] and points["ines"] == ["2.75", "–", "2.75"]
+    assert points["zoe"] == ["–", "–", "0"] and points["bob"] == ["not graded yet", "–", "0"]
+    assert list(points) == sorted(BOOK.students) and rows[-1][1:3] == [ABSENT.last_name, "Zoë"]
+
+
+def test_what_does_not_count_is_named() -> None:
+    """Beside what counts stands when the others were handed in, and what their checks came to."""
+    other = HandIn("d", datetime(2026, 3, 2, 9, 30), Result("s-ada", LESSON, checks=(PASSED, FAILED)))
+    rows = rows_of(csv_columns.grades_table(select(make_book(replace(RIGHT, others=[other])), [LESSON], "s-ada")))
+    assert (rows[0][-1], rows[1][-1]) == ("not_counted", "2026-03-02 09:30:00: 3")
 
 
 def test_names_survive_a_round_trip() -> None:
@@ -506,6 +527,8 @@ def test_command_writes_every_form(course: Path, capsys: pytest.CaptureFixture[s
     assert states["s-ada"][:2] == ["4", "4"] and states["s-ada"][3] == "graded"
     assert states["bob"][0] == "0" and states["bob"][3] == "not gradable" and "is cut off" in states["bob"][4]
     assert states["zoe"][3] == "not handed in"
+    assert cli.main(["export", "csv", "--wide", "--output", "wide.csv"]) == 0
+    assert {row[0]: row[4:] for row in rows_of((course / "wide.csv").read_bytes())}["s-ada"] == ["4", "4"]
     capsys.readouterr()
     assert cli.main(["export", "canvas", "from_canvas.csv"]) == 1
     out = capsys.readouterr()

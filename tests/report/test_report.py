@@ -26,6 +26,7 @@ from autograder.cli import main
 from autograder.course.config import CourseError
 from autograder.course.release import release
 from autograder.demo.sample_class import open_gradebook
+from autograder.grading.gradebook.counting import HandIn
 from autograder.grading.gradebook.history import Reason
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, read_gradebook
@@ -230,13 +231,13 @@ def test_marks_at_points_are_explained(empty: GradebookSnapshot) -> None:
     submissions = [
         graded("ada", BOTH_RIGHT, by_hand=frozenset({"check_double"}), extra={"check_double": 0.5}),
         graded("bob", BOTH_RIGHT, penalty=1.5, to_review=frozenset({"check_double"})),
-        graded("cem", reason="The file is empty."),
+        graded("cem", reason="The file is empty.", others=(HandIn("d", None, Result("cem", LESSON)),)),
     ]
     page = page_of(filled(empty, *submissions), [Pending("dee", LESSON), AGAIN])
     assert [row[:2] for row in rows(page, "sortable")] == [
-        ["ada", "4 heo"],
+        ["ada", "4 heu"],
         ["bob", "2.5 p?"],
-        ["cem", "0 n"],
+        ["cem", "0 on"],
         ["dee", "– w"],
     ]
     caption = page.select_one("table.sortable caption").get_text()
@@ -779,6 +780,10 @@ def test_when_it_was_handed_in_and_what_is_provisional(empty: GradebookSnapshot)
     when = datetime(2030, 1, 2, 18, 5)
     waits = graded("bob", CLASS["bob"], submitted=when, to_review=frozenset({"check_double"}))
     text = words_of(page_of_student(filled(empty, waits), "bob"))
+    counts = graded("bob", CLASS["bob"], submitted=when, others=(HandIn("d", None, Result("bob", LESSON)),))
+    assert "counts, and not another one, whose checks came to 0 points." in words_of(
+        page_of_student(filled(empty, counts), "bob")
+    )
     assert "Handed in 2 January 2030, 18:05 UTC." in text and "These points are provisional" in text
     assert "0 of 1 passed; provisional" in text and text.count("waits for a person") == 1
     bad = page_of_student(filled(empty, graded("bob", reason="It is empty.", submitted=when)), "bob")

@@ -99,6 +99,43 @@ def test_the_table_counts_and_names(term: Path, monkeypatch: pytest.MonkeyPatch)
     ]
 
 
+@pytest.mark.parametrize(
+    ("who", "reached", "unreached"),
+    [
+        ("nothing", "Gil <gil@uni.example>", "hal"),
+        ("not-gradable", '"Berg, Cem \\"C.\\"" <cem@uni.example>', ""),
+        ("below-75", '"Berg, Cem \\"C.\\"" <cem@uni.example>', ""),
+        ("below 100%", 'Ada Lovelace <ada@uni.example>, "Berg, Cem \\"C.\\"" <cem@uni.example>', "bob, eve, fay"),
+        ("below-0", "", "Nobody"),
+    ],
+)
+def test_whom_to_write_to(
+    term: Path, capsys: pytest.CaptureFixture[str], who: str, reached: str, unreached: str
+) -> None:
+    """One line for a mail program, and on standard error whoever has no address that is one."""
+    with open_gradebook(term) as gradebook:
+        for student, email in (("ada", "ada@uni.example"), ("gil", "gil@uni.example"), ("bob", "b@x, eve@x")):
+            gradebook.update_or_create_student(student, email=email)
+        gradebook.update_or_create_student("cem", first_name="Berg,", last_name='Cem "C."', email="cem@uni.example")
+        gradebook.add_student("hal")
+    assert cli.main(["status", LESSON, "--addresses", who]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{reached}\n" * bool(reached)
+    assert (said.err.removeprefix("Without an e-mail address in the gradebook: ") or ".\n") == f"{unreached}.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [([LESSON, "--addresses", "all"], "not-gradable or below-50"), (["--addresses", "nothing"], "Name")],
+)
+def test_nobody_in_particular_gets_no_mail(
+    term: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    """Without a lesson, or with another word, it ends with 2 and a sentence."""
+    assert cli.main(["status", *words]) == 2
+    assert says in capsys.readouterr().err
+
+
 def test_what_is_announced_is_what_is_graded(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The next run grades those who wait or have changed, and then nothing is left."""
     grade_all(term)

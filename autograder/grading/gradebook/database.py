@@ -1,4 +1,4 @@
-"""The gradebook's database, nbgrader's and a table of our own: SQLite or PostgreSQL, to write or to read."""
+"""The gradebook's database, nbgrader's and two tables of our own: SQLite or PostgreSQL, to write or to read."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ ADVISORY_KEY = 0x6175746F67726164  # "autograd"; PostgreSQL's locks have numbers
 IN_USE = "Another `autograder` command{} is writing to the gradebook at {}. Wait until it has ended, then try again."
 RELEASE = "Run `autograder release`, then try again."
 
-# A MetaData of its own: nbgrader neither makes nor upgrades this table. No foreign keys: they would keep nbgrader from
-# removing a student. A row counts as long as nbgrader has the submission that it names.
+# A MetaData of its own: nbgrader neither makes nor upgrades these tables. No foreign keys: they would keep nbgrader
+# from removing a student. A row counts as long as nbgrader has the submission that it names.
 RESULTS = Table(
     "autograder_result",
     MetaData(),
@@ -52,6 +52,18 @@ RESULTS = Table(
     Column("notebook_sha256", String(64), nullable=False),
     Column("recorded", DateTime, nullable=False),
     Column("result", Text, nullable=False),  # JSON in ASCII, which every database takes whatever a student wrote
+)
+# The results of hand-ins that do not count.
+OTHERS = Table(
+    "autograder_other_result",
+    RESULTS.metadata,
+    Column("submission_id", String(32), primary_key=True),
+    Column("recorded", DateTime, primary_key=True),
+    Column("lesson", String(128), nullable=False),
+    Column("student", String(128), nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("submitted", DateTime),
+    Column("result", Text, nullable=False),
 )
 
 
@@ -83,7 +95,7 @@ class Gradebook:
                     stack.enter_context(_only_one(self.where))
                 connection = stack.enter_context(closing(_engine(self._url, self.where, writing=True).connect()))
                 _check_schema(connection, self.where)
-                RESULTS.create(connection, checkfirst=True)
+                RESULTS.metadata.create_all(connection)
                 connection.commit()
             yield connection
 

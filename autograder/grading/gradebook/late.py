@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -40,17 +40,28 @@ class LateRule:
         self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
     ) -> float | None:
         """Return what is taken off the points that a submission has now."""
-        if submission.timestamp is None or lesson.duedate is None:
-            return None
-        late = submission.timestamp - (lesson.duedate + (submission.extension or timedelta()))
+        score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
+        return self.taken_off(lesson, submission, submission.timestamp, score)
+
+    def taken_off(
+        self, lesson: GradebookLesson, submission: SubmittedAssignment, handed_in: datetime | None, score: float
+    ) -> float | None:
+        """Return what is taken off these points of a hand-in of this time; None where it is in time."""
+        late = lateness(lesson, submission, handed_in)
         if late <= timedelta():
             return None
-        score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
         plugin = self._penalties.plugin_inst
         penalty: float | None = plugin.late_submission_penalty(submission.student_id, score, late.total_seconds())
         if penalty is not None:
             penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
         return penalty
+
+
+def lateness(lesson: GradebookLesson, submission: SubmittedAssignment, handed_in: datetime | None) -> timedelta:
+    """Return how much later than due for this student a hand-in came; nothing where that is not known."""
+    if handed_in is None or lesson.duedate is None:
+        return timedelta()
+    return handed_in - (lesson.duedate + (submission.extension or timedelta()))
 
 
 class PenaltyChange(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
-from autograder.grading.gradebook.database import RESULTS
+from autograder.grading.gradebook.database import OTHERS, RESULTS
 
 # Where a row names another by an id that says nothing: the column, what it names, and what to call that.
 NAMED: dict[str, tuple[str, Any, str]] = {
@@ -31,7 +31,7 @@ def read_rows(connection: Connection, student: str) -> dict[str, list[dict[str, 
             query = query.add_columns(names.c.name.label(label)).join(names, names.c.id == table.c[column])
         if found := [dict(row) for row in connection.execute(query).mappings()]:
             rows[table.name] = found
-    for row in rows.get(RESULTS.name, ()):
+    for row in (*rows.get(OTHERS.name, ()), *rows.get(RESULTS.name, ())):
         with suppress(ValueError):
             row["result"] = json.loads(row["result"])
     return rows
@@ -56,9 +56,11 @@ def _tables(connection: Connection, student: str) -> dict[Table, ColumnElement[b
         Comment.__table__: Comment.notebook_id.in_(notebooks),
         SubmittedNotebook.__table__: SubmittedNotebook.assignment_id.in_(submissions),
         SubmittedAssignment.__table__: SubmittedAssignment.student_id == student,
+        OTHERS: OTHERS.c.student == student,
         RESULTS: RESULTS.c.student == student,
         Student.__table__: Student.id == student,
     }
-    if not connection.dialect.has_table(connection, RESULTS.name):  # made by the first `autograder grade`
-        del tables[RESULTS]
+    for ours in (OTHERS, RESULTS):
+        if not connection.dialect.has_table(connection, ours.name):  # made by the first `autograder grade`
+            del tables[ours]
     return tables

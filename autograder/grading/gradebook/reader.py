@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from sqlalchemy import Connection, Row, func, select
 from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
+from autograder.grading.gradebook.counting import HandIn, Rule, read_others, rule_of
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
 from autograder.grading.results import Outcome, Result
@@ -72,6 +73,7 @@ class GradedSubmission:
         comments: answer → what somebody wrote about it by hand.
         notebook_sha256: of the graded notebook, as we left it; "" where there is no `result`.
         digest: of what was graded, as `Job.digest` computes it; "" where there is no `result`.
+        others: the student's hand-ins for the lesson that do not count, the oldest record first.
     """
 
     student: str
@@ -87,6 +89,7 @@ class GradedSubmission:
     comments: Mapping[str, str] = field(default_factory=dict)
     notebook_sha256: str = ""
     digest: str = ""
+    others: Sequence[HandIn] = ()
 
     @cached_property
     def raw_score(self) -> float:
@@ -170,7 +173,7 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
         students, rows, extensions = (
             read_students(connection),
-            _SubmissionRows.read(connection),
+            _SubmissionRows.read(connection, rule_of(course.config)),
             _extensions(connection),
         )
     # Put together while nobody waits for the gradebook.
@@ -213,10 +216,11 @@ class _SubmissionRows:
     grades: Sequence[AnyRow]
     comments: Sequence[AnyRow]
     results: Sequence[AnyRow]
+    others: Mapping[str, Sequence[HandIn]]
 
     @classmethod
-    def read(cls, connection: Connection) -> _SubmissionRows:
-        """Read it in four queries, however many students there are."""
+    def read(cls, connection: Connection, rule: Rule) -> _SubmissionRows:
+        """Read it in five queries, however many students there are."""
         base = BaseCell.__table__
         of_submission = SubmittedAssignment.id, SubmittedAssignment.student_id, SubmittedAssignment.timestamp
         lesson = Assignment.name.label("lesson")
@@ -247,7 +251,10 @@ class _SubmissionRows:
             ours = RESULTS.c
             columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
             results = connection.execute(select(*columns)).all()
-        return cls(submissions, grades, comments, results)
+        others: dict[str, list[HandIn]] = {}
+        for owner, other in read_others(connection) if rule is not Rule.LAST else ():
+            others.setdefault(owner, []).append(other)
+        return cls(submissions, grades, comments, results, others)
 
     def graded(self) -> dict[tuple[str, str], GradedSubmission]:
         """Put together what belongs to one submission."""
@@ -260,7 +267,10 @@ class _SubmissionRows:
                 comments_of[row.submission_id][row.answer] = row.manual_comment
         recorded = {row.submission_id: row for row in self.results}
         return {
-            (row.student_id, row.lesson): _graded(row, grades_of[row.id], comments_of[row.id], recorded.get(row.id))
+            (row.student_id, row.lesson): replace(
+                _graded(row, grades_of[row.id], comments_of[row.id], recorded.get(row.id)),
+                others=self.others.get(row.id, ()),
+            )
             for row in self.submissions
         }
 

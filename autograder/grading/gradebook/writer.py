@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -30,7 +30,18 @@ from sqlalchemy.orm import Session, load_only
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.paths import Course
 from autograder.course.written import asked
-from autograder.grading.gradebook.database import RESULTS, Gradebook, explained
+from autograder.grading.gradebook.counting import (
+    Contest,
+    HandIn,
+    are_rivals,
+    forget_others,
+    hand_in_of,
+    read_others,
+    row_of,
+    rule_of,
+    set_aside,
+)
+from autograder.grading.gradebook.database import OTHERS, RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of, recompute
@@ -71,7 +82,7 @@ class Recorder:
         """
         self._course = Course.at(root)
         self._autograde = Autograde(coursedir=self._course.directory, config=self._course.config)
-        self._late = LateRule(self._course.config)
+        self._late, self._rule = LateRule(self._course.config), rule_of(self._course.config)
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []
@@ -100,8 +111,8 @@ class Recorder:
         )
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
-            removed = RESULTS.c.submission_id.not_in(select(SubmittedAssignment.id))
-            session.execute(delete(RESULTS).where(removed))  # of students whom nbgrader has removed since
+            for table in (RESULTS, OTHERS):  # of students whom nbgrader has removed since
+                session.execute(delete(table).where(table.c.submission_id.not_in(select(SubmittedAssignment.id))))
             rows = session.execute(
                 select(*ours)
                 .join(SubmittedAssignment, SubmittedAssignment.id == RESULTS.c.submission_id)
@@ -133,8 +144,11 @@ class Recorder:
         submitted: Path | None,
         timestamp: datetime | None,
         forced: bool = False,
+        hand_ins: Sequence[str] = (),
     ) -> Result:
         """Write one result: folder, scores and the result itself, all of it durable on return.
+
+        Where another hand-in counts, its folder and scores stay, and this result is kept beside it.
 
         Args:
             result: With its graded notebook; without one, a page with the reason takes its place.
@@ -142,9 +156,10 @@ class Recorder:
             submitted: The folder of the submission, whose other files nbgrader keeps beside the graded notebook.
             timestamp: When it was handed in; None leaves what the gradebook has.
             forced: Whether it would have been graded had nothing changed.
+            hand_ins: The student's for this lesson that may count, as `hand_in_of` names them, the oldest first.
 
         Returns:
-            the result as it is recorded, with a note on files that were left out.
+            the result as it is recorded, with a note on files that were left out, or that another hand-in counts.
 
         Raises:
             CourseError: With nothing in the gradebook changed.
@@ -155,8 +170,18 @@ class Recorder:
             notebook = from_dict(json.loads(result.notebook)) if result.notebook else _page(result.reason)
             lesson.require_fit(result, notebook)
             submission, submitted_notebook = self._find_or_add(session, lesson, result.student)
-            if timestamp is not None:
-                submission.timestamp = parse_utc(timestamp)
+            standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
+            new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
+            now = datetime.now(UTC).replace(tzinfo=None)
+            forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})
+            if standing and are_rivals(standing.digest, digest, hand_ins):
+                contest = Contest(session, lesson, submission, submitted_notebook, self._late)
+                if not contest.is_won_by(new, standing.digest, hand_ins, self._rule):
+                    set_aside(session, row_of(new, submission.id, now), new.submitted)
+                    return replace(result, notes=(*result.notes, _not_counted(submission)))
+                set_aside(session, standing._asdict(), submission.timestamp)
+            if new.submitted is not None:
+                submission.timestamp = new.submitted
             unanswered = lesson.unanswered(notebook)
             _write_grades(session, lesson, result, submitted_notebook, unanswered)
             _write_comments(session, lesson, submitted_notebook, unanswered)
@@ -169,14 +194,34 @@ class Recorder:
             data = _to_bytes(notebook)
             if left_out := self._write_folder(result, data, submitted):
                 result = replace(result, notes=(*result.notes, Note(NoteKind.FILES_LEFT_OUT, left_out)))
-            now = datetime.now(UTC).replace(tzinfo=None)
-            replaced = _write_result(session, replace(result, notebook=""), digest, submission.id, data, now)
-            if replaced is not None:
-                regrade = Regrade.of(result, digest, now, replaced, forced=forced)
+                new = new._replace(result=replace(result, notebook=""))
+            session.execute(delete(RESULTS).where(RESULTS.c.lesson == lesson.name, RESULTS.c.student == result.student))
+            row = row_of(new, submission.id, now) | {"notebook_sha256": hashlib.sha256(data).hexdigest()}
+            session.execute(insert(RESULTS).values(row))
+            regrade = standing and Regrade.of(result, digest, now, standing._asdict(), forced=forced)
+            if regrade:
                 append(self._gradebook.history, regrade)
-        if replaced is not None:
+        if regrade:
             self.regraded.append(regrade)
         return result
+
+    def others(self, lesson: str) -> dict[tuple[str, str], HandIn]:
+        """Return by student and digest the hand-ins for a lesson whose results do not count."""
+        with self._transaction() as session:
+            others = [other for _, other in read_others(session.connection()) if other.result.lesson == lesson]
+        return {(other.result.student, other.digest): other for other in others}
+
+    def would_count(self, new: HandIn, hand_ins: Sequence[str]) -> bool:
+        """Whether a hand-in of somebody whose points are recorded would count, rather than the one that does."""
+        with self._transaction() as session:
+            lesson = read_lesson(session.connection(), new.result.lesson)
+            submission, notebook = self._find_or_add(session, lesson, new.result.student)
+            standing = session.scalar(select(RESULTS.c.digest).where(RESULTS.c.submission_id == submission.id))
+            if standing is None or not are_rivals(standing, new.digest, hand_ins):
+                return True
+            return Contest(session, lesson, submission, notebook, self._late).is_won_by(
+                new, standing, hand_ins, self._rule
+            )
 
     def recompute_penalties(self, lesson: str) -> list[PenaltyChange]:
         """Compute anew what is taken off for being late, by today's due date, extensions, rule and points."""
@@ -259,25 +304,14 @@ def _write_comments(
         comment.auto_comment = "No response." if answer in unanswered else None
 
 
-def _write_result(
-    session: Session, result: Result, digest: str, submission: str, notebook: bytes, now: datetime
-) -> dict[str, Any] | None:
-    """Write the row of our own table, and return the one of this submission that it replaces, if any."""
-    of_submission = (RESULTS.c.lesson == result.lesson) & (RESULTS.c.student == result.student)
-    of_same = select(RESULTS).where(of_submission, RESULTS.c.submission_id == submission)
-    replaced = session.execute(of_same).first()
-    session.execute(delete(RESULTS).where(of_submission))
-    row = {
-        "lesson": result.lesson,
-        "student": result.student,
-        "submission_id": submission,
-        "digest": digest,
-        "notebook_sha256": hashlib.sha256(notebook).hexdigest(),
-        "recorded": now,
-        "result": json.dumps(result.to_json()),
-    }
-    session.execute(insert(RESULTS).values(row))
-    return replaced._asdict() if replaced else None
+def _not_counted(submission: SubmittedAssignment) -> Note:
+    time = f"the one of {submission.timestamp:%Y-%m-%d %H:%M} UTC" if submission.timestamp else "another one"
+    return Note(NoteKind.NOT_COUNTED, f"This hand-in does not count; {time} does.")
+
+
+def _naive(timestamp: datetime | None) -> datetime | None:
+    found: datetime | None = None if timestamp is None else parse_utc(timestamp)
+    return found
 
 
 def _page(reason: str) -> NotebookNode:

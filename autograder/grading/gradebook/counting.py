@@ -1,0 +1,172 @@
+"""Which of a student's hand-ins counts, where several are kept: the last, the last in time, or the best.
+
+The others keep their results in a table of our own, so that none of them is graded twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook
+from nbgrader.utils import parse_utc
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.orm import Session
+from traitlets.config import Config
+
+from autograder.course.config import CourseError
+from autograder.course.paths import Course
+from autograder.grading.gradebook.database import OTHERS
+from autograder.grading.gradebook.late import LateRule, grades_of, lateness
+from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.results import Result
+
+
+class Rule(StrEnum):
+    """Which hand-in counts."""
+
+    LAST = "last"
+    LAST_IN_TIME = "last_in_time"
+    BEST = "best"
+
+
+class Attempt(NamedTuple):
+    """A hand-in, as far as it matters for what counts; its points are those left when it is late."""
+
+    points: float
+    in_time: bool
+
+
+class HandIn(NamedTuple):
+    """A hand-in that was graded.
+
+    Attributes:
+        digest: of what was graded.
+        submitted: when it was handed in, in UTC; None where nobody knows.
+    """
+
+    digest: str
+    submitted: datetime | None
+    result: Result
+
+
+def rule_of(config: Config) -> Rule:
+    """Read the rule of a course; without one, the last hand-in counts.
+
+    Raises:
+        CourseError: there is no such rule.
+    """
+    given = config.get("Autograder", {}).get("counts", Rule.LAST)
+    if given not in list(Rule):
+        names = ", ".join(f'"{rule}"' for rule in Rule)
+        raise CourseError(f"c.Autograder.counts is {given!r} in nbgrader_config.py. Make it one of {names}.")
+    return Rule(given)
+
+
+def which_counts(rule: Rule, attempts: Sequence[Attempt]) -> int:
+    """Return the place of the hand-in that counts among some, the oldest first; of equally good ones the first."""
+    last = len(attempts) - 1
+    if rule is Rule.BEST:
+        return max(range(len(attempts)), key=lambda place: attempts[place].points)
+    if rule is Rule.LAST_IN_TIME:
+        return max((place for place, attempt in enumerate(attempts) if attempt.in_time), default=last)
+    return last
+
+
+def hand_ins(course: Course, student: str, lesson: str) -> list[Path]:
+    """Return the folders of the hand-ins that may count, the oldest first."""
+    last = course.submitted(student, lesson)
+    if rule_of(course.config) is Rule.LAST:
+        return [last]
+    earlier = (path for path in course.replaced(student, lesson).glob("*") if path.name.isdecimal())
+    return [*sorted(earlier, key=lambda path: int(path.name)), last]
+
+
+def hand_in_of(digest: str) -> str:
+    """Return the part of a digest that tells hand-ins apart."""
+    return digest.rpartition("-")[2]
+
+
+def are_rivals(standing: str, new: str, hand_ins: Collection[str]) -> bool:
+    """Whether two digests are of two hand-ins that may both count; what is no longer kept, or is the same, may not."""
+    pair = {hand_in_of(standing), hand_in_of(new)}
+    return len(pair) == 2 and pair <= {*hand_ins}
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The hand-in whose points the gradebook has, against another one of the same student."""
+
+    session: Session
+    lesson: GradebookLesson
+    submission: SubmittedAssignment
+    notebook: SubmittedNotebook
+    late: LateRule
+
+    def is_won_by(self, new: HandIn, standing: str, hand_ins: Sequence[str], rule: Rule) -> bool:
+        """Whether the other one counts, by its points with those by hand and extra credit, which stay for either.
+
+        Args:
+            standing: the digest of the one whose points the gradebook has.
+            hand_ins: the parts of digests that tell hand-ins apart, the oldest first.
+        """
+        grades = list(self.session.scalars(select(Grade).where(grades_of(self.lesson, self.notebook))))
+        check_of, earned = {cell: check for check, cell in self.lesson.checks.items()}, new.result.earned
+        by_new = (
+            earned.get(check_of[grade.cell_id], 0.0) if grade.manual_score is None else grade.manual_score
+            for grade in grades
+        )
+        extra = sum(grade.extra_credit or 0.0 for grade in grades)
+        handed_in = None if new.submitted is None else parse_utc(new.submitted)
+        attempts = {
+            hand_in_of(standing): self._attempt(self.submission.timestamp, sum(grade.score for grade in grades)),
+            hand_in_of(new.digest): self._attempt(handed_in, sum(by_new) + extra),
+        }
+        ordered = sorted(attempts, key=hand_ins.index)
+        return ordered[which_counts(rule, [attempts[one] for one in ordered])] == hand_in_of(new.digest)
+
+    def _attempt(self, handed_in: datetime | None, score: float) -> Attempt:
+        penalty = self.late.taken_off(self.lesson, self.submission, handed_in, score) or 0.0
+        in_time = lateness(self.lesson, self.submission, handed_in) <= timedelta()
+        return Attempt(max(0.0, score - penalty), in_time)
+
+
+def read_others(connection: Connection) -> Iterator[tuple[str, HandIn]]:
+    """Yield the hand-ins that do not count, the oldest record first, each with the id of its submission."""
+    if not connection.dialect.has_table(connection, OTHERS.name):  # made by the first `autograder grade`
+        return
+    for row in connection.execute(select(OTHERS).order_by(OTHERS.c.recorded)):
+        try:
+            yield row.submission_id, HandIn(row.digest, row.submitted, Result.from_json(json.loads(row.result)))
+        except ValueError:
+            continue  # of a version that recorded something else: to be graded again
+
+
+def set_aside(session: Session, row: Mapping[str, Any], submitted: datetime | None) -> None:
+    """Keep a result that does not count, given as a row of the table of those that do."""
+    columns = {column.name: row[column.name] for column in OTHERS.c if column.name in row}
+    session.execute(insert(OTHERS).values(columns | {"submitted": submitted}))
+
+
+def forget_others(session: Session, submission: str, *, but: Collection[str]) -> None:
+    """Remove what is kept of the hand-ins of a submission, except these."""
+    rows = session.execute(select(OTHERS.c.digest).where(OTHERS.c.submission_id == submission)).all()
+    gone = [row.digest for row in rows if hand_in_of(row.digest) not in but]
+    session.execute(delete(OTHERS).where(OTHERS.c.submission_id == submission, OTHERS.c.digest.in_(gone)))
+
+
+def row_of(new: HandIn, submission: str, now: datetime) -> dict[str, Any]:
+    """Make a row of our own tables."""
+    return {
+        "lesson": new.result.lesson,
+        "student": new.result.student,
+        "submission_id": submission,
+        "digest": new.digest,
+        "recorded": now,
+        "result": json.dumps(new.result.to_json()),
+    }

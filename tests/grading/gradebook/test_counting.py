@@ -1,0 +1,224 @@
+"""Of several hand-ins the one counts that the course's rule names; of the others nothing is lost."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate, small_result
+
+from autograder.course.config import CourseError
+from autograder.course.paths import Course
+from autograder.course.release import release
+from autograder.demo.sample_class import open_gradebook
+from autograder.grading.grade import grade
+from autograder.grading.gradebook.counting import Attempt, Rule, which_counts
+from autograder.grading.gradebook.history import read_history
+from autograder.grading.gradebook.reader import GradedSubmission, read_gradebook
+from autograder.grading.options import GradeOptions
+from autograder.grading.results import Outcome, Result, Status
+from autograder.report.status import lesson_status
+
+POINTS = {"check_double": 3, "check_double_text": 1}
+EARLY, LATE = "2030-01-01 12:00 UTC", "2030-01-03 12:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("rule", "attempts", "counts"),
+    [
+        (Rule.LAST, [(4, True), (1, False)], 1),
+        (Rule.BEST, [(1, True), (4, False), (3, True)], 1),
+        (Rule.BEST, [(4, True), (4, True)], 0),
+        (Rule.LAST_IN_TIME, [(4, True), (1, True), (4, False)], 1),
+        (Rule.LAST_IN_TIME, [(4, False), (1, False)], 1),
+        *((rule, [(0, False)], 0) for rule in Rule),
+    ],
+)
+def test_the_rule_names_one(rule: Rule, attempts: list[tuple[float, bool]], counts: int) -> None:
+    """The last; the best, of equals the first; the last in time, or where none is, the last."""
+    assert which_counts(rule, [Attempt(*one) for one in attempts]) == counts
+
+
+class Marker(Pretender):
+    """A warm process by which a hand-in passes the checks that are named in its metadata, less what is taken."""
+
+    taken: frozenset[str] = frozenset()
+
+    def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, *_: object) -> Result:
+        passed = set(json.loads(submitted)["metadata"]["passes"]) - self.taken
+        status = {True: Status.PASSED, False: Status.FAILED}
+        checks = tuple(Outcome(check, points, status[check in passed]) for check, points in POINTS.items())
+        return small_result(self._course, student, checks=checks)
+
+
+def come(course: Path, *passes: str, time: str = "") -> None:
+    """Let ada hand in once more, as `collect` puts it: what was there before is kept."""
+    folder = Course.at(course).submitted("ada", LESSON)
+    if folder.exists():
+        earlier = Course.at(course).replaced("ada", LESSON)
+        earlier.mkdir(parents=True, exist_ok=True)
+        folder.rename(earlier / str(len(list(earlier.iterdir())) + 1))
+    hand_in(course, "ada")
+    path = folder / f"{LESSON}.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["metadata"]["passes"] = passes
+    path.write_text(json.dumps(notebook))
+    if time:
+        handed_in_at(course, "ada", time)
+
+
+def run(course: Path, warm: Pretender | None = None, **options: bool) -> str:
+    """Grade what is to be graded, and return what is printed."""
+    out = io.StringIO()
+    assert grade(course, GradeOptions(**options), Console(file=out, width=200), warm=warm or Marker(course)) == 0
+    return out.getvalue()
+
+
+def counted(course: Path) -> GradedSubmission:
+    """What the gradebook has of ada, whose graded notebook is in its place."""
+    book = read_gradebook(course)
+    assert lesson_status(book, book.lessons[LESSON]).changed == ()
+    return book.graded["ada", LESSON]
+
+
+@pytest.mark.parametrize(
+    ("rule", "points"), [("", 1), ('c.Autograder.counts = "last"', 1), ('c.Autograder.counts = "best"', 4)]
+)
+def test_the_last_counts_unless_the_course_says_the_best(course: Path, rule: str, points: float) -> None:
+    """A worse hand-in takes the place of a better one, or is kept beside it and graded once."""
+    configure(course, rule)
+    come(course, *POINTS, time=EARLY)
+    run(course)
+    come(course, "check_double_text", time=LATE)
+    if points == 4:
+        assert "would be recorded again" not in run(course, dry_run=True)
+    printed = run(course)
+    assert ("does not count; the one of 2030-01-01 12:00 UTC does" in printed) == (points == 4)
+    one = counted(course)
+    assert one.score == points and [other.result.score for other in one.others] == [1] * (points == 4)
+    assert len(read_history(course)) == (points == 1)
+    assert "✓ 0 graded" in run(course), "what does not count is known"
+
+
+def test_a_better_one_takes_its_place(course: Path) -> None:
+    """Points, time and notebook become its own; what was better before is kept, and comes back if it is again."""
+    configure(course, 'c.Autograder.counts = "best"')
+    for passes, time in ((["check_double_text"], EARLY), (["check_double"], LATE)):
+        come(course, *passes, time=time)
+        run(course)
+    one = counted(course)
+    assert one.score == 3 and f"{one.submitted:%d}" == "03" and [other.result.score for other in one.others] == [1]
+    worse = Marker(course)
+    worse.taken = frozenset({"check_double"})
+    run(course, worse, force=True)
+    one = counted(course)
+    assert one.score == 1 and f"{one.submitted:%d}" == "01" and [other.result.score for other in one.others] == [0]
+
+
+def test_grading_the_same_again_lowers_points(course: Path) -> None:
+    """What counts is its own rival never: a check that became stricter takes points off."""
+    configure(course, 'c.Autograder.counts = "best"')
+    come(course, *POINTS)
+    run(course)
+    worse = Marker(course)
+    worse.taken = frozenset({"check_double"})
+    run(course, worse, force=True)
+    assert counted(course).score == 1
+
+
+def test_another_lesson_grades_all_that_is_kept(course: Path) -> None:
+    """After a change in solutions/ the hand-ins are compared by what they come to since."""
+    configure(course, 'c.Autograder.counts = "best"')
+    for passes in (["check_double_text"], ["check_double"], []):
+        come(course, *passes)
+        run(course)
+    source = Course.at(course).source(LESSON)
+    source.write_text(source.read_text().replace("hidden_secret", "another_secret"))
+    release(course)
+    stricter = Marker(course)
+    stricter.taken = frozenset({"check_double"})
+    run(course, stricter)
+    one = counted(course)
+    assert one.score == 1 and sorted(other.result.score for other in one.others) == [0, 0]
+
+
+def test_what_is_late_is_compared_by_what_is_left_of_it(course: Path) -> None:
+    """The best is the best after what is taken off for being late; more time brings a late one back."""
+    set_duedate(course)
+    configure(course, 'c.Autograder.counts = "best"')
+    come(course, "check_double_text", time=EARLY)
+    run(course)
+    come(course, *POINTS, time=LATE)
+    run(course)
+    assert counted(course).score == 1
+    with open_gradebook(course) as gradebook:
+        gradebook.grant_extension(LESSON, "ada", days=2)
+    run(course)
+    assert counted(course).score == 4
+
+
+def test_the_last_in_time_counts(course: Path) -> None:
+    """By the student's own due date; the extension that makes another one the last in time is seen."""
+    set_duedate(course)
+    configure(course, 'c.Autograder.counts = "last_in_time"')
+    for passes, time in ((POINTS, EARLY), (["check_double"], EARLY), (["check_double_text"], LATE)):
+        come(course, *passes, time=time)
+    run(course)
+    assert counted(course).score == 3
+    with open_gradebook(course) as gradebook:
+        gradebook.grant_extension(LESSON, "ada", days=2)
+    run(course)
+    assert counted(course).score == 1
+
+
+def test_points_by_hand_stay_with_what_counts(course: Path) -> None:
+    """They count for either of two hand-ins, and wait for nobody where the other one does not count."""
+    configure(course, 'c.Autograder.counts = "best"')
+    come(course, "check_double")
+    run(course)
+    with open_gradebook(course) as gradebook:
+        by_hand = gradebook.find_grade("check_double_text", LESSON, LESSON, "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 0.5, False
+        gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Nearly."
+        gradebook.db.commit()
+    come(course, "check_double_text")
+    run(course)
+    one = counted(course)
+    assert one.score == 3.5 and not one.needs_review and one.comments == {"double": "Nearly."}
+
+
+def test_what_is_no_longer_kept_is_no_rival(course: Path) -> None:
+    """A time that somebody corrects in submitted/ counts, whatever it costs."""
+    set_duedate(course)
+    configure(course, 'c.Autograder.counts = "best"')
+    come(course, *POINTS, time=EARLY)
+    run(course)
+    handed_in_at(course, "ada", LATE)
+    run(course)
+    assert counted(course).score == 0
+
+
+def test_what_was_collected_before_the_rule_competes(course: Path) -> None:
+    """A course that turns to another rule grades what it has kept, and turns back."""
+    come(course, *POINTS)
+    run(course)
+    come(course)
+    run(course)
+    assert counted(course).score == 0
+    configure(course, 'c.Autograder.counts = "best"')
+    run(course)
+    assert counted(course).score == 4
+    configure(course, 'c.Autograder.counts = "last"')
+    run(course)
+    one = counted(course)
+    assert one.score == 0 and not one.others
+
+
+def test_an_unknown_rule_is_told(course: Path) -> None:
+    """It says what there is."""
+    configure(course, 'c.Autograder.counts = "first"')
+    with pytest.raises(CourseError, match=r'is \'first\' .* Make it one of "last", "last_in_time", "best"'):
+        run(course)
