@@ -15,15 +15,17 @@ SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 # Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 NBVAL    := --nbval
+STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `make lessons STEPS=` has them take all
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test lessons all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
 	@echo "make test        run every test, in three quarters of an hour on two cores"
+	@echo "make lessons     run every cell of the lessons; STEPS= for trainings of full length"
 	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"
 	@echo "make doctor      try what the sandbox of grading promises on this machine"
@@ -56,10 +58,14 @@ lab: $(READY)
 	fi; \
 	exec $(BIN)/jupyter lab $$as_root $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
-test: lint all-tests
+test: lint lessons all-tests
+
+# Every cell of the lessons, against its stored output.
+lessons: $(READY)
+	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions
 
 all-tests: $(READY) server browser hub
-	$(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions tests
+	$(BIN)/python -m pytest $(PARALLEL) --durations 25 tests
 
 # Two processes; with the same seed and number the same cases come again.
 fuzz: SEED := $(SEED)

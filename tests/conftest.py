@@ -31,9 +31,6 @@ LONGEST = (
     "tests/tools/",
     "tests/grading/",
     "tests/fuzz/",
-    "solutions/08",
-    "solutions/06",
-    "solutions/07",
     "tests/export/",
 )
 

@@ -209,44 +209,7 @@ READING_SECRETS = [
     """),
 ]
 
-# The finished parts of the course are there to be called, where no exercise asks for them; their sources are not.
-PARTS_SEEN = ("a source was read:",)
 READING_SECRETS += [
-    Attack(
-        "the sources of the finished parts, of the generated checks and of known mistakes, in every way there is",
-        secret=PARTS_SEEN,
-        targets=("autograder.parts.attention.causal_mask", "autograder.generated.attention"),
-    ).submits("""
-        import importlib.resources, importlib.util, inspect, linecache, os, pkgutil, tokenize
-
-        from autograder.generated import attention as cases
-        from autograder.mistakes import attention as slips
-
-        for module in (parts.attention, cases, slips, parts, mistakes):
-            name, path = module.__name__, module.__file__
-            ways = [
-                lambda: inspect.getsource(module), lambda: module.__loader__.get_source(name),
-                lambda: open(path).read(), lambda: open(module.__cached__, "rb").read(),
-                lambda: pkgutil.get_data(name, os.path.basename(path)), lambda: linecache.getlines(path)[0],
-                lambda: module.__loader__.get_data(path), lambda: tokenize.open(path).read(),
-                lambda: importlib.util.find_spec(name).loader.get_code(name).co_code,
-                lambda: importlib.resources.files(name.rpartition(".")[0]).joinpath("attention.py").read_text(),
-                lambda: os.listdir(os.path.dirname(path))[0], lambda: os.stat(path).st_size,
-                lambda: os.listdir(os.path.dirname(module.__cached__))[0],
-            ]
-            for number, way in enumerate(ways):
-                try:
-                    if way():
-                        print("a source was", "read:", number, name)
-                except Exception:
-                    pass
-    """),
-    Attack("a finished part is compiled anew from its source, under the student's name", cell="padding_mask").submits(
-        attend_one_query="import inspect\n\nexec(inspect.getsource(parts.attention), globals())",
-        padding_mask="import inspect\n\nexec(inspect.getsource(parts.padding_mask))",
-        causal_mask="import inspect\n\nexec(inspect.getsource(parts.causal_mask))",
-        decoder_mask="import inspect\n\nexec(inspect.getsource(parts.decoder_mask))",
-    ),
     Attack(
         "all that the judge sends is written down, and shown at the end",
         secret=(*HIDDEN, "HIDDEN TESTS", "every_size_works", "mask_and_dropout_work_together"),

@@ -13,8 +13,17 @@ from attacks import ATTACKS, KINDS
 from attacks.attack import Attack
 from attacks.ways import Attacked, Way, attacked
 
-# `make attacks` goes every way with every attack, as each user; here each attack goes one way as each of them …
+# `make attacks` goes every way with every attack, as each user; here each attack goes one way as an ordinary user, and
+# those that lean on the kernel, which knows who root is, another one as root …
 WHOLE_CLASS = {ROOT_USER: Way.CLUSTER, ORDINARY: Way.GRADE}
+OF_THE_KERNEL = "exhausted resources", "secrets read", "looking around", "out of the sandbox"
+TRIED = [
+    (attack.what, user)
+    for kind, attacks in KINDS.items()
+    for attack in attacks
+    for user in USERS
+    if user == ORDINARY or kind in OF_THE_KERNEL
+]
 # … and one of each kind goes the others.
 SAMPLE = [attacks[0] for attacks in KINDS.values()]
 OTHER_WAYS = [(way, user) for user in USERS for way in Way if way is not WHOLE_CLASS[user]]
@@ -58,15 +67,14 @@ def test_what_an_attack_reaches_for_is_there(target: str) -> None:
     pkgutil.resolve_name(target)
 
 
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("attack", [attack.what for attack in ATTACKS])
+@pytest.mark.parametrize(("attack", "user"), TRIED)
 def test_it_gains_nothing_and_learns_nothing(of_user: Class, user: str, attack: str) -> None:
     """No check gives more than it is worth, no secret and nothing active is in what students see, and it ends."""
     graded = of_user(user)
     assert graded.harms[attack] == [], graded.said
 
 
-@pytest.mark.parametrize(("attack", "user"), [(ATTACKS[0].what, user) for user in USERS])
+@pytest.mark.parametrize(("attack", "user"), [(KINDS[OF_THE_KERNEL[0]][0].what, user) for user in USERS])
 def test_all_else_is_as_if_nobody_had_attacked(of_user: Class, user: str, attack: str) -> None:
     """Honest submissions among the attacks have all their points, no file has changed, and no process is left."""
     require_whole(of_user(user))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.grading.sandbox.readable_paths import hidden_paths, names_of_python, readable_paths
+from autograder.grading.sandbox.readable_paths import names_of_python, readable_paths
 from autograder.grading.sandbox.syscalls import (
     LIBC,
     MNT_DETACH,
@@ -82,9 +82,6 @@ def enter(folder: Path, readable: tuple[Path, ...]) -> None:
             _mount(os.fsencode(path), root + path, None, MS_BIND | MS_REC)
     _mount(os.fsencode(own), root + _OWN_PROCESS, None, MS_BIND | MS_REC)
     os.symlink("self", root + own)
-    for path in map(os.fspath, hidden_paths()):
-        if os.path.isdir(root + path):  # not where this user could not look before
-            _mount(b"nothing", root + path, b"tmpfs", _FLAGS | MS_RDONLY, b"size=4k,nr_inodes=1")
     os.makedirs(root + root, exist_ok=True)
     os.chdir(root)
     succeed(LIBC.pivot_root(b".", b"."), "pivot_root")
@@ -131,4 +128,3 @@ def _parts(path: str) -> list[str]:
 def prepare(readable: Iterable[Path] = ()) -> None:
     """Find out now, once, what would otherwise be looked for in every process that is forked."""
     layout(tuple(readable))
-    hidden_paths()

@@ -24,7 +24,6 @@ SYSTEM_FILES = (
     *("/proc/filesystems", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu", "/sys/devices/system/node"),
     *(f"/proc/self/{name}" for name in ("cmdline", "maps", "smaps", "stat", "statm", "status", "cgroup")),
 )
-HIDDEN_PACKAGES = ("generated", "mistakes", "parts")  # the warm process has imported them
 PREFIX_PARTS = ("bin", "lib", "lib64", "share", "include", "ssl", "fonts", "etc/fonts", "pyvenv.cfg")
 
 
@@ -44,13 +43,6 @@ def python_paths() -> tuple[Path, ...]:
 def names_of_python() -> tuple[str, ...]:
     """Return the paths by which Python itself calls its installation; links may lead from them to `python_paths`."""
     return (sys.executable, sys.prefix, sys.base_prefix, *filter(os.path.isabs, sys.path))
-
-
-@functools.cache
-def hidden_paths() -> tuple[Path, ...]:
-    """Return the folders of this package whose sources nobody reads in the sandbox: they hold what answers come to."""
-    package = Path(autograder.__file__).resolve().parent
-    return tuple(package / name for name in HIDDEN_PACKAGES)
 
 
 @functools.cache

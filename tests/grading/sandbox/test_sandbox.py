@@ -28,11 +28,10 @@ from matplotlib.figure import Figure
 
 from autograder.grading.sandbox import landlock, limits, namespaces, private_root, seccomp, syscalls
 from autograder.grading.sandbox import probe as probe_module
-from autograder.grading.sandbox import readable_paths as readable_paths_module
 from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING
 from autograder.grading.sandbox.enter import Permissions, SandboxError, Step, enter
 from autograder.grading.sandbox.probe import Finding, Report, probe
-from autograder.grading.sandbox.readable_paths import exposed, hidden_paths, python_paths
+from autograder.grading.sandbox.readable_paths import exposed, python_paths
 from autograder.grading.sandbox.syscalls import KERNEL_VERSION, LIBC
 
 NOBODY = 65534
@@ -306,17 +305,6 @@ def test_links_in_a_circle_lead_nowhere(tmp_path):
     """A readable path that is a link to itself is left out."""
     (tmp_path / "circle").symlink_to("circle")
     assert not [path for path, _ in private_root.layout((tmp_path / "circle",)).shown if "circle" in path]
-
-
-def test_sources_of_finished_parts_are_hidden(place):
-    """What stands in for answers cannot be read from the package's files, all else of it can."""
-    package = REPOSITORY / "autograder"
-
-    def look():
-        hidden = [os.listdir(folder) for folder in hidden_paths() if os.path.isdir(package)]
-        return [hidden, (package / "check" / "__init__.py").exists()]
-
-    assert place.fork(look) == [[[]] * len(readable_paths_module.HIDDEN_PACKAGES), True]
 
 
 def test_what_is_permitted_is_read(place):
