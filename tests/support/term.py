@@ -67,6 +67,7 @@ MOODLE = TermLesson("02_repeating", "repeat", {"number": 5, "text": 2})
 FOLDER = TermLesson("03_mirroring", "mirror", {"number": 6, "text": 3})
 GITHUB = TermLesson("04_explaining", "explain", {"number": 4, "text": 1, "words": 2})
 LESSONS = (CANVAS, MOODLE, FOLDER, GITHUB)
+CANVAS_COLUMN = "01 Doubling (3002)"
 
 
 @dataclass(frozen=True)
@@ -311,10 +312,10 @@ def class_list(path: Path) -> None:
 
 
 def canvas_gradebook(path: Path) -> None:
-    """Write the gradebook that Canvas exports."""
-    rows = [[f"{who.last}, {who.first}", number_of(who), who.id, who.email, "A"] for who in CLASS]
-    points = ["    Points Possible", "", "", "", ""]
-    table(path, [["Student", "ID", "SIS User ID", "SIS Login ID", "Section"], points, *rows])
+    """Write the gradebook that Canvas exports; there one lesson has a column, called as people write it."""
+    rows = [[f"{who.last}, {who.first}", number_of(who), who.id, who.email, "A", ""] for who in CLASS]
+    points = ["    Points Possible", "", "", "", "", f"{sum(CANVAS.points.values()):.2f}"]
+    table(path, [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", CANVAS_COLUMN], points, *rows])
 
 
 def moodle_worksheet(path: Path, times: Callable[[Person], str]) -> None:
