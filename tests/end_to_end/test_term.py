@@ -356,7 +356,7 @@ def test_the_history_has_every_change(held: Term) -> None:
         ("by-hand", CANVAS.name): (half, half),
         ("by-hand", GITHUB.name): (4, 4),
     }
-    assert f"better, {CANVAS.name}: {half:g} → {whole:g}" in held.said["history in words"][1]
+    assert f"better (Yan Upward), {CANVAS.name}: {half:g} → {whole:g} (" in held.said["history in words"][1]
 
 
 def test_status_counts_what_waits(held: Term) -> None:
