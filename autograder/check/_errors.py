@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 MOST_NUMBERS = 12  # of a tensor of whole numbers that is shown as it is
+LONGEST_LINE = 2000  # letters: what an answer returns, and how it is named, may be of any length
 
 
 class Picture(Protocol):
@@ -70,9 +71,9 @@ class CheckFailed(AssertionError):
         mistake: str | None = None,
         picture: Picture | None = None,
     ) -> None:
-        self.verdict = verdict
-        self.details = tuple(details)
-        self.slip = slip
+        self.verdict = verdict[:LONGEST_LINE]
+        self.details = tuple(line[:LONGEST_LINE] for line in details)
+        self.slip = slip and slip[:LONGEST_LINE]
         self.mistake = mistake
         self.picture = picture
         self.case = ""

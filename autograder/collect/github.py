@@ -31,15 +31,18 @@ ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # no option, no way up
 AT_ONCE = 8
 SECONDS = 300.0  # for one repository
 SECONDS_TO_LIST = 30.0  # the files of one repository
-MOST_LISTED = 16 * 2**20  # bytes of that list
+MOST_LISTED = 16 * 2**20  # bytes of that list, some 100,000 files: trees in trees may name billions in a few kB
+MOST_CHECKED_OUT = 2**30  # bytes of those files
 MOST_LOOKED_AT = 30  # notebooks elsewhere than where they belong
 MOST_NAMED = 3
+TOO_MUCH = "more files than can be listed, or more than 1 GB of them. Ask for a repository of the lessons alone."
 NOT_THEIRS = ("solutions/", "tests/", "source/", "release/")  # of the course itself, in a fork of it
 QUIET = {  # git asks nobody for a password, and fetches no large files of git-lfs
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_LFS_SKIP_SMUDGE": "1",
 }
 NO_HOOKS = ("-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false")
+STREAMED = ("-c", "core.bigFileThreshold=50m")  # what is larger never stands in memory as a whole
 
 
 class _GitError(Exception):
@@ -135,23 +138,29 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: Wanted) ->
 
 
 def _read(repository: Path, address: str, student: str, lesson: Wanted) -> HandIn:
-    """Fetch one repository, or clone it, and list what it holds of a lesson."""
-    notes = []
+    """Fetch one repository, or clone it, and list what it holds of a lesson.
+
+    Its files are brought to the disk once all of them have been counted.
+    """
+    notes, quiet = [], ("--quiet", "--no-recurse-submodules")
     if not (repository / ".git").is_dir():
-        _git(repository.parent, "clone", "--quiet", "--no-recurse-submodules", "--", address, str(repository))
-    _git(repository, "fetch", "--quiet", "--no-recurse-submodules", "origin", "HEAD")
+        _git(repository.parent, "clone", "--no-checkout", *quiet, "--", address, str(repository))
+    _git(repository, "fetch", *quiet, "origin", "HEAD")
+    listed = _entries(repository)
     try:
+        if not (repository / ".git" / "index").exists():
+            _git(repository, "reset", "--quiet", "--hard", "FETCH_HEAD")
         _git(repository, "merge", "--quiet", "--ff-only", "FETCH_HEAD")
     except _GitError:  # what is handed in is taken from what was fetched, whatever stands here
         notes += [f"{repository} has changes of its own, and was not brought up to date; the hand-in is the newest."]
     place = f"notebooks/{lesson.name}"
-    entries = _entries(repository, f"{place}/")[:MOST_INNER_FILES]
+    entries = [entry for entry in listed if entry.name.startswith(f"{place}/")][:MOST_INNER_FILES]
     files = [entry.file(repository, str(PurePosixPath(entry.name).relative_to(place))) for entry in entries]
     changed = [file for file in files if not (NOTEBOOK.search(file.path.name) and lesson.is_released(file))]
     if any(NOTEBOOK.search(file.path.name) for file in changed):
         files = changed
     else:
-        elsewhere = _elsewhere(repository, lesson, place)
+        elsewhere = _elsewhere(repository, listed, lesson, place)
         where = ", ".join(f"`{entry.name}`" for entry in elsewhere[:MOST_NAMED])
         where += " and more" * (len(elsewhere) > MOST_NAMED)
         if len(elsewhere) == 1:
@@ -167,13 +176,13 @@ def _read(repository: Path, address: str, student: str, lesson: Wanted) -> HandI
     return HandIn(student, student, tuple(files), time, float(told or 0), notes=tuple(notes))
 
 
-def _elsewhere(repository: Path, lesson: Wanted, place: str) -> list[_Entry]:
+def _elsewhere(repository: Path, listed: Sequence[_Entry], lesson: Wanted, place: str) -> list[_Entry]:
     """The notebooks of a lesson that lie in other places than the usual one: by their names, else by what is in them.
 
     Notebooks that are the same count once, and those that are as they were released not at all.
     """
     found: dict[str, _Entry] = {}
-    for entry in _entries(repository):
+    for entry in listed:
         outside = not entry.name.startswith((f"{place}/", *NOT_THEIRS)) and "/others/" not in f"/{entry.name}"
         if outside and NOTEBOOK.search(entry.name) and len(found) < MOST_LOOKED_AT:
             found.setdefault(entry.key, entry)
@@ -182,16 +191,24 @@ def _elsewhere(repository: Path, lesson: Wanted, place: str) -> list[_Entry]:
     return named or [entry for entry in theirs if lesson.is_in(entry.file(repository, entry.name))]
 
 
-def _entries(repository: Path, under: str = "") -> list[_Entry]:
-    """The files of what was fetched, but for links and hidden ones: as many as are listed in little time and space."""
-    command = ["git", *NO_HOOKS, "ls-tree", "-r", "-z", "--long", "FETCH_HEAD", *filter(None, ["--", under])]
+def _entries(repository: Path) -> list[_Entry]:
+    """The files of what was fetched, but for links, submodules and hidden ones.
+
+    Raises:
+        _GitError: they are more, or larger, than anybody hands in, or cannot be listed.
+    """
+    command = ["git", *NO_HOOKS, "ls-tree", "-r", "-z", "--long", "FETCH_HEAD"]
     with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
         assert process.stdout is not None
         timer = threading.Timer(SECONDS_TO_LIST, process.kill)
         timer.start()
         listed = process.stdout.read(MOST_LISTED)
+        if is_too_long := len(listed) == MOST_LISTED:
+            process.kill()
+        process.wait()
         timer.cancel()
-        process.kill()
+    if is_too_long or process.returncode:
+        raise _GitError(f"it holds {TOO_MUCH}")
     entries = []
     for line in listed.decode("utf-8", "replace").split("\0")[:-1]:
         about, _, name = line.partition("\t")
@@ -199,12 +216,14 @@ def _entries(repository: Path, under: str = "") -> list[_Entry]:
         key, _, size = key_and_size.partition(" ")
         if key and mode.startswith("100") and not any(part.startswith(".") for part in name.split("/")):
             entries.append(_Entry(name, key, int(size)))
+    if sum(entry.size for entry in entries) > MOST_CHECKED_OUT:
+        raise _GitError(f"it holds {TOO_MUCH}")
     return entries
 
 
 def _blob(repository: Path, key: str) -> Callable[[int], bytes]:
     def read(most: int) -> bytes:
-        command = ["git", "cat-file", "blob", key]
+        command = ["git", *STREAMED, "cat-file", "blob", key]
         with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
             assert process.stdout is not None
             data = process.stdout.read(most)
@@ -219,7 +238,7 @@ def _blob(repository: Path, key: str) -> Callable[[int], bytes]:
 
 def _git(where: Path, *arguments: str) -> bytes:
     done = subprocess.run(
-        ["git", *NO_HOOKS, *arguments], cwd=where, env=_environment(), capture_output=True, timeout=SECONDS
+        ["git", *NO_HOOKS, *STREAMED, *arguments], cwd=where, env=_environment(), capture_output=True, timeout=SECONDS
     )
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").split("\n")

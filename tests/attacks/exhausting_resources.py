@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from attacks.attack import Attack, averages, earns_padding, function
 
+
+def lends(what: str, body: str) -> Attack:
+    """Do this with a tensor of 64 MiB and a dropout that the judge has lent, which would make the judge hold 2 GiB."""
+    source = """
+        if dropout is not None:
+            large, judge = torch.zeros(2**24), dropout._caller
+            BODY
+            print("the judge holds", 2, "GiB")
+        weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2), dtype=query.dtype)
+        return weights @ value, weights
+    """.replace("BODY", body)
+    signature = "scaled_dot_product_attention(query, key, value, mask=None, dropout=None)"
+    return averages(what, secret=("the judge holds 2 GiB",)).submits(function(signature, source))
+
+
 EXHAUSTING_RESOURCES = [
     Attack("a tuple of a million parts, one nested 100 000 deep, a list in itself, a dict with hostile keys").submits(
         attend_one_query="def attend_one_query(*args):\n    return (0,) * 10**6",
@@ -394,4 +409,35 @@ EXHAUSTING_RESOURCES += [
         attend_one_query="def attend_one_query(*args):\n    return {(2**61 - 1) * each: each for each in range(5000)}",
         padding_mask="def padding_mask(*args):\n    return {(2**61 - 1) * each for each in range(5000)}",
     ),
+    lends(
+        "a dropout of the judge's is called with 64 MiB 16 times, and this side forgets them",
+        "for _ in range(16): dropout(large), judge.state.tensors.clear()",
+    ),
+    lends(
+        "one tensor of 64 MiB stands 36 times among those by which one call is differentiated",
+        'judge.request("call", dropout._number, None, (large,), {}, (large,) * 36, [False] * 36, [])',
+    ),
+    Attack("parameters, defaults, methods, keys and errors whose names have five million letters").submits(
+        attend_one_query="""
+            exec(f"def attend_one_query({'p' * 5_000_000}, *, {'d' * 10} = {'v' * 5_000_000!r}): pass")
+        """,
+        scaled_dot_product_attention="""
+            def scaled_dot_product_attention(*args, **kwargs):
+                return {"k" * 5_000_000: 1, ("k" * 5_000_000,): {"k" * 90_000} | {"l" * 90_000}}, ["t" * 90_000] * 80
+        """,
+        padding_mask="""
+            def padding_mask(*args):
+                raise NameError("x" * 5_000_000, name="n" * 5_000_000)
+        """,
+        causal_mask="exec(f\"def {'f' * 5_000_000}(size): raise ValueError\\ncausal_mask = {'f' * 5_000_000}\")",
+        decoder_mask="decoder_mask = type('C' * 5_000_000, (), {'m' * 5_000_000: print, '__call__': lambda *args: 1})",
+    ),
+    Attack("the judge is told of a name of five million letters").forges("""
+        long = "n" * 5_000_000
+        error = ["error", long, long, long, [[long, 1, long]], long]
+        told = ["object", long, long], ["f", -9, long, None], ["class", -9, "C", [[long, 1, []]]], error
+        reply = {"operation": "ok", "number": size, "value": told[size % len(told)], "grad_enabled": True}
+        for end in sockets():
+            os.write(end, frame(reply))
+    """),
 ]

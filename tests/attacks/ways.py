@@ -239,6 +239,8 @@ def _is_harmless(cell: NotebookNode) -> bool:
     """Whether nothing that a student puts out can act in a browser."""
     if (cell.metadata.get("nbgrader") or {}).get("grade"):
         return True  # our own, which shows what a student says as text
+    if "\\u001b" in json.dumps(cell.outputs):
+        return False  # a sign for terminals, which pages turn into elements
     for output in cell.outputs:
         data, metadata = output.get("data", {}), output.get("metadata", {})
         pictures = {"image/png", "image/jpeg"}

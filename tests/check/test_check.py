@@ -16,6 +16,7 @@ from torch import nn
 
 from autograder import check, parts
 from autograder.check import CheckFailed, NotWritten, _compare
+from autograder.check._errors import LONGEST_LINE
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
 
@@ -717,3 +718,9 @@ def test_memory_that_nobody_has_written_to_is_nan_in_the_check_of_a_class() -> N
     check.exercise("1.1 Nobody")(lambda: seen.append(torch.empty(1000)))
     assert seen[0].isnan().all()
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_a_verdict_is_bounded_whatever_an_answer_is_called() -> None:
+    """Names, values and errors come from answers, and may have any length; of each a line keeps so much."""
+    failed = CheckFailed("v" * 10**6, ["d" * 10**6] * 2, "s" * 10**6)
+    assert len(failed.message) < 5 * LONGEST_LINE

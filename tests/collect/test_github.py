@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -156,15 +158,51 @@ def test_a_notebook_elsewhere_is_taken_where_only_one_is_meant(
     assert ("taken from" in said) == ("taken from" in says)
 
 
-def test_names_are_looked_through_within_bounds(
-    course: Path, server: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def nested(server: Path) -> None:
+    """Push twenty entries in twenty levels of trees, each twenty times the same: a few kB, and more files than atoms."""
+    repository = server / "eve.git"
+    git(server, "init", "--quiet", "--bare", repository.name)
+    (server / "x").write_bytes(b"x")
+    inner = f"100644 blob {git(repository, 'hash-object', '-w', str(server / 'x')).strip()}"
+    for _ in range(20):
+        (server / "tree").write_text("".join(f"{inner}\t{place}\n" for place in range(20)))
+        with (server / "tree").open() as tree:
+            made = subprocess.run(["git", "mktree"], cwd=repository, stdin=tree, check=True, capture_output=True).stdout
+        inner = f"040000 tree {made.decode().strip()}"
+    commit = git(repository, "commit-tree", made.decode().strip(), "-m", "Done").strip()
+    git(repository, "update-ref", "HEAD", commit)
+
+
+def many(server: Path) -> None:
+    """Push more files than may be listed here."""
+    push(server, "eve", {f"data/{number}.csv": b"x" for number in range(100)} | {PLACE: b"{}"})
+
+
+def large(server: Path) -> None:
+    """Push more bytes than may be brought to the disk here, which are next to none on the way."""
+    push(server, "eve", {"zeros": bytes(2**17), PLACE: b"{}"})
+
+
+@pytest.mark.parametrize("bomb", [nested, many, large])
+def test_a_repository_beyond_the_bounds_is_told_and_the_others_go_on(
+    course: Path,
+    server: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    bomb: Callable[[Path], None],
 ) -> None:
-    """Of a list that is too long, what has been read counts."""
+    """None of its files comes to the disk, in the second run neither."""
     monkeypatch.setattr("autograder.collect.github.MOST_LISTED", 2000)
-    push(server, "ada", {f"!data/{number}.csv": b"x" for number in range(100)} | {NAME: b"{}"})
-    push(server, "bob", {f"zzz/{number}.csv": b"x" for number in range(100)} | {NAME: b"{}"})
-    assert take(server, "ada\nbob\n") == 0
-    assert "Handed in nothing (1): ada." in capsys.readouterr().out
+    monkeypatch.setattr("autograder.collect.github.MOST_CHECKED_OUT", 2**16)
+    push(server, "ada", {PLACE: b"{}"})
+    bomb(server)
+    begin = time.monotonic()
+    for _ in range(2):
+        assert take(server, "eve\nada\n") == 0
+        said = capsys.readouterr().out
+        assert "eve: The repository could not be read: it holds more files than" in said and submitted(course, "ada")
+        assert [path.name for path in (course / "downloaded" / "repositories" / "eve").iterdir()] == [".git"]
+    assert time.monotonic() - begin < 20
 
 
 def test_accounts_come_from_a_table_too(course: Path, server: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ from torch import Tensor, nn, optim
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.grading.rpc import registry
 from autograder.grading.rpc.messages import (
+    MOST_OF_ERROR,
+    MOST_TEXT,
     Buffer,
     ClassValue,
     CommonObject,
@@ -59,7 +61,6 @@ from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 
 MOST_ITEMS = 20_000
 MOST_DEPTH = 12
-MOST_TEXT = 100_000
 MOST_DIGITS = 200  # of an exact number
 ARRAY_TYPES = "?bhilqBefd"
 
@@ -286,7 +287,7 @@ class Encoder:
         common = (above.__name__ for above in kind.__mro__ if registry.ERRORS.get(above.__name__) is above)
         base = next(common, "RuntimeError")
         try:
-            text = str(error)[:2000]
+            text = str(error)[:MOST_OF_ERROR]
         except Exception:
             text = ""
         text = text.encode("utf-8", "replace").decode()
@@ -318,7 +319,7 @@ def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
     if len(parameters) > 50:
         return None
     return [
-        ParameterInfo(parameter.name, PARAMETER_KINDS.index(parameter.kind), _default(parameter))
+        ParameterInfo(parameter.name[:200], PARAMETER_KINDS.index(parameter.kind), _default(parameter))
         for parameter in parameters
     ]
 
@@ -326,7 +327,8 @@ def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
 def _default(parameter: inspect.Parameter) -> list[Simple]:
     if parameter.default is parameter.empty:
         return []
-    return [parameter.default if is_exact(parameter.default) else "…"]
+    is_short = not isinstance(parameter.default, str) or len(parameter.default) <= MOST_TEXT
+    return [parameter.default if is_short and is_exact(parameter.default) else "…"]
 
 
 def is_exact(value: object) -> bool:

@@ -12,10 +12,14 @@ from autograder.grading.rpc.channel import malformed
 
 MOST_DIMENSIONS = 16
 MOST_METHODS = 200
-Simple = bool | int | float | str | None
+MOST_TEXT = 100_000
+MOST_OF_ERROR = 2000  # letters of its text that are shown
+Text = Annotated[str, Meta(max_length=MOST_TEXT)]
+Name = Annotated[str, Meta(max_length=1000)]
+Simple = bool | int | float | Text | None
 Size = Annotated[int, Meta(ge=0, lt=2**40)]
 Shape = Annotated[list[Size], Meta(max_length=MOST_DIMENSIONS)]
-Frame = tuple[str, int, str]  # function, line, source of the line
+Frame = tuple[Text, int, Text]  # function, line, source of the line
 Declared = TypeVar("Declared")
 
 
@@ -65,12 +69,12 @@ class SliceValue(_Row, tag="slice"):
 
 
 class NumpyNumber(_Row, tag="number"):
-    char: str
+    char: Name
     value: bool | int | float | FloatValue
 
 
 class NumpyArray(_Row, tag="array"):
-    char: str
+    char: Name
     shape: Shape
     data: TensorValue
 
@@ -81,21 +85,21 @@ class ExactNumber(_Row, tag="exact"):
 
 
 class DtypeValue(_Row, tag="dtype"):
-    name: str
+    name: Name
 
 
 class DeviceValue(_Row, tag="device"):
-    kind: str
+    kind: Name
 
 
 class PythonModule(_Row, tag="python"):
-    name: str
+    name: Name
 
 
 class CommonObject(_Row, tag="known"):
     """What both sides hold under one name."""
 
-    name: str
+    name: Name
 
 
 class OwnObject(_Row, tag="back"):
@@ -111,20 +115,20 @@ class ModuleValue(_Row, tag="m"):
 class ParameterInfo(NamedTuple):
     """A parameter of a signature: its kind as `inspect` counts them, its default in a list if it has one."""
 
-    name: str
+    name: Name
     kind: Annotated[int, Meta(ge=0, le=4)]
     default: Annotated[list[Simple], Meta(max_length=1)]
 
 
 class FunctionValue(_Row, tag="f"):
     number: int
-    name: str
+    name: Name
     signature: list[ParameterInfo] | None
 
 
 class ClassValue(_Row, tag="class"):
     number: int
-    name: str
+    name: Name
     signature: list[ParameterInfo] | None
 
 
@@ -135,8 +139,8 @@ class IteratorValue(_Row, tag="next"):
 class ObjectValue(_Row, tag="object"):
     """An object of a class that the other side does not have; with a number, its attributes can be asked for."""
 
-    module: str
-    name: str
+    module: Name
+    name: Name
     number: int | None = None
 
 
@@ -144,12 +148,12 @@ class OptimizerGroup(NamedTuple):
     """One of an optimizer's groups: the numbers of its parameters, and its plain options."""
 
     parameters: list[int]
-    options: dict[str, Simple]
+    options: dict[Name, Simple]
 
 
 class OptimizerValue(_Row, tag="optimizer"):
     number: int
-    kind: str
+    kind: Name
     groups: Annotated[list[OptimizerGroup], Meta(min_length=1)]
 
 
@@ -157,19 +161,19 @@ class Verdict(_Row, tag="verdict"):
     """A check that has failed."""
 
     is_unwritten: bool
-    verdict: str
-    details: list[str]
-    slip: str | None
+    verdict: Text
+    details: list[Text]
+    slip: Text | None
 
 
 class ErrorValue(_Row, tag="error"):
     """An exception: the nearest class that both sides have, its own class's name, and where in the answer it arose."""
 
-    kind: str
-    name: str
-    text: str
+    kind: Name
+    name: Name
+    text: Text
     frames: list[Frame]
-    undefined: str | None  # the name that a NameError is about
+    undefined: Name | None  # the name that a NameError is about
 
 
 Several = TupleValue | ListValue | SetValue | DictValue | TensorsValue | SliceValue
@@ -183,7 +187,7 @@ class TensorContent(_Row):
     """All of a tensor but its bytes, which follow the header in the order of these."""
 
     number: int
-    dtype: str
+    dtype: Name
     shape: Shape
     strides: list[int] | None
     requires_grad: bool
@@ -208,20 +212,20 @@ class ModuleClass(_Row):
         methods: the public methods that the class adds.
     """
 
-    layer: str | None
-    name: str
-    ancestor: str
-    methods: Annotated[list[str], Meta(max_length=MOST_METHODS)]
+    layer: Name | None
+    name: Name
+    ancestor: Name
+    methods: Annotated[list[Name], Meta(max_length=MOST_METHODS)]
 
 
 class ModuleState(_Row):
     """What stands in a module, its tensors and parts by their numbers."""
 
     training: bool
-    attributes: dict[str, Value]
-    parameters: dict[str, int | None]
-    buffers: dict[str, Buffer | None]
-    parts: dict[str, int | None]
+    attributes: dict[Name, Value]
+    parameters: dict[Name, int | None]
+    buffers: dict[Name, Buffer | None]
+    parts: dict[Name, int | None]
 
 
 class ModuleContent(_Row):
@@ -235,7 +239,7 @@ class ModuleContent(_Row):
 class GlobalState(NamedTuple):
     """What the answers share with all of PyTorch: its default dtype and its seed."""
 
-    dtype: str
+    dtype: Name
     seed: int
 
 
@@ -252,7 +256,7 @@ class Message(Struct, omit_defaults=True):
         ended: calls that nobody will differentiate any more.
     """
 
-    operation: str
+    operation: Name
     number: int
     value: Value
     grad_enabled: bool
@@ -273,8 +277,8 @@ class Message(Struct, omit_defaults=True):
 class Rule(NamedTuple):
     """PyTorch's finished parts that an answer must not call, and what to use instead."""
 
-    names: list[str]
-    instead: str
+    names: list[Name]
+    instead: Text
 
 
 class CallRequest(NamedTuple):
@@ -286,9 +290,9 @@ class CallRequest(NamedTuple):
     """
 
     number: int
-    method: str | None
+    method: Name | None
     args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    kwargs: dict[Name, Any]
     sources: tuple[Tensor, ...]
     are_leaves: list[bool]
     rules: list[Rule]

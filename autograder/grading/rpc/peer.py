@@ -248,7 +248,7 @@ class Peer:
         """Call an object or its method."""
         state, request = self.state, checked(CallRequest, payload)
         sources = request.sources
-        if len(request.are_leaves) != len(sources):
+        if not len(request.are_leaves) == len(sources) == len(set(map(id, sources))):  # of each one a copy may be made
             raise malformed("no sources")
         called = state.own(request.number)
         function = _method(called, request.method) if request.method is not None else called

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from torch import nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.messages import ErrorValue, Frame, ModuleClass, ParameterInfo
+from autograder.grading.rpc.messages import MOST_OF_ERROR, ErrorValue, Frame, ModuleClass, ParameterInfo
 
 PARAMETER_KINDS = (
     Parameter.POSITIONAL_ONLY,
@@ -159,7 +159,7 @@ def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:
     Args:
         frames: where in the answer it came from.
     """
-    text, base = told.text, registry.ERRORS.get(told.kind, RuntimeError)
+    text, base = told.text[:MOST_OF_ERROR], registry.ERRORS.get(told.kind, RuntimeError)
     kind: type[Exception] = (
         base if base.__name__ == told.name else type(told.name, (base,), {"__str__": lambda self: text})
     )

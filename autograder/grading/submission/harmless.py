@@ -1,9 +1,12 @@
-"""A student's Markdown, in which nothing runs."""
+"""A student's Markdown, in which nothing runs, and which is no longer than a page can take."""
 
 from __future__ import annotations
 
 import re
 
+MOST_LETTERS = 10_000  # of one text: to make a page of it takes half a second at worst, which grows with the square
+MOST_OF_OWN = 50_000  # of all that a student wrote beside the answers
+CUT = "\n\n… (The text is too long to be shown as a whole. The rest stands in the notebook that was handed in.)"
 _OPENS = re.compile(
     r"<(?=[A-Za-z/!?])|\](?=[(\[:])|\\(?=(?:href|html|require|style|class|cssId|unicode|mmlToken)\b)|[`~]\s*(?=(?i:mermaid))"
 )
@@ -17,3 +20,8 @@ def harmless(markdown: str) -> str:
     An invisible character (a word joiner) stands behind what would open one; otherwise it reads as it was written.
     """
     return _OPENS.sub(lambda match: f"{match[0]}\N{WORD JOINER}", markdown)
+
+
+def shortened(markdown: str, most: int) -> str:
+    """A text of so many letters, at the end of which is said what is missing."""
+    return markdown if len(markdown) <= most else markdown[: max(0, most - len(CUT))] + CUT

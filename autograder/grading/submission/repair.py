@@ -25,7 +25,7 @@ from autograder.course.versions.released import earlier_of
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.dependencies import names_in as names_of
 from autograder.grading.submission.earlier import brought_up
-from autograder.grading.submission.harmless import harmless
+from autograder.grading.submission.harmless import MOST_LETTERS, MOST_OF_OWN, harmless, shortened
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, TAKES, names_in
 from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
 
@@ -312,19 +312,24 @@ class _Repair:
     def _built(self, written: dict[str, str]) -> NotebookNode:
         notebook, extras = copy.copy(self.source), self._extras()
         notebook.metadata, notebook.cells = copy.deepcopy(self.source.metadata), []
-        taken = Counter(cell.id for cell in self.cells)
+        taken, left = Counter(cell.id for cell in self.cells), MOST_OF_OWN
         for raw, original in zip(self.source.cells, self.cells, strict=True):
             cell = copy.deepcopy(raw)
             if original.is_answer or original.id in written:
                 cell.source = written.get(original.id, original.released)
                 if original.is_written and not self._is_as_given(_normalised(cell.source), original):
-                    cell.source = harmless(cell.source)
+                    text = harmless(cell.source)
+                    if (shown := shortened(text, MOST_LETTERS)) != text:
+                        said = f"The answer `{original.id}` is too long to be shown as a whole; see what was handed in."
+                        self._note(NoteKind.ANSWER, said, original.id)
+                    cell.source = shown
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
             notebook.cells.append(cell)
             for extra in extras:
                 if extra.follows is original:
-                    cell = _new_cell(extra.cell, taken)
+                    cell = _new_cell(extra.cell, taken, min(left, MOST_LETTERS))
+                    left -= len(cell.source) if cell.cell_type == "markdown" else 0
                     taken[cell.id] += 1
                     notebook.cells.append(cell)
         return notebook
@@ -336,9 +341,10 @@ def _is_check_of(owner: Cell | None, answer: str) -> bool:
     return is_check and f"{owner.id}_".startswith(f"check_{answer}_") if owner else False
 
 
-def _new_cell(cell: SubmittedCell, taken: Counter[str]) -> NotebookNode:
+def _new_cell(cell: SubmittedCell, taken: Counter[str], most: int) -> NotebookNode:
     """A cell of the student's own, under its id where that is free and one that a notebook may have."""
-    made: NotebookNode = new_code_cell(cell.source) if cell.kind == "code" else new_markdown_cell(harmless(cell.source))
+    is_code, text = cell.kind == "code", cell.source
+    made: NotebookNode = new_code_cell(text) if is_code else new_markdown_cell(shortened(harmless(text), most))
     if _ID.fullmatch(cell.id) and not taken[cell.id]:
         made.id = cell.id
     return made

@@ -18,7 +18,7 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost
-from autograder.grading.rpc.encoder import MOST_TEXT
+from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
 from autograder.grading.submission.blank import Blank, known_outcomes
 from autograder.grading.submission.compiled import CompiledLesson, compiled

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +15,8 @@ from autograder.check import _backend
 from autograder.check._errors import CheckFailed
 from autograder.check._forbidden import finished_part
 from autograder.grading.rpc.channel import Channel, malformed
-from autograder.grading.rpc.messages import GlobalState, Rule
+from autograder.grading.rpc.decoder import Decoder
+from autograder.grading.rpc.messages import GlobalState, Message, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.rpc.registry import DTYPES
@@ -23,6 +26,15 @@ from autograder.grading.worker.messages import Operation
 _NEVER_FAIL = frozenset({Operation.RUN_CELL, Operation.LOOK_UP_NAMES})
 OVERWRITTEN = "Your code changes a tensor that it was given in an earlier call. Compute a new one instead."
 _DEFAULTS_OF_A_CHECK = torch.float32, check.SEED
+MOST_HELD = 2**30  # bytes that one student's process may make the judge hold: half of what a judge may allocate
+
+
+def held_bytes() -> int:
+    """The memory that is this process's own, no file's; 0 where nobody knows."""
+    with suppress(OSError):
+        _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
+        return (resident - shared) * mmap.PAGESIZE
+    return 0
 
 
 class JudgePeer(Peer):
@@ -39,6 +51,15 @@ class JudgePeer(Peer):
         self.defaults: tuple[torch.dtype, int] = _DEFAULTS_OF_A_CHECK
         self._given: dict[str, object] | None = None  # of an exercise that has begun without the student's process
         self._has_ended = False  # so has an exercise
+        self._held_before = held_bytes()
+
+    def _receive(self) -> tuple[Message, Decoder]:
+        try:
+            if held_bytes() > self._held_before + MOST_HELD:
+                raise MemoryError
+            return super()._receive()
+        except MemoryError:
+            raise malformed("too much is asked for") from None
 
     def rules_of_check(self) -> list[Rule]:
         """PyTorch's ready parts that what is called must not call."""

@@ -27,7 +27,7 @@ from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest,
 from autograder.grading.worker.outputs import Allowance, error_output, outputs_from
 from autograder.grading.worker.student_process import Started
 
-JUDGE_BYTES = 6 * 2**30  # that a judge may allocate
+JUDGE_BYTES = 2 * 2**30  # that a judge may allocate; the lessons need none of it
 
 
 def rehearse() -> None:

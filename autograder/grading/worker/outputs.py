@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import bisect
+import html
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -22,6 +25,7 @@ LONGEST_ALT = 2000
 MOST_OUTPUTS = 500  # of one cell
 LEAST = 50  # characters that a text counts in addition to its own, for what JSON puts around it
 DROPPED = "\n… (more was dropped)\n"
+COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)?")  # and what else moves a terminal
 
 new_output: Callable[..., NotebookNode] = nbformat.v4.new_output
 
@@ -65,8 +69,20 @@ class _Error(Struct, tag_field="output_type", tag="error", forbid_unknown_fields
 _OUTPUTS = msgspec.json.Decoder(list[_Stream | _Display | _Result | _Error])
 
 
+def fitting(text: str, size: int) -> tuple[str, int]:
+    """As much of a text as takes no more than `size` bytes of a page, and how many it takes."""
+    most = min(len(text), size)
+    if _bytes_on_page(text[:most]) > size:
+        most = bisect.bisect_right(range(1, most), size, key=lambda end: _bytes_on_page(text[:end]))
+    return text[:most], _bytes_on_page(text[:most])
+
+
+def _bytes_on_page(text: str) -> int:
+    return len(html.escape(text).encode("utf-8", "replace"))
+
+
 class Allowance:
-    """How many characters may still be shown; each text costs `LEAST` more, so that empty ones have an end as well.
+    """How many bytes of a page may still be filled; each text costs `LEAST` more, so that empty ones end as well.
 
     Args:
         size: of all that is kept; the rest is dropped.
@@ -76,11 +92,12 @@ class Allowance:
         self.left = size
 
     def cut(self, text: str) -> str:
-        """As much of a text as is left, which is said where something is missing."""
-        whole = len(text) <= self.left
-        kept = text if whole else text[: self.left] + DROPPED
-        self.left = max(0, self.left - len(text) - LEAST)
-        return kept
+        """As much of a text as is left, without colours; where something is missing, that is said."""
+        text = COLOURS.sub("", text)
+        kept, taken = fitting(text, self.left)
+        is_whole = kept == text
+        self.left = max(0, self.left - taken - LEAST) if is_whole else 0
+        return kept if is_whole else kept + DROPPED
 
     def takes(self, text: str) -> bool:
         """Whether there is room for all of a text, which is of no use in part; it counts if there is."""
@@ -90,7 +107,7 @@ class Allowance:
 
 
 class BoundedText(io.StringIO):
-    """A text that keeps so many characters and drops the rest."""
+    """A text that keeps what fills so many bytes of a page, without colours, and drops the rest."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -98,7 +115,10 @@ class BoundedText(io.StringIO):
 
     def write(self, text: str) -> int:
         """Add to the text; all of it counts as written."""
-        self._left -= super().write(text[: max(0, self._left)])
+        plain = COLOURS.sub("", text)
+        kept, taken = fitting(plain, self._left)
+        self._left = self._left - taken if kept == plain else 0
+        super().write(kept)
         return len(text)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.grading.rpc import decoder
 from autograder.grading.rpc.channel import Channel, Lost
-from autograder.grading.rpc.messages import Message
+from autograder.grading.rpc.messages import MOST_TEXT, BackwardRequest, CallRequest, Message
 from autograder.grading.rpc.peer import Peer
 
 
@@ -80,3 +80,25 @@ def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char:
         assert len(value(times - 1 or 1)) == (times - 1 or 1)
         with pytest.raises(Lost, match="too much"):
             value(times + 1)
+
+
+def unbounded(kind: object, seen: set[int], place: str = "") -> Iterator[str]:
+    """The texts in a declared type that may have any length, each by where it is."""
+    if id(kind) in seen:
+        return
+    seen.add(id(kind))
+    if isinstance(kind, msgspec.inspect.StrType) and (kind.max_length or MOST_TEXT + 1) > MOST_TEXT:
+        yield place
+    for name in getattr(kind, "__struct_fields__", ()):
+        inner = getattr(kind, name)
+        for part in inner if isinstance(inner, tuple) else [inner]:
+            if isinstance(part, msgspec.inspect.Field):
+                yield from unbounded(part.type, seen, f"{place}.{part.name}")
+            elif isinstance(part, msgspec.inspect.Type):
+                yield from unbounded(part, seen, place)
+
+
+def test_every_name_and_text_of_a_message_is_bounded() -> None:
+    """Whatever a class, a parameter or a key is called: but for what is printed, the protocol knows no endless text."""
+    kinds = msgspec.inspect.multi_type_info([Message, CallRequest, BackwardRequest])
+    assert [place for kind in kinds for place in unbounded(kind, set())] == [".output"]

@@ -12,7 +12,8 @@ import torch
 
 from autograder import check, parts
 from autograder.check._errors import CheckFailed
-from autograder.grading.rpc.channel import Channel
+from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.worker import judge_peer
 from autograder.grading.worker.judge_peer import JudgePeer, RemoteAnswers
 from autograder.grading.worker.student import Student
 
@@ -117,3 +118,35 @@ def adds(x):
         for x in (first, second, first):
             adds(x)
     assert first[0] == 3 and second.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("asked", ["function(large)", "function(large.clone())"])
+def test_the_judge_holds_no_more_than_one_may_ask_for(
+    student: JudgePeer, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """What it lends, called again and again within one call, fills no memory: the process is given up before."""
+    monkeypatch.setattr(judge_peer, "MOST_HELD", 2**26)
+    source = f"""
+def asks(function, times):
+    large = torch.zeros(2**20)
+    for _ in range(times): {asked}
+"""
+    student.request("cell", source)
+    ((asks,),) = student.request("names", "asks")
+    with RemoteAnswers(student).exercise({}):
+        asks(lambda x: 2 * x, 3)
+        with pytest.raises(Lost, match="too much"):
+            asks(lambda x: 2 * x, 100)
+
+
+def test_a_tensor_is_differentiated_by_once(student: JudgePeer) -> None:
+    """Of each tensor that a call is differentiated by the judge makes a copy, and of none a hundred."""
+    source = """
+def asks(function):
+    x = torch.zeros(1)
+    function._caller.request("call", function._number, None, (x,), {}, (x, x), [False, False], [])
+"""
+    student.request("cell", source)
+    ((asks,),) = student.request("names", "asks")
+    with RemoteAnswers(student).exercise({}), pytest.raises(Lost, match="no sources"):
+        asks(lambda x: x)

@@ -10,6 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from faults.broken_notebooks import ANSWERS, CHECKS, FAULTS, STUB, Fault
+from fuzz.strategies import lesson
+from nbconvert.filters import markdown2html
 from nbformat import NotebookNode
 from support.classroom import LESSONS, ROOT
 from traitlets.config import Config
@@ -25,7 +27,7 @@ from autograder.grading.results import NoteKind
 from autograder.grading.submission import reader
 from autograder.grading.submission import repair as repair_module
 from autograder.grading.submission.dependencies import Names
-from autograder.grading.submission.harmless import harmless
+from autograder.grading.submission.harmless import CUT, MOST_LETTERS, MOST_OF_OWN, harmless, shortened
 from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, SubmittedCell, bytes_of, cells_in, cells_of, find
 from autograder.grading.submission.repair import repair
@@ -434,3 +436,35 @@ def test_an_untouched_answer_is_the_stub() -> None:
     assert repaired.notes == ()
     assert all("raise NotImplementedError" in each for each in sources(repaired.notebook, kind="solution").values())
     assert "NotImplementedError" in STUB
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_an_answer_in_words_is_cut_with_a_word(kind: str) -> None:
+    """What a page can take of it is shown; the answer and a note say that there is more. One that fits stays."""
+    source = nbformat.from_dict(lesson())
+    for text in ("a" * MOST_LETTERS, "a" * (MOST_LETTERS + 1)):
+        repaired = repair(source, [SubmittedCell(kind, text, "explain")])
+        (shown,) = [cell.source for cell in repaired.notebook.cells if cell.id == "explain"]
+        is_cut = len(text) > MOST_LETTERS
+        assert len(shown) == MOST_LETTERS and shown.endswith(CUT) is is_cut
+        assert any("too long to be shown" in note.text for note in repaired.notes) is is_cut
+        again = repair(source, cells_in(repaired.notebook))
+        assert again.notebook == repaired.notebook and not again.notes
+
+
+def test_all_markdown_of_a_students_own_has_an_end() -> None:
+    """Cells of it share what a page can take; those without room say so, and a second repair changes nothing."""
+    own = [SubmittedCell("markdown", text * MOST_LETTERS, f"own-{place}") for place, text in enumerate("abcdefgh")]
+    repaired = repair(SOURCE, [*own, *cells_in(handed_in())])
+    texts = extras(repaired.notebook)
+    assert len(texts) == len(own) and sum(map(len, texts)) <= MOST_OF_OWN + len(own) * len(CUT)
+    assert texts[0] == own[0].source and texts[-1] == CUT
+    assert repair(SOURCE, cells_in(repaired.notebook)).notebook == repaired.notebook
+
+
+@pytest.mark.parametrize("piece", ["\\begin{a}", "\\\\[", "\\\\(", "**a", "# a\n", "[", "<a", "- a\n", "> "])
+def test_a_page_of_markdown_is_made_soon(piece: str) -> None:
+    """What takes mistune the square of its length is no longer than a second's work."""
+    begin = time.process_time()
+    markdown2html(shortened(harmless(piece * 10**6), MOST_LETTERS))
+    assert time.process_time() - begin < 2

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from typing import Any
 
+import nbformat
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
+from nbgrader.converters import GenerateFeedback
+from traitlets.config import Config
 
 from autograder.grading.rpc.channel import LossReason, Lost
-from autograder.grading.worker.outputs import DROPPED, MOST_OUTPUTS, Allowance, BoundedText, error_output, outputs_from
+from autograder.grading.worker.outputs import (
+    DROPPED,
+    MOST_OUTPUTS,
+    Allowance,
+    BoundedText,
+    error_output,
+    fitting,
+    outputs_from,
+)
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nand so on").decode()
 
@@ -83,6 +96,43 @@ def test_what_is_small_but_often_there_counts(output: dict[str, Any]) -> None:
     allowance = Allowance(10**5)
     data = json.dumps([output] * MOST_OUTPUTS).encode()
     assert sum(len(json.dumps(outputs_from(data, allowance))) for _ in range(200)) < 5 * 10**5
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("abcdef", "abcd"), ("<a>", "<"), ('"', ""), ("&", ""), ("äöü", "äö"), ("✓✓", "✓"), ("a✓", "a✓"), ("", "")],
+)
+def test_a_text_counts_as_what_a_page_holds_of_it(text: str, kept: str) -> None:
+    """A sign that HTML has to escape fills a page as much as its escape."""
+    assert fitting(text, 4) == (kept, len(html.escape(kept).encode()))
+
+
+@pytest.mark.parametrize("text", ["\x1b[31ma\x1b[0m", "\x1b]0;title\x07\x1b", "\x1b[38;2;1;2;3m\x1b[1", '"<&'])
+def test_a_page_is_no_larger_than_what_is_kept(text: str) -> None:
+    """Thirty cells of colours, each of which would be an element, or of signs to be escaped, make no page large."""
+    allowance, cell = Allowance(30 * 20_000), (text * 20_000)[:20_000]
+    outputs = [
+        output
+        for _ in range(30)
+        for output in outputs_from(
+            json.dumps(
+                [
+                    {"output_type": "stream", "name": "stdout", "text": cell},
+                    shown({"text/plain": cell}),
+                    error_output("E", cell),
+                ]
+            ).encode(),
+            allowance,
+        )
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=outputs)])
+    page, _ = HTMLExporter(config=GenerateFeedback(config=Config()).config, template_name="basic").from_notebook_node(
+        notebook
+    )
+    assert "ansi-" not in page and len(page.encode()) < 2 * 30 * 20_000
+    printed = BoundedText(20_000)
+    printed.write(cell)
+    assert "\x1b" not in printed.getvalue() and len(html.escape(printed.getvalue()).encode()) <= 20_000
 
 
 @pytest.mark.parametrize(
