@@ -6,9 +6,6 @@ another number, made of that one and of the course's own secret, which the first
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import re
 import secrets
 from pathlib import Path
 
@@ -17,8 +14,6 @@ from autograder.course.config import CourseError
 
 NAME = "hidden_seed"
 BYTES = 8
-HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
-SEED = re.compile(r"(\bgenerated\.\w+\([^()]*\bseed=)(\d+)(?=\))")
 
 
 def make_hidden_seed(solutions: Path) -> bool:
@@ -44,17 +39,3 @@ def hidden_seed(solutions: Path) -> bytes:
     except ValueError:
         told = f"{path} holds no seed of hidden tests. Remove it, and `autograder release` draws one."
         raise CourseError(told) from None
-
-
-def with_hidden_seed(source: str, secret: bytes) -> str:
-    """Return a check cell whose hidden tests draw from seeds of the secret's; without a secret, the cell as it is."""
-    return HIDDEN.sub(functools.partial(_seeded, secret), source) if secret else source
-
-
-def _seeded(secret: bytes, hidden: re.Match[str]) -> str:
-    return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
-
-
-def _drawn(secret: bytes, number: str) -> int:
-    """Return a seed of 48 bits, never that of the visible cases; 31 times as much is still one that PyTorch takes."""
-    return 1 + int.from_bytes(hashlib.blake2b(number.encode(), key=secret, digest_size=6).digest())

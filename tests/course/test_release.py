@@ -22,9 +22,10 @@ from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesso
 
 from autograder import cli
 from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
-from autograder.course.hidden_seed import hidden_seed, with_hidden_seed
+from autograder.course.hidden_seed import hidden_seed
 from autograder.course.lesson import STUB
 from autograder.course.release import KERNEL, release
+from autograder.grading.submission.compiled import with_hidden_seed
 
 STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
 SOURCE = "solutions/01_doubling/01_doubling.ipynb"

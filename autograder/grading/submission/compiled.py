@@ -6,16 +6,20 @@ It saves 11 ms of processor time for each submission, a twentieth of what gradin
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import marshal
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autograder.course.hidden_seed import with_hidden_seed
 from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.submission.dependencies import Names, names_in
+
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+SEED = re.compile(r"(\bgenerated\.\w+\([^()]*\bseed=)(\d+)(?=\))")
 
 
 class CompiledLesson(NamedTuple):
@@ -62,3 +66,17 @@ def unpacked(data: bytes | bytearray) -> CompiledLesson:
 def compiled(check: Mapping[str, Any]) -> CodeType:
     """A check cell's code."""
     return compile(check["source"], f"<{cell_id(check)}>", "exec")
+
+
+def with_hidden_seed(source: str, secret: bytes) -> str:
+    """Return a check cell whose hidden tests draw from seeds of the secret's; without a secret, the cell as it is."""
+    return HIDDEN.sub(functools.partial(_seeded, secret), source) if secret else source
+
+
+def _seeded(secret: bytes, hidden: re.Match[str]) -> str:
+    return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
+
+
+def _drawn(secret: bytes, number: str) -> int:
+    """Return a seed of 48 bits, never that of the visible cases; 31 times as much is still one that PyTorch takes."""
+    return 1 + int.from_bytes(hashlib.blake2b(number.encode(), key=secret, digest_size=6).digest())

@@ -260,8 +260,8 @@ def updated(tmp_path: Path) -> Path:
     path.parent.mkdir(parents=True)
     path.write_text(nbformat.writes(SOURCE), encoding="utf-8")
     listed = path.parents[1] / released.NAME
-    for lesson in (of_the_release_before(), SOURCE):
-        listed.write_bytes(released.updated(tmp_path, {NAME: lesson}))
+    for notebook in (of_the_release_before(), SOURCE):
+        listed.write_bytes(released.updated(tmp_path, {NAME: notebook}))
     return path
 
 
