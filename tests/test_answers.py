@@ -55,6 +55,14 @@ def test_solutions_earn_all_points_in_silence(lesson: str) -> None:
         assert result.stdout and all(line.startswith("✓ ") for line in result.stdout.splitlines())
 
 
+@pytest.mark.parametrize("secret", [b"one", b"two", b"three"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_hidden_tests_of_any_course_accept_the_solutions(lesson: str, secret: bytes) -> None:
+    """Whatever secret a course has drawn, its hidden tests fail no right answer."""
+    for result in classroom(lesson).grade({}, hidden_seed=secret):
+        assert result.passed, f"{result.check}: {result.error}"
+
+
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_two_slips_of_a_check_differ_somewhere(lesson: str, name: str) -> None:
     """No two known mistakes give the same in every comparison of an exercise that knows both: each can be named."""

@@ -19,6 +19,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.check import CheckFailed
 from autograder.check._compare import margins
 from autograder.course.lint import STUB, without_regions
+from autograder.grading.submission.compiled import with_hidden_seed
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
@@ -69,21 +70,22 @@ class Classroom:
         """The ids of an exercise's check cells."""
         return [cell.id for cell in self.checks if cell.id == f"check_{exercise}" or _belongs(cell.id, exercise)]
 
-    def grade(self, answers: dict[str, str], *, exercise: str | None = None) -> list[Result]:
+    def grade(self, answers: dict[str, str], *, exercise: str | None = None, hidden_seed: bytes = b"") -> list[Result]:
         """Run the checks, of one exercise or of all, on the solutions with `answers` in place of some of them."""
         scope = dict(self.scope)
         for name, source in (self.answers | answers).items():
             run(source, name, scope)
         wanted = self.checks_of(exercise) if exercise else [cell.id for cell in self.checks]
-        return [self._run_check(cell, scope) for cell in self.checks if cell.id in wanted]
+        sources = {cell.id: with_hidden_seed(cell.source, hidden_seed) for cell in self.checks}
+        return [self._run_check(cell, sources[cell.id], scope) for cell in self.checks if cell.id in wanted]
 
-    def _run_check(self, cell, scope: dict) -> Result:
+    def _run_check(self, cell, source: str, scope: dict) -> Result:
         out, err, error, seen = io.StringIO(), io.StringIO(), None, False
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), margins() as distances:
             try:
-                run(cell.source, cell.id, scope)
+                run(source, cell.id, scope)
             except Exception as raised:
-                error, seen = raised, _line_of(raised, cell.id) < _first_hidden_line(cell.source)
+                error, seen = raised, _line_of(raised, cell.id) < _first_hidden_line(source)
         points = cell.metadata.nbgrader.points
         return Result(cell.id, points, error, seen, out.getvalue(), err.getvalue(), tuple(distances))
 
