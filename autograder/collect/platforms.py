@@ -274,6 +274,8 @@ def _unwrapped(files: Sequence[File], people: People, lesson: str, lessons: Coll
     unwrapped = list(files)
     while len(tops := {file.path.parts[0] for file in unwrapped}) == 1:
         below = [PurePosixPath(*file.path.parts[1:]) for file in unwrapped]
+        if not all(path.parts for path in below):  # one file, in no folder
+            break
         owners = {_owner(path, people, lesson) if len(path.parts) == 1 else path.parts[0] for path in below}
         if is_student(tops.pop()) or owners & {"", *lessons} or not (len(owners) > 1 or any(map(is_student, owners))):
             break

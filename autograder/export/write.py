@@ -69,7 +69,7 @@ def write_export(root: Path, options: ExportOptions) -> int:
     if options.form == "gradescope":
         return _gradescope(_select(book, options, messages, handed_in=True), options, messages)
     data, selection, choices = FORMS[options.form](book, options, messages)
-    if options.form != "csv":
+    if options.form != "csv" or options.wide:  # the others have a column for it
         messages.note_unfinished(selection)
     usual = f"{'grades' if options.form == 'csv' else options.form}.csv"
     output = put(data, options.output, usual, force=options.force, template=options.template)

@@ -11,6 +11,7 @@ from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.grading.pending import outdated, told
 
 ADDRESS = re.compile(r"[^\s,;:<>()\"@]+@[^\s,;:<>()\"@]+")  # one, and nothing that a mail program takes for two
 PLAIN = re.compile(r"[\w '-]*")  # a name that needs no quotation marks
@@ -31,6 +32,10 @@ def addresses(root: Path, lessons: Sequence[str], group: str) -> None:
     book = read_gradebook(root)
     who = {student for lesson in book.choose_lessons(lessons) for student in _of_group(book, lesson, group)}
     people = [book.students[student] for student in sorted(who)]
+    names = [] if group == "nothing" else [lesson.name for lesson in book.choose_lessons(lessons)]
+    if stale := told(outdated(book, names).values(), book.students):
+        print("Some points are out of date. Run `autograder grade` first:", file=sys.stderr)
+        print(*(f"  {printable(line)}" for line in stale), sep="\n", file=sys.stderr)
     reached = [person for person in people if ADDRESS.fullmatch(person.email.strip())]
     if reached:
         print(", ".join(map(_address, reached)))

@@ -123,7 +123,10 @@ def _cells(course: Course, student: str, lesson: str, source: NotebookNode) -> t
     given = {cell.id: cell for cell in cells_of(source)}
     made: list[Cell] = []
     left = MOST_LETTERS
-    for raw in repair(source, submitted_cells_of(bytes_of(path))).notebook.cells:
+    repaired = repair(source, submitted_cells_of(bytes_of(path)))
+    if repaired.reason:
+        raise NotGradable(repaired.reason)
+    for raw in repaired.notebook.cells:
         original = given.get(cell_id(raw))
         if original is not None and (not original.is_answer or raw.source == original.released):
             continue

@@ -47,7 +47,7 @@ class Comparison:
     """The hand-ins of one lesson, compared.
 
     Attributes:
-        compared, left_out: students' ids; who is left out handed in what cannot be read.
+        compared, left_out: students' ids; who is left out handed in what cannot be graded.
         published: whose hand-in is the published solution.
         own: how many of those compared are students' own: neither blank nor the published solution.
         cut: whose hand-in is so long that not all of it was compared.
@@ -164,7 +164,7 @@ def _about(comparison: Comparison, people: dict[str, Student]) -> list[str]:
         who = listed([people[student].label for student in comparison.published])
         lines.append(f"The published solution, in every exercise, was handed in by {who}.")
     groups = {
-        "cannot be read, and was left out": comparison.left_out,
+        "cannot be graded, and was left out": comparison.left_out,
         "is so long that only its beginning was compared": comparison.cut,
     }
     lines += [f"What {student} handed in {what}." for what, who in groups.items() for student in who]

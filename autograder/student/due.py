@@ -115,4 +115,4 @@ def print_changes(changes: Sequence[PenaltyChange], out: Console) -> None:
         line = f"{change.student}: {counted(change.after, 'point')} off for being late, {change.before:g} before."
         out.print(escape(printable(line)), soft_wrap=True)
     if changes:
-        out.print("Write pages and exports that you have given out anew.")
+        out.print("Make the pages and exports again that you have given out.")

@@ -273,6 +273,12 @@ def test_folders_and_names_say_whose_it_is(tmp_path: Path, names: list[str]) -> 
     assert set(files_of(found(tmp_path, "folder", dict.fromkeys(names, "x"), people).hand_ins)) == {"ada", "bob"}
 
 
+def test_a_folder_with_one_file_is_one_students(tmp_path: Path) -> None:
+    """A single file names its student, too."""
+    people = People.of({"ada": Student("ada"), "bob": Student("bob")})
+    assert set(files_of(found(tmp_path, "folder", {"ada_01_doubling.ipynb": "x"}, people).hand_ins)) == {"ada"}
+
+
 def test_only_the_lesson_is_taken_of_a_folder(tmp_path: Path) -> None:
     """Folders of other lessons stay where they are; a file that is nobody's is named; one folder is one student."""
     result = found(tmp_path, "folder", {"eve/01_doubling/a.ipynb": "", "eve/02_halving/b.ipynb": "", "list.txt": ""})

@@ -225,6 +225,7 @@ WAYS = [
     loses("a zero-width space", MASK.replace("torch", "\u200btorch"), "U+200B", "zero width space", "line 2"),
     loses("curly quotes", f"name = “mask”\n{MASK}", "U+201C", "left double quotation mark", "line 1"),
     loses("a minus sign", f"x = 3 \u2212 1\n{MASK}", "U+2212", "minus sign", "line 1"),
+    loses("a sign in a text, an error elsewhere", 'def causal_mask(size):\n    """√, as in the paper."""\n    return torch.ones(size))', "line 3", "Mend that line"),
     loses("conflict markers", f"<<<<<<< HEAD\n{MASK}\n=======\n{WRONG}\n>>>>>>> theirs", "line 1", "<<<<<<<", "merge"),
     loses("a newer Python", f"type Pair[T] = tuple[T, T]\n{MASK}\n", "SyntaxError", "Python 3.99", also=python("3.99.1")),
     loses("tabs and spaces", "def causal_mask(size):\n    x = 1\n\treturn x", "TabError", "line 3"),

@@ -154,7 +154,7 @@ class Recorder:
             result: With its graded notebook; without one, a page with the reason takes its place.
             digest: What was graded, in parts as `history` compares them; `graded` returns it.
             submitted: The folder of the submission, whose other files nbgrader keeps beside the graded notebook.
-            timestamp: When it was handed in; None leaves what the gradebook has.
+            timestamp: When it was handed in; None where nobody knows, and nobody is late.
             forced: Whether it would have been graded had nothing changed.
             hand_ins: The student's for this lesson that may count, as `hand_in_of` names them, the oldest first.
 
@@ -180,8 +180,7 @@ class Recorder:
                     set_aside(session, row_of(new, submission.id, now), new.submitted)
                     return replace(result, notes=(*result.notes, _not_counted(submission)))
                 set_aside(session, standing._asdict(), submission.timestamp)
-            if new.submitted is not None:
-                submission.timestamp = new.submitted
+            submission.timestamp = new.submitted
             unanswered = lesson.unanswered(notebook)
             _write_grades(session, lesson, result, submitted_notebook, unanswered)
             _write_comments(session, lesson, submitted_notebook, unanswered)

@@ -102,13 +102,13 @@ class FailedCells:
                 "Python's own modules. A file of yours is found that you hand in beside the notebook."
             )
         if cell.kind in ("SyntaxError", "IndentationError", "TabError"):
-            for number, text in enumerate(cell.source.splitlines(), 1):
-                for letter in text:
-                    if unicodedata.category(letter) in ("Zs", "Cf", "Zl", "Zp", "Pi", "Pf", "Sm") and ord(letter) > 127:
-                        return (
-                            f"Line {number} holds the letter {unicodedata.name(letter, '?').lower()}, "
-                            f"U+{ord(letter):04X}, as pages and word processors write it: type it anew."
-                        )
+            of_the_error = cell.source.splitlines()[cell.line - 1 : cell.line] if cell.line else []
+            for letter in "".join(of_the_error):
+                if unicodedata.category(letter) in ("Zs", "Cf", "Zl", "Zp", "Pi", "Pf", "Sm") and ord(letter) > 127:
+                    return (
+                        f"Line {cell.line} holds the letter {unicodedata.name(letter, '?').lower()}, "
+                        f"U+{ord(letter):04X}, as pages and word processors write it: type it anew."
+                    )
             if self._minor > sys.version_info.minor:
                 return (
                     f"The notebook was written with Python 3.{self._minor}, and it is graded with Python "

@@ -431,11 +431,13 @@ def test_extension_takes_the_penalty_away(course: Path) -> None:
         with sample_class.open_gradebook(course) as gradebook:
             return gradebook.find_submission_notebook(SMALL, SMALL, "ada").late_submission_penalty
 
-    assert penalty(DUE + timedelta(hours=5)) == 3
-    assert penalty(None) == 3  # the gradebook knows when
+    late = DUE + timedelta(hours=5)
+    assert penalty(None) is None and penalty(late) == 3
+    assert penalty(None) is None  # the file that says when is gone
+    assert penalty(late) == 3
     with sample_class.open_gradebook(course) as gradebook:
         gradebook.grant_extension(SMALL, "ada", hours=6)
-    assert penalty(None) is None
+    assert penalty(late) is None
 
 
 # What it refuses
