@@ -201,4 +201,4 @@ def _notes(result: Result, book: GradebookSnapshot) -> str:
 
 def _failed(results: Sequence[Result]) -> str:
     count = sum(bool(result.reason) for result in results)
-    return f", {count} of them could not be" if count else ""
+    return f", {count} of them not gradable" if count else ""

@@ -291,7 +291,7 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     (row,) = [line for line in run.out.splitlines() if line.startswith("student-0") and " of " in line]
     assert row.split()[:2] == [NAMES[0], LESSON]
     assert "✓ 1 graded in" in run.out and run.err == ""
-    assert "13 unchanged since they were graded (--force grades them anew), 1 of them could not be." in run.out
+    assert "13 unchanged since they were graded (--force grades them anew), 1 of them not gradable." in run.out
     assert f"Known from before and still not gradable: nobody ({LESSON})." in run.out
 
 
