@@ -82,10 +82,11 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         for line in result.unenforced:
             self.log.warning("Not enforced here: %s", line)
         graded = nbformat.from_dict(json.loads(result.notebook))
-        outputs = {cell.id: cell.outputs for cell in graded.cells if cell.cell_type == "code"}
+        shown = {cell.id: cell for cell in graded.cells if cell.cell_type == "code"}
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
             if cell.cell_type == "code":
-                cell.outputs = outputs.get(cell.id, [])
+                cell.outputs = shown[cell.id].outputs if cell.id in shown else []
+                cell.source = shown[cell.id].source if cell.id in shown else cell.source
         notes = [
             *(nb.metadata.get("autograder") or {}).get("notes", ()),
             *left_out,

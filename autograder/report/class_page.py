@@ -271,5 +271,6 @@ def _facts(
     facts = [Fact(str(len(students)), "students"), Fact(str(graded), "notebooks graded")]
     facts += [Fact(str(count), label) for label, count in rare.items() if count]
     if percents:
-        facts.append(Fact(f"{round(sum(percents) / len(percents))} %", "of the points on average"))
+        mean = round(sum(percents) / len(percents))
+        facts.append(Fact(f"{mean} %", "of the points on average, of all who handed in"))
     return facts

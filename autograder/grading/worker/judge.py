@@ -23,6 +23,7 @@ from autograder.grading.submission.beside import unpacked
 from autograder.grading.submission.blank import Blank, known_outcomes
 from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
+from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.failed_cells import FailedCells
@@ -87,6 +88,11 @@ class Judge:
         self._answers = [cell_id(cell) for cell in notebook.cells if is_marked(cell, "solution")]
         given = {cell_id(cell) for cell in self._source.cells if not is_check(cell)} - set(self._answers)
         outcomes = self._outcomes([cell for cell in notebook.cells if cell.cell_type == "code"], given)
+        left = MOST_OF_CODE
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and not is_check(cell) and cell_id(cell) not in given:
+                cell.source = shown_code(cell.source, left)
+                left = max(0, left - len(cell.source))
         notes = (*repaired.notes, *dict.fromkeys(self._notes))
         notebook.metadata["autograder"] = {"notes": [note.text for note in notes]}
         return Result(

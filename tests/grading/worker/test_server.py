@@ -82,6 +82,22 @@ def test_a_cell_that_ends_python_costs_itself_alone(server: GradingServer) -> No
     assert result.score == 4
 
 
+def test_code_is_shown_as_far_as_a_page_can_take_it(server: GradingServer) -> None:
+    """The time to colour a line grows with the square of its length: long lines and very much code run, and are cut."""
+    many = [code(f"many_{place}", "x = 1\n" * 16_000) for place in range(6)]
+    result = grade(
+        server, code("wide", f"y = len({'1' * 20_000!r}) - 19_998"), *many, code("later", "print(double(y))")
+    )
+    cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
+    shown = {name: cell["source"] for name, cell in cells.items() if name == "wide" or name.startswith("many_")}
+    assert max(len(line) for source in shown.values() for line in source.splitlines()) < 1100
+    assert 380_000 < sum(map(len, shown.values())) < 402_000 and "see what was handed in" in shown["many_5"]
+    assert [output["text"] for output in cells["later"]["outputs"]] == ["4\n"] and "double(y)" not in cells["later"][
+        "source"
+    ]
+    assert result.score == 4
+
+
 def test_a_cell_that_is_too_long_is_said_to_be(server: GradingServer) -> None:
     """A cell of more letters than a message may hold is not run, says so, and costs itself alone."""
     result = grade(server, code("long", f"kept = {'1' * 100_000!r}"), code("later", "print(double(21))"))
