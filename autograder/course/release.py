@@ -112,9 +112,8 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     ]
     if check:
         return lines
-    solutions = root / course.directory.source_directory
-    if make_hidden_seed(solutions):
-        lines.append(f"{(solutions / SEED_FILE).relative_to(root).as_posix()}: drawn, for the hidden tests")
+    if make_hidden_seed(folder):
+        lines.append(f"solutions/{SEED_FILE}: drawn, for the hidden tests")
     if register:
         generate(for_students, course.config, address, database=course.db_url)
     for path in plan.edited:

@@ -67,10 +67,8 @@ class Job:
         if self.reason:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
         try:
-            result = warm.grade(
-                *(self.student, self.lesson, self.source, self.submitted),
-                *(self.limits, self.beside, self.hidden_seed),
-            )
+            hand_in = self.student, self.lesson, self.source, self.submitted
+            result = warm.grade(*hand_in, self.limits, self.beside, self.hidden_seed)
         except GradingServerError:
             raise
         except Exception as error:

@@ -84,9 +84,10 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         graded = nbformat.from_dict(json.loads(result.notebook))
         shown = {cell.id: cell for cell in graded.cells if cell.cell_type == "code"}
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
-            if cell.cell_type == "code":
-                cell.outputs = shown[cell.id].outputs if cell.id in shown else []
-                cell.source = shown[cell.id].source if cell.id in shown else cell.source
+            if cell.cell_type == "code" and cell.id in shown:
+                cell.outputs, cell.source = shown[cell.id].outputs, shown[cell.id].source
+            elif cell.cell_type == "code":
+                cell.outputs = []
         notes = [
             *(nb.metadata.get("autograder") or {}).get("notes", ()),
             *left_out,
