@@ -23,14 +23,14 @@ FLOORS = (
     ("grading.rpc", "grading.sandbox", "grading.submission"),
     ("grading.results", "grading.options"),
     ("course",),
-    ("generated",),
+    ("exercises",),
     ("check",),
-    ("mistakes", "yours"),
+    ("yours",),
     ("parts", "draw"),
     ("data", "files", "random_state", "stub", "version"),
 )
 ROOMS = {f"autograder.{room}": floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 400, 1200, 16
+LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 460, 1200, 16
 
 
 def imports(module: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, data, draw, generated, mistakes, parts, yours
+from autograder import check, data, draw, exercises, parts, yours
 
 device = torch.device(
     "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"

@@ -19,7 +19,7 @@ from autograder.grading.worker.client import GradingServer
 
 LESSON = "trial"
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
-SETUP = "import torch\nfrom torch import nn\nfrom autograder import check, data, generated, parts"
+SETUP = "import torch\nfrom torch import nn\nfrom autograder import check, data, parts"
 RIGHT = {
     "doubled": "def doubled(x):\n    return 2 * x",
     "MultiHeadAttention": dedent("""

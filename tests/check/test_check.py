@@ -586,7 +586,7 @@ def test_a_first_verdict_imports_nothing_heavy() -> None:
     code = """if True:
         import sys, torch
         before = set(sys.modules)
-        from autograder import check, data, draw, generated, mistakes, parts, yours
+        from autograder import check, data, draw, exercises, parts, yours
         x = torch.ones(2, 3, requires_grad=True)
         check.gradients_agree("2 * x", 2 * x, x + x, x=x)
         check.device("shifted(x)", lambda x: (x[:, :-1], x[:, 1:]), x)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 import autograder
-from autograder import check, data, draw, generated, mistakes, parts
+from autograder import check, data, draw, exercises, parts
 from autograder.parts import blocks
 
 DTYPES = {
@@ -28,8 +28,7 @@ OPTIMIZERS: dict[str, type[optim.Optimizer]] = {
     name: kind for name, kind in vars(optim).items() if isinstance(kind, type) and issubclass(kind, optim.Optimizer)
 }
 MODULES = {
-    module.__name__: module
-    for module in (math, torch, nn, F, optim, autograder, check, data, draw, generated, mistakes, parts)
+    module.__name__: module for module in (math, torch, nn, F, optim, autograder, check, data, draw, exercises, parts)
 }
 ERRORS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)}
 OWN_OF_MODULES = frozenset(vars(nn.Module())) | {"_caller", "_number"}  # a mirror has the two

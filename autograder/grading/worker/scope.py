@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, data, draw, generated, mistakes, parts
+from autograder import check, data, draw, exercises, parts
 from autograder.check._translate import REBOUND
 from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
@@ -31,9 +31,8 @@ SETUP: dict[str, Any] = {
     "data": data,
     "device": torch.device("cpu"),
     "draw": draw,
-    "generated": generated,
+    "exercises": exercises,
     "math": math,
-    "mistakes": mistakes,
     "nn": nn,
     "parts": parts,
     "torch": torch,

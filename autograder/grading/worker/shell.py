@@ -24,7 +24,7 @@ import math, torch, numpy as np
 import matplotlib.pyplot as plt
 import torch.nn.functional as F
 from torch import nn
-from autograder import check, data, draw, generated, mistakes, parts, yours
+from autograder import check, data, draw, exercises, parts, yours
 import collections, copy, functools, itertools, time, typing
 import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
 layer = nn.Linear(2, 2)
