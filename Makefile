@@ -19,7 +19,7 @@ STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `mak
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test lessons all-tests fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test lessons all-tests fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -32,6 +32,7 @@ help:
 	@echo "make release     make notebooks/ from solutions/"
 	@echo "make update      merge a new version of the course, from the git remote upstream, and release"
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
+	@echo "make exercise    say all that one exercise lacks, in a minute: EXERCISE=split_heads"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
 	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
@@ -128,6 +129,9 @@ demo: $(READY)
 
 doctor: $(READY)
 	$(BIN)/autograder doctor
+
+exercise: $(READY)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/exercise.py $(EXERCISE)
 
 mistakes: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)

@@ -21,6 +21,7 @@ from autograder.course.lesson import (
     parse,
     parse_or_none,
     regions,
+    rules_of,
     without_regions,
 )
 from autograder.course.names import counted
@@ -279,6 +280,15 @@ def checks_are_named_and_locked(exercise: Exercise) -> Found:
             yield check.label, "it is worth nothing. Give it points."
 
 
+def checks_name_their_exercise(exercise: Exercise) -> Found:
+    """What a check says of its exercise is the number of the heading and the name of the answer."""
+    wanted = f"{exercise.number} {exercise.name}"
+    for check in exercise.checks:
+        for said in dict.fromkeys(rule.exercise for rule in rules_of(check.source)):
+            if exercise.number and said != wanted:
+                yield check.label, f'it says `@check.exercise("{said}")`. Write "{wanted}", as the task has it.'
+
+
 def checks_end_in_print(exercise: Exercise) -> Found:
     """A check ends in no bare expression but print, for students and for the grader."""
     for check in exercise.checks:
@@ -340,6 +350,7 @@ EXERCISE_RULES = (
     answer_follows,
     answer_can_be_stripped,
     checks_are_named_and_locked,
+    checks_name_their_exercise,
     checks_end_in_print,
     checks_hide_something,
     other_cells_are_tries,

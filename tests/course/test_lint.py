@@ -147,6 +147,10 @@ BREACHES = {
     "check not graded": (nbgrader("check_double", grade=False), ["cell check_double", "graded"]),
     "check worth nothing": (nbgrader("check_double", points=0), ["cell check_double", "worth nothing"]),
     "check is a score": (swap("check_double", 'print("✓ double")', "3"), ["cell check_double", "`3`", "print"]),
+    "check of another number": (
+        source("check_double", f'@check.exercise("1.2 double")\ndef it_doubles():\n    pass\n\n\n{HIDDEN}'),
+        ["cell check_double", '`@check.exercise("1.2 double")`', '"1.1 double"'],
+    ),
     "check is a score for students": (
         source("check_double", f"double(2)\n{HIDDEN.replace('assert', 'y = 1; assert')}"),
         ["cell check_double", "`double(2)`"],
