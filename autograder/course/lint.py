@@ -24,7 +24,6 @@ from autograder.course.lesson import (
     rules_of,
     without_regions,
 )
-from autograder.course.names import counted
 from autograder.course.predictions import TAG, predictions_are_compared
 from autograder.course.written import written_answers_are_whole
 from autograder.stub import STUB
@@ -206,13 +205,10 @@ def exercises_are_numbered(lesson: Lesson) -> Found:
 
 
 def effort_is_stated(exercise: Exercise) -> Found:
-    """The second line of a task gives its points, as its checks add up to, and its minutes."""
+    """The second line of a task gives its points and its minutes."""
     task = exercise.task
     if not exercise.effort:
         yield task.label, "the second line does not give the effort. Write it like `*4 points · 15 minutes*`."
-    elif float(exercise.effort["points"]) != exercise.points:
-        stated, sum_ = counted(float(exercise.effort["points"]), "point"), f"{exercise.points:g}"
-        yield task.label, f"it promises {stated}, its checks hold {sum_}. Change one of the two."
 
 
 def hints_are_given(exercise: Exercise) -> Found:

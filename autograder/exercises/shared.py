@@ -1,7 +1,5 @@
 """Inputs drawn from a seed: sizes from small to large, sentences of token ids, tensors in any layout and dtype."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Exercise `Scale`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

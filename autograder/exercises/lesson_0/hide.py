@@ -1,7 +1,5 @@
 """Exercise `hide`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import islice
 

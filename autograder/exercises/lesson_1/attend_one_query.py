@@ -1,7 +1,5 @@
 """Exercise `attend_one_query`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Exercise `mended_nearby_attention`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise `scaled_dot_product_attention`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

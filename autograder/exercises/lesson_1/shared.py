@@ -1,7 +1,5 @@
 """What exercises of lesson 1 share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Exercise `MultiHeadAttention`: its cases and its slips."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """What exercises of lesson 2 share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor

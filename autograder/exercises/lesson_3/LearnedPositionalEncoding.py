@@ -1,7 +1,5 @@
 """Exercise `LearnedPositionalEncoding`: its cases and its slips."""
 
-from __future__ import annotations
-
 import torch
 
 from autograder import check, data

@@ -1,7 +1,5 @@
 """Exercise `PositionalEncoding`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

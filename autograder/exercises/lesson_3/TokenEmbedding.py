@@ -1,7 +1,5 @@
 """Exercise `TokenEmbedding`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 
 import torch

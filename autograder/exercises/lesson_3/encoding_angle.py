@@ -1,7 +1,5 @@
 """Exercise `encoding_angle`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What exercises of lesson 3 share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

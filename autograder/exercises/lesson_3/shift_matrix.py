@@ -1,7 +1,5 @@
 """Exercise `shift_matrix`: its cases and its slips."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Exercise `sinusoidal_encoding`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

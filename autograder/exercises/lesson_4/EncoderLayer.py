@@ -1,7 +1,5 @@
 """Exercise `EncoderLayer`: its cases and its slips."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What exercises of lesson 4 share."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager

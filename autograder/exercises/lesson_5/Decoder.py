@@ -1,7 +1,5 @@
 """Exercise `Decoder`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise `Encoder`: its cases and its slips."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

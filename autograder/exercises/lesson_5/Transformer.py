@@ -1,7 +1,5 @@
 """Exercise `Transformer`: its cases and its slips."""
 
-from __future__ import annotations
-
 import inspect
 import random
 from collections.abc import Callable, Iterator

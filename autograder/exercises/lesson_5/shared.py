@@ -1,7 +1,5 @@
 """What exercises of lesson 5 share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

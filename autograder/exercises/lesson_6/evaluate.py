@@ -1,7 +1,5 @@
 """Exercise `evaluate`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

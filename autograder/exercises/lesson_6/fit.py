@@ -1,7 +1,5 @@
 """Exercise `fit`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What exercises of lesson 6 share."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager

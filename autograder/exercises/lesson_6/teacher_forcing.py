@@ -1,7 +1,5 @@
 """Exercise `teacher_forcing`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise `exact_match`: its cases and its slips."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 

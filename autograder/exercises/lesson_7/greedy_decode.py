@@ -1,7 +1,5 @@
 """Exercise `greedy_decode`: its cases and its slips."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What exercises of lesson 7 share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise `Tokenizer`: its cases and its slips."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain

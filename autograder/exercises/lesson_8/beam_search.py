@@ -1,7 +1,5 @@
 """Exercise `beam_search`: its cases and its slips."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import itertools

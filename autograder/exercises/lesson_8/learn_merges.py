@@ -1,7 +1,5 @@
 """Exercise `learn_merges`: its cases and its slips."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from typing import Any

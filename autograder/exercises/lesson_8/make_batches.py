@@ -1,7 +1,5 @@
 """Exercise `make_batches`: its cases and its slips."""
 
-from __future__ import annotations
-
 import functools
 import random
 from collections import Counter

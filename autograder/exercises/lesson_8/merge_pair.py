@@ -1,7 +1,5 @@
 """Exercise `merge_pair`: its cases and its slips."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise

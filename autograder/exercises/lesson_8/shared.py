@@ -1,7 +1,5 @@
 """What exercises of lesson 8 share."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys
