@@ -10,7 +10,6 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.parts.inputs import UnusableParameters
 from autograder.stub import STUB_MESSAGE
 
 REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
@@ -85,8 +84,6 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
         return failed
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
-    if isinstance(error, UnusableParameters):
-        return CheckFailed(str(error), slip="The check of the parts says more: start there.")
     text = _shorten(str(error) or "It came without a message.")
     kind = type(error).__name__
     if not own:

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, WEIGHTS, WIDTH, Picture, styled
+from autograder.colours import WEIGHTS
+from autograder.draw.picture import PALETTE, WIDTH, Picture, styled
 
 LEFT, MIDDLE, RIGHT = "written so far", "probability of coming next", "cross-attention"
 
