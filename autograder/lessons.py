@@ -10,8 +10,8 @@ import functools
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any
@@ -29,7 +29,7 @@ class Lessons:
         classes: further classes that a judge and a student's process both have, "module:name".
         secretive: those whose objects a judge never shows, and lets nobody change.
         warm: further modules that are imported before there is a submission, since that takes time.
-        together: the answers that one exercise asks for, by its name, where they are several.
+        together: the answers that one exercise asks for, where they are several; the first has its name.
         passed: what a notebook tells of each check that passed: its exercise, its rule, the exercises of the lesson,
             each with its number of checks, and the notebook's names.
     """
@@ -39,16 +39,16 @@ class Lessons:
     classes: tuple[str, ...] = ()
     secretive: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
-    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
     passed: tuple[str, ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:
         """These lessons and others."""
-        both = {
-            name: mine | vars(other)[name] if isinstance(mine, dict) else mine + vars(other)[name]
-            for name, mine in vars(self).items()
-        }
-        return Lessons(**both)
+        return Lessons(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    def answers_of(self, exercise: str) -> tuple[str, ...]:
+        """The answers that an exercise asks for, by its name: as a rule the one of that name."""
+        return next((answers for answers in self.together if answers[0] == exercise), (exercise,))
 
 
 @functools.cache
@@ -56,11 +56,6 @@ def installed() -> Lessons:
     """What all installed lessons bring."""
     found = [importlib.import_module(OF_THIS_PACKAGE).LESSONS] if find_spec(OF_THIS_PACKAGE) else []
     return sum([*found, *(entry.load() for entry in entry_points(group=GROUP))], Lessons())
-
-
-def modules_by_name() -> Mapping[str, str]:
-    """The modules that checks call, by what checks call them."""
-    return {module.rpartition(".")[2]: module for module in installed().modules}
 
 
 def finished(name: str) -> tuple[str, Any] | None:

@@ -14,7 +14,7 @@ LESSONS = Lessons(
     ),
     secretive=("autograder.parts:ScriptedModel",),  # what it is going to say; a copy elsewhere would not remember
     warm=("autograder.draw.figures", "autograder.yours"),
-    together={"Encoder": ("Encoder", "Decoder")},
+    together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),
 )
 SETUP = """\

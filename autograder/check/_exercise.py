@@ -19,17 +19,9 @@ from autograder.check import _backend, _causes, _panel, _progress
 from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case_of
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
-from autograder.check._translate import REBOUND, from_exception
+from autograder.check._translate import MODULES, REBOUND, from_exception
 
 SEED = 20170612
-# Modules by the names that checks know them by, wherever they are imported; those of the lessons come with them.
-_MODULES = {
-    "F": "torch.nn.functional",
-    "check": "autograder.check",
-    "math": "math",
-    "nn": "torch.nn",
-    "torch": "torch",
-}
 
 
 def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
@@ -61,7 +53,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
         rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
         try:
-            answers = lessons.installed().together.get(exercise_name.answer, (exercise_name.answer,))
+            answers = lessons.installed().answers_of(exercise_name.answer)
             for answer in answers:
                 if len(answers) == 1 or reads(check.__code__, answer):
                     require_written_by_hand(answer, notebook)
@@ -139,7 +131,8 @@ def _with_the_courses_names(check: Callable[[], None]) -> Callable[[], None]:
     Answers go on seeing the notebook's own: `data = [1, 2]` in a cell is the learner's business.
     """
     names = dict(check.__globals__)
-    for name, module in ({} if REBOUND in names else {**_MODULES, **lessons.modules_by_name()}).items():
+    modules = {module.rpartition(".")[2]: module for module in lessons.installed().modules}
+    for name, module in ({} if REBOUND in names else MODULES | modules).items():
         if name in names and getattr(names[name], "__name__", "") != module and module in sys.modules:
             names[name] = sys.modules[module]
     if not isinstance(names.get("device", ""), str | torch.device):

@@ -39,8 +39,8 @@ def reads(code: CodeType, name: str) -> bool:
 
 def finished_part(name: str, module: str) -> CheckFailed:
     """The verdict on an answer that is the course's own."""
-    slip = "Here the point is to write it yourself."
-    return CheckFailed(f"`{name}` is, or calls, the course's own finished `{_last(module)}.{name}`.", slip=slip)
+    part, slip = f"{module.rpartition('.')[2]}.{name}", "Here the point is to write it yourself."
+    return CheckFailed(f"`{name}` is, or calls, the course's own finished `{part}`.", slip=slip)
 
 
 def _may_call(code: CodeType, name: str, finished: object, scope: Mapping[str, object]) -> bool:
@@ -59,14 +59,9 @@ def _is_finished(
     value, (module, finished) = scope.get(first) if first is not None else None, ready
     return (
         value is finished
-        or (second == name and first in (_last(module), module))
+        or (second == name and first in (module.rpartition(".")[2], module))
         or (second == name and isinstance(value, ModuleType) and getattr(value, name, None) is finished)
     )
-
-
-def _last(module: str) -> str:
-    """The module's own name, without that of its package."""
-    return module.rpartition(".")[2]
 
 
 def _names_read(code: CodeType) -> Iterator[tuple[str | None, str | None]]:

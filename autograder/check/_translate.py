@@ -13,7 +13,8 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.stub import STUB_MESSAGE
 
 REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
-MODULES = {"F": "torch.nn.functional", "math": "math", "nn": "torch.nn", "torch": "torch"}  # that answers use
+# What answers and checks call so in all lessons.
+MODULES = {"F": "torch.nn.functional", "check": "autograder.check", "math": "math", "nn": "torch.nn", "torch": "torch"}
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 # Python and PyTorch give no data about what went wrong, only words.

@@ -27,7 +27,7 @@ class Keeper:
         if "In" not in notebook or answer not in TRIALS or not count or not place.is_used():
             return None
         numbers = {answer: number for number, _, answer in (name.partition(" ") for name in exercises)}
-        answers = LESSONS.together.get(answer, (answer,))
+        answers = LESSONS.answers_of(answer)
         gathered: Gathered | str | None
         try:
             gathered = gather(answers, notebook, TRIALS)

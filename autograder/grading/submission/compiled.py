@@ -69,16 +69,14 @@ def unpacked(data: bytes | bytearray) -> CompiledLesson:
 
 
 def imports_of(source: str) -> dict[str, str]:
-    """What a given cell imports, by the names that it gives it; the `device` that it chooses is `torch.device`."""
+    """What a given cell imports, by the names that it gives it."""
     found = {}
-    for node in getattr(parse_or_none(source), "body", ()):
+    for node in ast.walk(parse_or_none(source) or ast.Module([], [])):
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             for each in node.names:
                 name = each.asname or each.name.partition(".")[0]
                 found[name] = package + (each.name if each.asname else name)
-        elif isinstance(node, ast.Assign) and ast.unparse(node).startswith("device = torch.device("):
-            found["device"] = "torch.device"
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from autograder.check._translate import MODULES as NAMED
 from autograder.check._translate import REBOUND
 from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
@@ -36,7 +37,8 @@ class Definitions:
 
     def __init__(self, imports: Mapping[str, str]) -> None:
         self._codes: dict[str, tuple[CodeType, ...]] = {}
-        self._own = {name: own for name, source in imports.items() if (own := _own(source)) is not None}
+        self._own = {name: own for name, source in {**NAMED, **imports}.items() if (own := _own(source)) is not None}
+        self._own["device"] = torch.device("cpu")
         self.modules = [name for name, value in self._own.items() if is_module(value)]
 
     @property
@@ -107,8 +109,6 @@ class Definitions:
 
 def _own(source: str) -> Any:
     """What the judge has of that name: what both sides have, or something of Python's own; None for anything else."""
-    if source == "torch.device":
-        return torch.device("cpu")
     if source.partition(".")[0] in sys.stdlib_module_names:
         with suppress(ImportError, AttributeError, ValueError):
             return pkgutil.resolve_name(source)
