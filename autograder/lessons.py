@@ -10,7 +10,6 @@ import functools
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -30,8 +29,7 @@ class Lessons:
         secretive: those whose objects a judge never shows, and lets nobody change.
         warm: further modules that are imported before there is a submission, since that takes time.
         together: the answers that one exercise asks for, where they are several; the first has its name.
-        passed: what a notebook tells of each check that passed: its exercise, its rule, the exercises of the lesson,
-            each with its number of checks, and the notebook's names.
+        passed: what a notebook tells of each check that passed, "module:function".
     """
 
     modules: tuple[str, ...] = ()
@@ -68,5 +66,4 @@ def passed(*told: object) -> None:
     """Tell the lessons whose modules are imported of a check that passed, as `Lessons.passed` says."""
     for name in installed().passed:
         if name.partition(":")[0] in sys.modules:
-            tell: Callable[..., None] = pkgutil.resolve_name(name)
-            tell(*told)
+            pkgutil.resolve_name(name)(*told)
