@@ -10,11 +10,11 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.parts.inputs import UnusableParameters
 from autograder.stub import STUB_MESSAGE
 
 REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
-MODULES = {"F": "torch.nn.functional", "math": "math", "nn": "torch.nn", "torch": "torch"}  # that answers use
+# What answers and checks call so in all lessons.
+MODULES = {"F": "torch.nn.functional", "check": "autograder.check", "math": "math", "nn": "torch.nn", "torch": "torch"}
 COURSE = __name__.partition(".")[0]
 NO_MESSAGE = "It came without a message."
 MAX_DETAIL_LINES = 3
@@ -90,8 +90,6 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
         return failed
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
-    if isinstance(error, UnusableParameters):
-        return CheckFailed(str(error), slip="The check of the parts says more: start there.")
     if not own:
         return CheckFailed("The check cannot go on with your answer.", _told(error))
     text, kind = _shorten(str(error) or NO_MESSAGE), type(error).__name__

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, WEIGHTS, WIDTH, Picture, styled
+from autograder.colours import WEIGHTS
+from autograder.draw.picture import PALETTE, WIDTH, Picture, styled
 
 LEFT, MIDDLE, RIGHT = "written so far", "probability of coming next", "cross-attention"
 

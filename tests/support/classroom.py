@@ -19,7 +19,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.check import CheckFailed
 from autograder.check._compare import margins
 from autograder.course.lint import STUB, without_regions
-from autograder.grading.submission.compiled import with_hidden_seed
+from autograder.grading.submission.compiled import imports_of, with_hidden_seed
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
@@ -61,6 +61,7 @@ class Classroom:
         self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
         self.scope: dict = {"__name__": "__main__"}
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
+        self.imports = {name: path for cell in self.given for name, path in imports_of(cell.source).items()}
         for cell in self.given:
             if "try-it" not in cell.metadata.get("tags", []):
                 with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
