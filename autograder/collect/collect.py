@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -104,7 +105,7 @@ def collect(root: Path, options: CollectOptions) -> int:
             summary.nobodys += found.nobodys
             for hand_in in _newest(found.hand_ins, summary):
                 _place(hand_in, course, submitted, marks, summary)
-            if _another(summary):
+            if _wrong_download(summary):
                 submitted.let_older_replace(summary.of_others)
     if people.listed:
         summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
@@ -179,20 +180,23 @@ def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[
     return with_name(reason, lesson, cells, marks), another
 
 
-def _another(summary: Summary) -> str:
-    """The lesson of which all notebooks are, where it is not the one that was named; one alone may be a slip."""
-    lessons = set(summary.of_others.values())
-    return lessons.pop() if len(lessons) == 1 and len(summary.of_others) > 1 and not summary.gradable else ""
+def _wrong_download(summary: Summary) -> str:
+    """What to say where no notebook is of the lesson, and several are of another one; one alone may be a slip."""
+    ((another, count),) = Counter(summary.of_others.values()).most_common(1) or [("", 0)]
+    if count < 2 or summary.gradable:
+        return ""
+    some = f"All {count}" if count == len(summary.of_others) else f"{count} of {len(summary.of_others)}"
+    return (
+        f"✗ {some} notebooks are of lesson {another}, and none is of {summary.lesson}: this is probably the wrong "
+        f"download. Collect the right one, which takes their place, and this one as {another}."
+    )
 
 
 def _lines(summary: Summary) -> Iterator[str]:
     """Say what became of all that was handed in, in the order of what is to be done about it."""
     placed = summary.placed
-    if another := _another(summary):
-        yield (
-            f"✗ All {len(summary.of_others)} notebooks are of lesson {another}: this is probably the wrong download. "
-            f"Collect that of {summary.lesson}, which takes their place; collect this one as {another}."
-        )
+    if wrong := _wrong_download(summary):
+        yield wrong
     counts = [f"{len(placed[state])} {state.value}" for state in (Placed.NEW, Placed.REPLACED, Placed.UNCHANGED)]
     yield f"✓ {summary.lesson}: {', '.join(counts)}."
     parts = {

@@ -28,8 +28,8 @@ from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_job, told
-from autograder.grading.kept import digests
 from autograder.grading.options import GradeOptions
+from autograder.grading.pending import digests
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, marks_of, with_name

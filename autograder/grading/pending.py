@@ -9,13 +9,12 @@ from pathlib import Path
 
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
-from autograder.course.paths import handed_in
-from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, rule_of
+from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, rule_of
 from autograder.grading.gradebook.history import Reason, reasons_of
 from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
-from autograder.grading.jobs import prepared
-from autograder.grading.kept import digests
+from autograder.grading.jobs import prepared, read_job
 from autograder.grading.results import Limits
 
 NAMED = 10  # students in a line
@@ -110,6 +109,16 @@ def _why_again(
     by_hand = {check: graded.scores[check] - graded.extra.get(check, 0.0) for check in graded.by_hand}
     contest = Contest(rule_of(book.course.config), late, student, due, by_hand, sum(graded.extra.values()))
     return stays if contest.counting([known[one] for one in found]) is standing else (Reason.COUNTS,)
+
+
+def digests(course: Course, student: str, lesson: str, source: bytes, limits: Limits) -> dict[str, Path]:
+    """Return digest → folder of the hand-ins that may count, the oldest first; one that came twice is the newer."""
+    found: dict[str, Path] = {}
+    for folder in hand_ins(course, student, lesson):
+        digest = read_job(folder, student, lesson, source, limits, handed_in(folder)).digest
+        found.pop(digest, None)
+        found[digest] = folder
+    return found
 
 
 def _is_later(when: str, graded: GradedSubmission) -> bool:

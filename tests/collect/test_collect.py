@@ -143,7 +143,7 @@ def test_the_wrong_download_is_known(course: Path, capsys: pytest.CaptureFixture
     other.parent.mkdir()
     other.write_bytes((course / "solutions" / LESSON / NAME).read_bytes().replace(b"double", b"triple"))
     wrong = {f"x_{n}_{n}00_02_other.ipynb": other.read_bytes() for n in (7, 8)} | {"x_9_900_a.py": "x"}
-    headline = "✗ All 2 notebooks are of lesson 02_other: this is probably the wrong download."
+    headline = f"✗ All 2 notebooks are of lesson 02_other, and none is of {LESSON}: this is probably"
     assert collect("canvas", zipped(wrong)) == 0
     assert capsys.readouterr().out.startswith(headline)
     right: dict[str, bytes | str] = {f"x_{n}_{n}_hw.ipynb": notebook(course) for n in (7, 8)}
