@@ -110,6 +110,11 @@ release: $(READY)
 # What both sides generated is made again, not merged. Where both changed the same lines elsewhere, git refuses the commit
 # and says where: mend that, `git add` it, and run this again. Other checks of a lesson that was handed in are held back.
 update: $(READY)
+	@$(MERGING) || git diff --quiet HEAD -- . ':!notebooks' || { \
+	  echo "Not committed yet, and the merge would take it for its own:"; git diff --name-only HEAD -- . ':!notebooks'; \
+	  echo 'Commit it (git commit -am "…"), or put it aside (git stash; afterwards git stash pop), then make update again.'; \
+	  exit 1; \
+	} >&2
 	@$(MERGING) || git pull --no-rebase --no-ff --no-commit $(UPSTREAM) main || $(MERGING)
 	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
 	@$(BIN)/autograder release --merged
