@@ -17,8 +17,7 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 FLOORS = (
     ("cli",),
     ("demo",),
-    ("generated",),
-    ("mistakes", "yours"),
+    ("exercises", "yours"),
     ("parts", "draw"),
     ("data", "transformer"),
     ("student", "hand_back", "similar"),
