@@ -12,11 +12,10 @@ import ast
 import dis
 import functools
 import hashlib
-import importlib
 import itertools
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType
@@ -27,11 +26,11 @@ from answers import RIGHT, WRONG
 from attacks import ATTACKS
 from IPython.core.inputtransformer2 import TransformerManager
 from support.classroom import LESSONS, ROOT, Classroom, classroom
+from support.imports import file_of, home, is_ours, reached
 from support.proofs import OF_ATTACKS, OF_EXERCISES
 
 PAGES = [ROOT / "tests" / f"{name}.md" for name in ("matrix", "mutants")]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.toml"
-ROOTS = ROOT, ROOT / "tests", ROOT / "tools"
 NO_CODE = answers.writing.Code()
 
 
@@ -105,7 +104,7 @@ def _files_of_cells(room: Classroom, exercise: str) -> set[Path]:
     while more := [text for text in given if text not in needed and _bound(text) & set().union(*map(_read, needed))]:
         needed += more
     ours = dict(each for text in given for each in _imports(text))
-    return {_file(module) for text in needed for module in _used(text, ours)}
+    return {file_of(module) for text in needed for module in _used(text, ours)}
 
 
 @functools.cache
@@ -138,7 +137,7 @@ def _imports(cell: str) -> Iterator[tuple[str, tuple[str, str]]]:
     for node in _tree(cell):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [(alias.asname or alias.name, (node.module, alias.name)) for alias in node.names]
-            yield from (each for each in names if _is_ours(*each[1]))
+            yield from (each for each in names if is_ours(*each[1]))
 
 
 def _used(cell: str, ours: Mapping[str, tuple[str, str]]) -> Iterator[str]:
@@ -149,46 +148,5 @@ def _used(cell: str, ours: Mapping[str, tuple[str, str]]) -> Iterator[str]:
             of_modules[node.value] = node.attr
     for node in _tree(cell):
         if isinstance(node, ast.Name) and node.id in ours:
-            home = _home(*ours[node.id])
-            yield _home(home, of_modules[node]) if node in of_modules else home
-
-
-def _is_ours(module: str, name: str) -> bool:
-    return bool(_file(module) or _file(f"{module}.{name}"))
-
-
-@functools.cache
-def _home(module: str, name: str) -> str:
-    """The module that defines what another one knows by a name, or is that."""
-    if _file(f"{module}.{name}"):
-        return f"{module}.{name}"
-    home = getattr(getattr(importlib.import_module(module), name, None), "__module__", None)
-    return home if _file(home or "") else module
-
-
-@functools.cache
-def _file(module: str) -> Path | None:
-    """The file of a module of ours."""
-    path = module.replace(".", "/")
-    files = (root / name for root in ROOTS for name in (f"{path}.py", f"{path}/__init__.py"))
-    return next(filter(Path.is_file, files), None) if module else None
-
-
-def reached(files: Iterable[Path]) -> set[Path]:
-    """These files, and all of ours that they import, wherever in them."""
-    left, found = set(files), set()
-    while left:
-        found |= left
-        left = set().union(*map(_imported, left)) - found
-    return found
-
-
-@functools.cache
-def _imported(path: Path) -> set[Path]:
-    modules: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            modules |= {_home(node.module, alias.name) for alias in node.names if _is_ours(node.module, alias.name)}
-    return set(filter(None, map(_file, modules)))
+            module = home(*ours[node.id])
+            yield home(module, of_modules[node]) if node in of_modules else module
