@@ -24,7 +24,7 @@ NBVAL    := --nbval
 STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `make lessons STEPS=` has them take all
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 
-.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
@@ -39,6 +39,7 @@ help:
 	@echo "make release     make notebooks/ from solutions/"
 	@echo "make update      merge a new version of the course, from the git remote upstream, and release"
 	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
+	@echo "make exercise    say all that one exercise lacks, in a minute: EXERCISE=split_heads"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
 	@echo "make mutants     change the reference answers in one place at a time, and say what no check sees"
@@ -120,6 +121,11 @@ release: $(READY)
 # What both sides generated is made again, not merged. Where both changed the same lines elsewhere, git refuses the commit
 # and says where: mend that, `git add` it, and run this again. Other checks of a lesson that was handed in are held back.
 update: $(READY)
+	@$(MERGING) || git diff --quiet HEAD -- . ':!notebooks' || { \
+	  echo "Not committed yet, and the merge would take it for its own:"; git diff --name-only HEAD -- . ':!notebooks'; \
+	  echo 'Commit it (git commit -am "…"), or put it aside (git stash; afterwards git stash pop), then make update again.'; \
+	  exit 1; \
+	} >&2
 	@$(MERGING) || git pull --no-rebase --no-ff --no-commit $(UPSTREAM) main || $(MERGING)
 	@! $(MERGING) || echo "What conflicts in notebooks/ and the README's table is settled now: it is made again."
 	@$(BIN)/autograder release --merged
@@ -139,6 +145,9 @@ demo: $(READY)
 
 doctor: $(READY)
 	$(BIN)/autograder doctor
+
+exercise: $(READY)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/exercise.py $(EXERCISE)
 
 mistakes: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)

@@ -20,6 +20,7 @@ from nbgrader.preprocessors import (
 
 from autograder.grading.nbgrader_plugin import Repair, Run
 from autograder.stub import STUB, TEXT_STUB
+from autograder.transformer import CELLS
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
 
@@ -37,6 +38,9 @@ if scripts not in path.split(os.pathsep):
 # What students find in place of a solution, and what their checks recognise as not implemented yet.
 c.ClearSolutions.code_stub = {"python": STUB}
 c.ClearSolutions.text_stub = TEXT_STUB
+
+# What release puts into the cells that are the same in all lessons; without this line they stay as you write them.
+c.Autograder.cells = CELLS
 
 # True: lesson 8 ends in a report, five answers in words, 10 points more, which you read and grade in formgrader.
 c.Autograder.written_answers = False

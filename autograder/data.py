@@ -18,6 +18,8 @@ PAD, BOS, EOS = 0, 1, 2
 FIRST_WORD = 3
 SENTENCE = ("the", "cat", "chased", "the", "mouse")
 HELD_OUT_YEARS = range(1984, 1989)
+DATE_LETTERS = " ,-./0123456789abcdefghijklmnopqrstuvwxyzßáäéëìóöûü"  # all that are in dates of six languages
+DATE_IDS = len(DATE_LETTERS) + 1  # with padding
 _FIRST_DAY, _LAST_DAY = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
 _MEANINGS = {"the": (0, 0, 1, 0), "cat": (1, 0, 0, 1), "chased": (0, 1, 0, 0), "mouse": (1, 0, 0, -1)}
 
@@ -159,6 +161,20 @@ def dates(count: int, *, held_out: bool = False, seed: int = 0) -> list[tuple[st
         if _is_held_out(language, pattern, date) == held_out:
             drawn.append((written_date(date, language, pattern), date.isoformat()))
     return drawn
+
+
+def date_digits(count: int, *, held_out: bool = False, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """The dates that `dates` draws, as numbers.
+
+    Returns:
+        (count, longest) ids of letters, below `DATE_IDS` and padded with `PAD`, and (count, 8) digits, those of the
+        year, the month and the day.
+    """
+    drawn = dates(count, held_out=held_out, seed=seed)
+    ids = {letter: i for i, letter in enumerate(DATE_LETTERS, start=1)}
+    rows = [torch.tensor([ids[letter] for letter in text]) for text, _ in drawn]
+    digits = torch.tensor([[int(digit) for digit in iso if digit != "-"] for _, iso in drawn])
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD), digits
 
 
 def written_date(date: datetime.date, language: str, pattern: str = "long") -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-NUMBER = "0.1.0"
+NUMBER, DISTRIBUTION = "0.1.0", "transformer-from-scratch"
 PACKAGE = Path(__file__).parent
 
 
@@ -27,6 +28,14 @@ def _digest() -> str:
         for part in (path.relative_to(PACKAGE).as_posix().encode(), path.read_bytes()):
             whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:8]
+
+
+def installed() -> str:
+    """Return the version of the package that is installed; "" where this one is only on the path."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return ""
 
 
 VERSION = f"{NUMBER}+{_digest()}"  # a local version label, as PEP 440 has it

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.generated.heads import each_smallest
-from autograder.generated.inputs import sentences, sizes, some
+from autograder.exercises.shared import each_smallest, sentences, sizes, some
 
 RANGES = {"batch": (1, 4), "seq_len": (2, 9)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,12 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 # longest name that fits.
 FLOORS = (
     ("cli",),
-    ("demo", "student", "hand_back", "similar"),
+    ("demo",),
+    ("generated",),
+    ("mistakes", "yours"),
+    ("parts", "draw"),
+    ("data", "transformer"),
+    ("student", "hand_back", "similar"),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
     ("grading.cluster", "grading.pending", "grading.summary", "grading.trials", "spreadsheets"),
     ("grading.jobs",),
@@ -23,14 +29,13 @@ FLOORS = (
     ("grading.rpc", "grading.sandbox", "grading.submission"),
     ("grading.results", "grading.options"),
     ("course",),
-    ("generated",),
     ("check",),
-    ("mistakes", "yours"),
-    ("parts", "draw"),
-    ("data", "files", "random_state", "stub", "version"),
+    ("colours", "files", "lessons", "random_state", "stub", "version"),
 )
+# What the lessons are made of; all other rooms but the demo are the engine, which does with any lessons, or none.
+LESSONS = {f"autograder.{name}" for name in ("data", "draw", "exercises", "parts", "transformer", "yours")}
 ROOMS = {f"autograder.{room}": floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 400, 1200, 16
+LONGEST_MODULE, LONGEST_TABLE, MOST_FILES = 460, 1200, 16
 
 
 def imports(module: str) -> Iterator[str]:
@@ -70,6 +75,16 @@ def test_imports_go_down(module: str) -> None:
     assert mine, f"{module} is in no room; give it one in FLOORS."
     upwards = [name for name in imports(module) if room(name) != mine and ROOMS[room(name)] <= ROOMS[mine]]
     assert not upwards
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_the_engine_knows_no_lesson(module: str) -> None:
+    """Nothing of the engine imports what the lessons are made of, nor calls them by name."""
+    if room(module) in LESSONS | {"autograder.demo"} or module == "autograder.__init__":
+        return
+    assert not [name for name in imports(module) if room(name) in LESSONS]
+    if module not in ("autograder.lessons", "autograder.version"):  # which say what this package itself is called
+        assert not re.search(r"\btransformer\b", MODULES[module].read_text(encoding="utf-8"), re.IGNORECASE)
 
 
 def test_no_circle() -> None:

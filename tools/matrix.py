@@ -209,7 +209,7 @@ def missing(lesson: str, exercise: str) -> Iterator[str]:
     if counts["seen"] + counts["seen through"] < 0.9 * counts["wrong"]:
         yield "The checks that students see catch less than 90 % of its wrong answers."
     if table and not any(words(each) for each in table):
-        yield "No message names a slip: is there a fingerprint to add to autograder/mistakes?"
+        yield "No message names a slip: is there a fingerprint to add to its module in autograder/exercises?"
     yield from strange(lesson, exercise)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib
 import random
 import sys
 import warnings
@@ -15,29 +14,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder import random_state, yours
+from autograder import lessons, random_state
 from autograder.check import _backend, _causes, _panel, _progress
 from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case_of
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
-from autograder.check._translate import from_exception
-from autograder.yours.trials import TOGETHER
+from autograder.check._translate import MODULES, REBOUND, from_exception
 
 SEED = 20170612
-# What the setup cell binds, and so what the code of checks reads.
-_SETUP = {
-    "F": "torch.nn.functional",
-    "check": "autograder.check",
-    "data": "autograder.data",
-    "draw": "autograder.draw",
-    "generated": "autograder.generated",
-    "math": "math",
-    "mistakes": "autograder.mistakes",
-    "nn": "torch.nn",
-    "parts": "autograder.parts",
-    "torch": "torch",
-    "yours": "autograder.yours",
-}
 
 
 def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callable[[Callable[[], None]], None]:
@@ -69,7 +53,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
         rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
         try:
-            answers = TOGETHER.get(exercise_name.answer, (exercise_name.answer,))
+            answers = lessons.installed().answers_of(exercise_name.answer)
             for answer in answers:
                 if len(answers) == 1 or reads(check.__code__, answer):
                     require_written_by_hand(answer, notebook)
@@ -80,7 +64,7 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         if failed is None:
             _progress.record(name, rule, Ending.PASSED)
             print(f"✓ {name}: {rule}.")
-            yours.passed(name, rule, _progress.exercises(), notebook)
+            lessons.passed(name, rule, _progress.exercises(), notebook)
             return
         is_unwritten = isinstance(failed, NotWritten)
         _progress.record(name, rule, Ending.UNWRITTEN if is_unwritten else Ending.FAILED)
@@ -147,9 +131,10 @@ def _with_the_courses_names(check: Callable[[], None]) -> Callable[[], None]:
     Answers go on seeing the notebook's own: `data = [1, 2]` in a cell is the learner's business.
     """
     names = dict(check.__globals__)
-    for name, module in _SETUP.items():
-        if name in names and getattr(names[name], "__name__", "") != module:
-            names[name] = importlib.import_module(module)
+    modules = {module.rpartition(".")[2]: module for module in lessons.installed().modules}
+    for name, module in ({} if REBOUND in names else MODULES | modules).items():
+        if name in names and getattr(names[name], "__name__", "") != module and module in sys.modules:
+            names[name] = sys.modules[module]
     if not isinstance(names.get("device", ""), str | torch.device):
         names["device"] = torch.device("cpu")
     for name in vars(builtins).keys() & names.keys():

@@ -13,22 +13,23 @@ from typing import Any, Self
 
 from torch.overrides import TorchFunctionMode
 
-from autograder import parts
+from autograder import lessons
 from autograder.check import _backend
 from autograder.check._errors import CheckFailed
 
 
 def require_written_by_hand(name: str, scope: Mapping[str, object]) -> None:
     """The answer called `name` is not the finished part of that name, and does not call it."""
-    answer, finished = scope.get(name), getattr(parts, name, None)
-    if finished is None or answer is None:
+    answer, ready = scope.get(name), lessons.finished(name)
+    if ready is None or answer is None:
         return
+    module, finished = ready
     functions = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in functions if callable(function)]
     suspects = [code for code in filter(None, codes) if _may_call(code, name, finished, scope)]
-    calls = any(_is_finished(*read, name, finished, scope) for code in suspects for read in _names_read(code))
+    calls = any(_is_finished(*read, name, ready, scope) for code in suspects for read in _names_read(code))
     if answer is finished or calls or (isinstance(answer, type) and finished in answer.__mro__):
-        raise finished_part(name)
+        raise finished_part(name, module)
 
 
 def reads(code: CodeType, name: str) -> bool:
@@ -36,10 +37,10 @@ def reads(code: CodeType, name: str) -> bool:
     return name in code.co_names or any(reads(inner, name) for inner in _inner_codes(code))
 
 
-def finished_part(name: str) -> CheckFailed:
+def finished_part(name: str, module: str) -> CheckFailed:
     """The verdict on an answer that is the course's own."""
-    slip = "Here the point is to write it yourself."
-    return CheckFailed(f"`{name}` is, or calls, the course's own finished `parts.{name}`.", slip=slip)
+    part, slip = f"{module.rpartition('.')[2]}.{name}", "Here the point is to write it yourself."
+    return CheckFailed(f"`{name}` is, or calls, the course's own finished `{part}`.", slip=slip)
 
 
 def _may_call(code: CodeType, name: str, finished: object, scope: Mapping[str, object]) -> bool:
@@ -52,13 +53,13 @@ def _may_call(code: CodeType, name: str, finished: object, scope: Mapping[str, o
 
 
 def _is_finished(
-    first: str | None, second: str | None, name: str, finished: object, scope: Mapping[str, object]
+    first: str | None, second: str | None, name: str, ready: tuple[str, object], scope: Mapping[str, object]
 ) -> bool:
     """A name, and what is read next, lead to the finished part: `parts.x`, `alias.x`, an import of x from the parts."""
-    value = scope.get(first) if first is not None else None
+    value, (module, finished) = scope.get(first) if first is not None else None, ready
     return (
         value is finished
-        or (second == name and first in ("parts", "autograder.parts"))
+        or (second == name and first in (module.rpartition(".")[2], module))
         or (second == name and isinstance(value, ModuleType) and getattr(value, name, None) is finished)
     )
 

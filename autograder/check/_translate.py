@@ -10,11 +10,13 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.parts.inputs import UnusableParameters
 from autograder.stub import STUB_MESSAGE
 
 REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
-MODULES = {"F": "torch.nn.functional", "math": "math", "nn": "torch.nn", "torch": "torch"}  # that answers use
+# What answers and checks call so in all lessons.
+MODULES = {"F": "torch.nn.functional", "check": "autograder.check", "math": "math", "nn": "torch.nn", "torch": "torch"}
+COURSE = __name__.partition(".")[0]
+NO_MESSAGE = "It came without a message."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
 # Python and PyTorch give no data about what went wrong, only words.
@@ -78,6 +80,9 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
             slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
             "then run this one again.",
         )
+    if not own and _is_the_courses(error, frames):
+        slip = "Nothing is wrong with your answer for that. Please tell whoever gives the course."
+        return CheckFailed("The check itself is broken: this is a mistake of the course.", _told(error), slip)
     if isinstance(error, NameError) and not own:
         slip = "Run the cell that defines it (if it ends in an error, mend that), then this one again."
         failed = CheckFailed(f"`{error.name}` is not defined.", slip=slip)
@@ -85,12 +90,9 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
         return failed
     if not own and (misfit := _misfit(error, notebook)):
         return misfit
-    if isinstance(error, UnusableParameters):
-        return CheckFailed(str(error), slip="The check of the parts says more: start there.")
-    text = _shorten(str(error) or "It came without a message.")
-    kind = type(error).__name__
     if not own:
-        return CheckFailed("The check cannot go on with your answer.", [f"{kind}: {text[0]}", *text[1:]])
+        return CheckFailed("The check cannot go on with your answer.", _told(error))
+    text, kind = _shorten(str(error) or NO_MESSAGE), type(error).__name__
     owner, line, source = own[-1]
     places = [f"in line {line} of its cell" + (f":  {source}" if source else "")]
     others = [place for place in own if _whole(place[0]) != _whole(owner)]
@@ -119,6 +121,20 @@ def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
 def _whole(owner: str) -> str:
     """The function or class that a place is in, `MultiHeadAttention` for `MultiHeadAttention.forward`."""
     return owner.partition(".")[0]
+
+
+def _is_the_courses(error: Exception, frames: list[Frame]) -> bool:
+    """A name is missing in the course's own code, or in one of its modules: no answer can be the reason."""
+    if isinstance(error, AttributeError):
+        return isinstance(error.obj, ModuleType) and error.obj.__name__.partition(".")[0] == COURSE
+    raised_in = str(frames[-1].scope.get("__name__")) if frames else ""
+    return isinstance(error, NameError | ImportError) and raised_in.partition(".")[0] == COURSE
+
+
+def _told(error: Exception) -> list[str]:
+    """What was raised, and its words."""
+    first, *others = _shorten(str(error) or NO_MESSAGE)
+    return [f"{type(error).__name__}: {first}", *others]
 
 
 def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | None:

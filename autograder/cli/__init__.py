@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import io
 import os
 import sys
@@ -16,14 +15,13 @@ from autograder.cli.grade import add_grade
 from autograder.cli.results import add_export, add_history, add_report, add_similar, add_status
 from autograder.cli.student import add_due, add_student
 from autograder.course.names import did_you_mean
-
-DISTRIBUTION = "transformer-from-scratch"
+from autograder.version import installed
 
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands; what it makes of arguments has their function as `run`."""
-    parser: argparse.ArgumentParser = _Parser(prog="autograder", description="Tools of the Transformer course.")
-    parser.add_argument("--version", action="version", version=f"autograder {version()}")
+    parser: argparse.ArgumentParser = _Parser(prog="autograder", description="Tools of a course in notebooks.")
+    parser.add_argument("--version", action="version", version=f"autograder {installed() or '(not installed)'}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         add_release,
@@ -51,14 +49,6 @@ class _Parser(argparse.ArgumentParser):
             known = ", ".join(map(str, action.choices))
             hint = did_you_mean([str(value)], map(str, action.choices))
             raise argparse.ArgumentError(action, f"there is no `{value}`. There are {known}.{hint}")
-
-
-def version() -> str:
-    """Return the version that is installed."""
-    try:
-        return importlib.metadata.version(DISTRIBUTION)
-    except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

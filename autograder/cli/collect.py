@@ -63,7 +63,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--repository",
         required=True,
         metavar="ADDRESS",
-        help="with {student} for the account: git@github.com:{student}/transformer.git",
+        help="with {student} for the account: git@github.com:{student}/course.git",
     )
 
 

@@ -174,7 +174,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = commands.add_parser("export", help="write grades for spreadsheets, Canvas, Moodle or Gradescope")
     forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--output", default="", metavar="FILE", help="default: named after the form; - for the screen")
+    common.add_argument("--output", default="", metavar="FILE", help="- for the screen; default: named after the form")
     common.add_argument("--force", action="store_true", help="replace the file, if it is there already")
     some = argparse.ArgumentParser(add_help=False)
     some.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.reader import read_students
 from autograder.grading.gradebook.students import write_students
-from autograder.grading.submission.lessons import Marks, marks_of, with_name
+from autograder.grading.submission.lessons import NOT_THIS_LESSON, Marks, another_lesson, marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
 from autograder.grading.submission.repair import repair
 
@@ -56,7 +57,9 @@ class Summary:
 
     Attributes:
         notes: what is worth knowing, each with whom it is about.
+        gradable: how many hand-ins can be graded.
         not_gradable: who handed in what no grading can read, and why.
+        of_others: who handed in another lesson's notebook → that lesson.
         unplaced: what could not be put into submitted/, and why.
         strangers: hand-ins of those whom neither gradebook nor list has.
         nobodys: files of a download that are nobody's.
@@ -66,7 +69,9 @@ class Summary:
     lesson: str
     placed: dict[Placed, list[str]] = field(default_factory=lambda: {state: [] for state in Placed})
     notes: list[str] = field(default_factory=list)
+    gradable: int = 0
     not_gradable: list[str] = field(default_factory=list)
+    of_others: dict[str, str] = field(default_factory=dict)
     unplaced: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     nobodys: list[str] = field(default_factory=list)
@@ -100,6 +105,8 @@ def collect(root: Path, options: CollectOptions) -> int:
             summary.nobodys += found.nobodys
             for hand_in in _newest(found.hand_ins, summary):
                 _place(hand_in, course, submitted, marks, summary)
+            if _wrong_download(summary):
+                submitted.let_older_replace(summary.of_others)
     if people.listed:
         summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
         strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
@@ -147,7 +154,11 @@ def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping
         contents = read(hand_in, lesson)
         if hand_in.files:
             summary.placed[submitted.place(student, contents.files, hand_in.order)].append(student)
-            if reason := _why_not_gradable(course, student, lesson, marks):
+            reason, another = _why_not_gradable(course, student, lesson, marks)
+            summary.gradable += not reason
+            if another:
+                summary.of_others[student] = another
+            if reason:
                 summary.not_gradable.append(" ".join([f"{student}: {reason}", *contents.problems[:PROBLEMS]]))
                 contents.problems.clear()
         summary.notes += [f"{student}: {text}" for text in (*contents.notes, *contents.problems[:PROBLEMS])]
@@ -156,21 +167,36 @@ def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping
         summary.unplaced.append(f"{student}: {told}")
 
 
-def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[str, Marks]) -> str:
-    """What grading will say of a submission that it cannot grade; "" for one that it can."""
+def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[str, Marks]) -> tuple[str, str]:
+    """What grading will say of a submission that it cannot grade, and whose lesson's it is, if another's."""
     try:
         cells = cells_of(bytes_of(find(course.submitted(student, lesson), lesson)[0]))
     except NotGradable as error:
-        return str(error)
+        return str(error), ""
     if lesson not in marks or marks[lesson].known_in(cells) > 1:
-        return ""
+        return "", ""
     reason = repair(read_source(course.source(lesson), course.config), cells).reason
-    return with_name(reason, lesson, cells, marks)
+    another = another_lesson(lesson, cells, marks) if reason == NOT_THIS_LESSON else ""
+    return with_name(reason, lesson, cells, marks), another
+
+
+def _wrong_download(summary: Summary) -> str:
+    """What to say where no notebook is of the lesson, and several are of another one; one alone may be a slip."""
+    ((another, count),) = Counter(summary.of_others.values()).most_common(1) or [("", 0)]
+    if count < 2 or summary.gradable:
+        return ""
+    some = f"All {count}" if count == len(summary.of_others) else f"{count} of {len(summary.of_others)}"
+    return (
+        f"✗ {some} notebooks are of lesson {another}, and none is of {summary.lesson}: this is probably the wrong "
+        f"download. Collect the right one, which takes their place, and this one as {another}."
+    )
 
 
 def _lines(summary: Summary) -> Iterator[str]:
     """Say what became of all that was handed in, in the order of what is to be done about it."""
     placed = summary.placed
+    if wrong := _wrong_download(summary):
+        yield wrong
     counts = [f"{len(placed[state])} {state.value}" for state in (Placed.NEW, Placed.REPLACED, Placed.UNCHANGED)]
     yield f"✓ {summary.lesson}: {', '.join(counts)}."
     parts = {

@@ -119,9 +119,7 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: Wanted) ->
         CourseError: there is no such address, or no git.
     """
     if PLACE not in template:
-        raise CourseError(
-            f"--repository {template} has no {PLACE} in it, as git@github.com:{PLACE}/transformer.git has."
-        )
+        raise CourseError(f"--repository {template} has no {PLACE} in it, as git@github.com:{PLACE}/course.git has.")
     if shutil.which("git") is None:
         raise CourseError("There is no git. Install it, and try again.")
     folder.mkdir(parents=True, exist_ok=True)

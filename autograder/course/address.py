@@ -38,30 +38,6 @@ ADDRESSED = re.compile(
     r'(?<=^if "google\.colab" in sys\.modules:\n)(?: {4}.*\n)+|^\[!\[Open in Colab\]\(.*\n|\n\nOn Colab: \[.*',
     re.MULTILINE,
 )
-SETUP = """\
-import sys
-
-if "google.colab" in sys.modules:
-    from pathlib import Path
-    wheels = sorted(Path().glob("transformer*.whl"), key=lambda path: path.stat().st_mtime)
-    if not wheels:
-        print("Colab needs the course's .whl file. Upload it (Files, on the left), and run this again.")
-    for newest in wheels[-1:]:  # a second download is called "… (1).whl", which pip does not take
-        wheel = newest.rename(newest.name.partition("-any")[0] + "-any.whl")
-        %pip install --quiet {wheel}
-
-import math
-
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-from autograder import check, data, draw, generated, mistakes, parts, yours
-
-device = torch.device(
-    "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-)
-print(f"Ready: PyTorch {torch.__version__} on {device}.")"""
 
 
 @dataclass(frozen=True)
@@ -89,10 +65,10 @@ class Address:
         link = self.in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
         return link and f"[![Open in Colab](https://{COLAB}/assets/colab-badge.svg)]({link})"
 
-    def setup(self) -> str:
-        """Return the source of the setup cell."""
+    def setup(self, source: str) -> str:
+        """Return the source of a setup cell that installs the course from here."""
         install = f'    %pip install --quiet "git+{self.repository}@{self.branch}"\n'
-        return ADDRESSED.sub(install, SETUP) if self.repository else SETUP
+        return ADDRESSED.sub(install, source) if self.repository else source
 
     def put_into(self, notebook: NotebookNode, lesson: str) -> None:
         """Give a student notebook its badge, what installs the course, and for Colab the links to its neighbours."""
@@ -101,7 +77,7 @@ class Address:
         title, setup = notebook.cells[:2]
         first, _, rest = title.source.partition("\n")
         title.source = "\n".join(filter(None, [first, self.badge(lesson)])) + f"\n{rest}"
-        setup.source = self.setup()
+        setup.source = self.setup(setup.source)
         setup.metadata.nbgrader.checksum = compute_checksum(setup)
         for cell in notebook.cells:
             found = LINK.findall(cell.source) if cell.cell_type == "markdown" else []

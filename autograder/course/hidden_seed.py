@@ -1,7 +1,7 @@
 """The seed of a course's hidden tests: a secret, so that no table of cases that somebody knows passes them.
 
-In solutions/ a hidden test says `generated.…(…, seed=11)`, the same in every copy of the course. The judge runs it with
-another number, made of that one and of the course's own secret, which the first release draws.
+In solutions/ a hidden test says `exercises.….cases(…, seed=11)`, the same in every copy of the course. The judge runs
+it with another number, made of that one and of the course's own secret, which the first release draws.
 """
 
 from __future__ import annotations

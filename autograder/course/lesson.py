@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from autograder.course.names import counted
 from autograder.stub import STUB, TEXT_STUB
 
 FACTS = re.compile(
@@ -285,6 +286,18 @@ def rules_of(source: str) -> list[Rule]:
         and isinstance(call.args[0], ast.Constant)
         and isinstance(call.args[0].value, str)
     ]
+
+
+def state_points(name: str, notebook: dict[str, Any]) -> None:
+    """Write the points of the checks where a lesson states them as well: in its tasks and in its title."""
+    lesson = Lesson(name, notebook)
+    for exercise in lesson.exercises:
+        if said := exercise.effort:
+            now = f"*{counted(exercise.points, 'point')} · {counted(int(said['minutes']), 'minute')}*"
+            exercise.task.raw["source"] = exercise.task.source.replace(said[0], now, 1)
+    if facts := lesson.facts:
+        now = facts.line.replace(f"**Points:** {facts.points} ", f"**Points:** {lesson.points:g} ")
+        lesson.cells[0].raw["source"] = lesson.cells[0].source.replace(facts.line, now, 1)
 
 
 def fold_title(rules: Sequence[Rule]) -> str:

@@ -21,9 +21,9 @@ from autograder.course.lesson import (
     parse,
     parse_or_none,
     regions,
+    rules_of,
     without_regions,
 )
-from autograder.course.names import counted
 from autograder.course.predictions import TAG, predictions_are_compared
 from autograder.course.written import written_answers_are_whole
 from autograder.stub import STUB
@@ -205,13 +205,10 @@ def exercises_are_numbered(lesson: Lesson) -> Found:
 
 
 def effort_is_stated(exercise: Exercise) -> Found:
-    """The second line of a task gives its points, as its checks add up to, and its minutes."""
+    """The second line of a task gives its points and its minutes."""
     task = exercise.task
     if not exercise.effort:
         yield task.label, "the second line does not give the effort. Write it like `*4 points · 15 minutes*`."
-    elif float(exercise.effort["points"]) != exercise.points:
-        stated, sum_ = counted(float(exercise.effort["points"]), "point"), f"{exercise.points:g}"
-        yield task.label, f"it promises {stated}, its checks hold {sum_}. Change one of the two."
 
 
 def hints_are_given(exercise: Exercise) -> Found:
@@ -279,6 +276,15 @@ def checks_are_named_and_locked(exercise: Exercise) -> Found:
             yield check.label, "it is worth nothing. Give it points."
 
 
+def checks_name_their_exercise(exercise: Exercise) -> Found:
+    """What a check says of its exercise is the number of the heading and the name of the answer."""
+    wanted = f"{exercise.number} {exercise.name}"
+    for check in exercise.checks:
+        for said in dict.fromkeys(rule.exercise for rule in rules_of(check.source)):
+            if exercise.number and said != wanted:
+                yield check.label, f'it says `@check.exercise("{said}")`. Write "{wanted}", as the task has it.'
+
+
 def checks_end_in_print(exercise: Exercise) -> Found:
     """A check ends in no bare expression but print, for students and for the grader."""
     for check in exercise.checks:
@@ -340,6 +346,7 @@ EXERCISE_RULES = (
     answer_follows,
     answer_can_be_stripped,
     checks_are_named_and_locked,
+    checks_name_their_exercise,
     checks_end_in_print,
     checks_hide_something,
     other_cells_are_tries,

@@ -26,7 +26,7 @@ from traitlets.config import Config
 
 from autograder import files
 from autograder.course import lint
-from autograder.course.address import SETUP, Address, read_address, without_address
+from autograder.course.address import Address, read_address, without_address
 from autograder.course.config import CourseError, read_lessons, read_notebook, readme
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import make_hidden_seed
@@ -42,7 +42,6 @@ KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
 DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
 
-PROGRESS = "# What you have solved, going by your last checks, and what is kept.\ncheck.progress()\nyours.summary()"
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
 
 
@@ -91,7 +90,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     course = Course.at(root)
     lessons = read_lessons(root)
     for name, notebook in lessons.items():
-        fill_in(notebook, name)
+        fill_in(notebook, name, course.config.get("Autograder", {}).get("cells", {}))
         normalise(notebook)
     folder = root / "solutions"
     sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
@@ -130,16 +129,15 @@ def _refusal(path: Path) -> str:
     )
 
 
-def fill_in(notebook: NotebookNode, lesson: str) -> None:
-    """Put the canonical setup, exercises and progress into a lesson's source, and take the course's address out."""
+def fill_in(notebook: NotebookNode, lesson: str, same: Mapping[str, str]) -> None:
+    """Put its exercises, and the cells that are the same in all lessons, into a source; take the address out."""
     title, setup = notebook.cells[:2]
-    exercises = exercises_of(Lesson(lesson, notebook))
+    sources = {lint.EXERCISES: exercises_of(Lesson(lesson, notebook)), **same}
     title.source = without_address(title.source)
-    setup.source = SETUP
     setup.metadata["nbgrader"] = SETUP_METADATA
     setup.metadata["tags"] = sorted({*setup.metadata.get("tags", []), "nbval-ignore-output"})
     for cell in notebook.cells:
-        cell.source = {lint.EXERCISES: exercises, lint.PROGRESS: PROGRESS}.get(cell_id(cell), cell.source)
+        cell.source = sources.get(cell_id(cell), cell.source)
         for key in ("checksum", "cell_type"):
             cell.metadata.get("nbgrader", {}).pop(key, None)
 

@@ -6,7 +6,7 @@ from autograder.draw.explorer import Explorer, explore
 from autograder.draw.maps import attention, encoding, heads, masks
 from autograder.draw.picture import Picture
 from autograder.draw.training import loss, schedule
-from autograder.draw.writing import decoding
+from autograder.draw.writing import decoding, reading, translation
 
 __all__ = [
     "Explorer",
@@ -23,7 +23,9 @@ __all__ = [
     "loss",
     "masks",
     "norms",
+    "reading",
     "rotation",
     "schedule",
+    "translation",
     "waves",
 ]

@@ -12,7 +12,8 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from autograder.draw.picture import BLOCKED_ALLOWED, PALETTE, SIGNED, WEIGHTS, WIDTH, Picture, crossings, styled, times
+from autograder.colours import BLOCKED_ALLOWED, SIGNED, WEIGHTS
+from autograder.draw.picture import PALETTE, WIDTH, Picture, crossings, styled, times
 
 
 def attention(

@@ -13,13 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import matplotlib
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-WEIGHTS = "Blues"
-SIGNED = "PuOr"
-BLOCKED_ALLOWED = ListedColormap(["#ECECEC", "#0072B2"])
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
 ARROW = {"arrowstyle": "-|>", "color": "#555555"}

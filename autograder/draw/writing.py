@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from autograder.draw.picture import PALETTE, WEIGHTS, WIDTH, Picture, styled
+from autograder.colours import WEIGHTS
+from autograder.draw.picture import PALETTE, WIDTH, Picture, styled
 
 LEFT, MIDDLE, RIGHT = "written so far", "probability of coming next", "cross-attention"
 
@@ -87,3 +89,81 @@ def _distribution(axes: Axes, probabilities: Tensor, chosen: int, label: str) ->
 def _require(name: str, values: Tensor, shape: tuple[int, int], dimensions: str) -> None:
     if values.shape != torch.Size(shape):
         raise ValueError(f"{name} should have the shape {shape} ({dimensions}), not {tuple(values.shape)}.")
+
+
+def translation(weights: Tensor, *, written: Sequence[str], source: Sequence[str]) -> Picture:
+    """Where a model looked for each piece that it wrote: a row a piece, a column a piece of the source, dark where it
+    looked, framed where more than a fifth of its attention went.
+
+    Args:
+        weights: (pieces written, pieces of the source), of the cross-attention.
+        written: the pieces, each in the row of the step that wrote it.
+        source: its pieces, letters perhaps.
+
+    Raises:
+        ValueError: the sizes do not belong together.
+    """
+    weights = weights.detach().cpu().float()
+    _require("weights", weights, (len(written), len(source)), "pieces written, pieces of the source")
+    framed = (weights > 0.2).nonzero().tolist()
+    pieces = ["␣" if piece == " " else piece for piece in source]
+    with styled():
+        figure = Figure(figsize=(WIDTH, 0.27 * len(written) + 0.7), layout="constrained")
+        axes = figure.subplots()
+        axes.imshow(weights.numpy(), cmap=WEIGHTS, vmin=0, vmax=max(0.6, float(weights.max())), aspect="auto")
+        for row, column in framed:
+            frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=PALETTE[5], linewidth=1.8)
+            axes.add_patch(frame)
+        size = min(14.0, 440 / sum(max(len(piece), 1.3) for piece in pieces))
+        axes.set_xticks(range(len(pieces)), pieces, fontsize=size, family="monospace")
+        axes.set_yticks(range(len(written)), written, fontsize=14, family="monospace", fontweight="bold")
+        axes.xaxis.tick_top()
+        axes.xaxis.set_label_position("top")
+        axes.set(xlabel="what it reads", ylabel="what it writes")
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+    looks = {row: [pieces[column] for at, column in framed if at == row] for row in range(len(written))}
+    said = ", ".join(f"{piece} at {' and '.join(looks[row]) or 'nothing much'}" for row, piece in enumerate(written))
+    return Picture(figure, f"{''.join(source)} becomes {''.join(written)}; where it looks while it writes: {said}")
+
+
+def reading(
+    reached: Mapping[str, Sequence[float]], dates: Sequence[tuple[str, str]], before: Sequence[str], now: Sequence[str]
+) -> Picture:
+    """How much of each digit of a date is read rightly by a row of models, and what the last two read in some dates.
+
+    Args:
+        reached: title → shares of (8,) digits that are right, the newest model last.
+        dates: as they are written, and in ISO 8601.
+        before, now: eight digits for each date, by the last model but one ("" where there is none) and the last.
+    """
+    with styled():
+        figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=[1, 1.25])
+        for i, (title, shares) in enumerate(reached.items()):
+            newest = i == len(reached) - 1
+            colour = PALETTE[0] if newest else str(0.8 - 0.4 * i / len(reached))
+            left.plot(range(8), shares, "o-", color=colour, linewidth=2.5 if newest else 1.5, label=title)
+        left.set_xticks(range(8), list("YYYYMMDD"))
+        left.set(ylim=(0, 1.03), xlabel="digit of the date", ylabel="share that is right")
+        left.legend(fontsize=7.5, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22))
+        right.set_axis_off()
+        right.set(xlim=(0, 1), ylim=(len(dates) + 0.2, -0.8))
+        for x, title in ((0.0, "written"), (0.56, "before"), (0.79, "now")):
+            right.text(x, -0.5, title, fontweight="bold")
+        for row, ((text, iso), *read) in enumerate(zip(dates, before, now, strict=True)):
+            right.text(0.0, row + 0.3, textwrap.shorten(text, 34, placeholder="…"), fontsize=8.5)
+            for x, digits in zip((0.56, 0.79), read, strict=True):
+                _marked(right, x, row + 0.3, digits, iso.replace("-", ""))
+    levels = "; ".join(f"{title}: {', '.join(f'{share:.0%}' for share in shares)}" for title, shares in reached.items())
+    read_now = ", ".join(f"{text} as {digits}" for (text, _), digits in zip(dates, now, strict=True))
+    return Picture(figure, f"share of the digits YYYYMMDD that are right, {levels}; the last one read {read_now}")
+
+
+def _marked(axes: Axes, x: float, y: float, digits: str, right: str) -> None:
+    """Digits as a date, the wrong ones in another colour and bold."""
+    for place, (digit, expected) in enumerate(zip(digits, right, strict=False)):
+        colour, weight = ("#333333", "normal") if digit == expected else (PALETTE[5], "bold")
+        gaps = (place > 3) + (place > 5)
+        at = x + 0.019 * (place + 0.6 * gaps)
+        axes.text(at, y, digit, fontsize=9, family="monospace", color=colour, fontweight=weight)

@@ -54,11 +54,7 @@ class CheckRow(NamedTuple):
 
 def grades_table(selection: Selection) -> bytes:
     """Write a row for each lesson and student, those too who handed in nothing; times are UTC."""
-    rows = (
-        _grade_row(lesson, student, selection.graded(student, lesson), selection.pending.get((student.id, lesson.name)))
-        for lesson in selection.lessons
-        for student in selection.students
-    )
+    rows = (_grade_row(selection, lesson, student) for lesson in selection.lessons for student in selection.students)
     return table([GradeRow._fields, *rows], bom=True)
 
 
@@ -99,12 +95,11 @@ def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -
     return "to be looked at" if graded.needs_review else "graded"
 
 
-def _grade_row(
-    lesson: GradebookLesson, student: Student, graded: GradedSubmission | None, pending: Pending | None
-) -> GradeRow:
+def _grade_row(selection: Selection, lesson: GradebookLesson, student: Student) -> GradeRow:
+    graded = selection.graded(student, lesson)
     return GradeRow(
         assignment=lesson.name,
-        duedate=_time(lesson.duedate),
+        duedate=_time(selection.book.due(student.id, lesson.name)),
         timestamp=_time(graded.submitted if graded else None),
         student_id=harmless(student.id),
         last_name=harmless(student.last_name),
@@ -115,7 +110,7 @@ def _grade_row(
         score=number(graded.score if graded else 0.0),
         max_score=number(lesson.max_score),
         recorded=_time(graded.recorded if graded else None),
-        status=status_of(graded, pending),
+        status=status_of(graded, selection.pending.get((student.id, lesson.name))),
         reason=harmless(graded.result.reason if graded and graded.result else ""),
         not_counted="; ".join(
             f"{_time(other.submitted) or '?'}: {number(other.result.score)}"

@@ -71,8 +71,9 @@ def write_export(root: Path, options: ExportOptions) -> int:
     data, selection, choices = FORMS[options.form](book, options, messages)
     if options.form != "csv" or options.wide:  # the others have a column for it
         messages.note_unfinished(selection)
-    usual = f"{'grades' if options.form == 'csv' else options.form}.csv"
-    output = put(data, options.output, usual, force=options.force, template=options.template)
+    table = "checks" if options.checks else "table" if options.wide else "grades"
+    usual = table if options.form == "csv" else options.form
+    output = put(data, options.output, f"{usual}.csv", force=options.force, template=options.template)
     choices.save()
     lessons = ", ".join(lesson.name for lesson in selection.lessons)
     return tell(messages, f"{output}: {lessons}.", options.output)

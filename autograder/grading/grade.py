@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,12 +23,13 @@ from autograder.course.dates import recorded_time
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course, handed_in
-from autograder.grading.gradebook.counting import HandIn, hand_in_of, hand_ins
+from autograder.grading.gradebook.counting import HandIn, hand_in_of, hand_ins, is_chosen
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_job, told
 from autograder.grading.options import GradeOptions
+from autograder.grading.pending import digests
 from autograder.grading.results import Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, marks_of, with_name
@@ -104,6 +106,7 @@ class _Run:
             student: self._kept(student, lesson, source, recorded.get(student))
             for student in self.course.students(lesson, self.options.students)
         }
+        tried, fresh = defaultdict[str, dict[str, HandIn]](dict), set[tuple[str, str]]()
         task = self.progress.add_task(lesson, total=sum(len(one.folders) for one in kept.values()), last="")
 
         def jobs(turn: int) -> Iterator[Job]:
@@ -112,6 +115,7 @@ class _Run:
                     job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
                     known = None if self.options.force else self._known(job, recorded.get(student), others, one.ids)
                     if known:
+                        tried[student][hand_in_of(job.digest)] = _hand_in(job, known)
                         self.summary.unchanged.append(known)
                         self.progress.advance(task)
                     else:
@@ -123,14 +127,23 @@ class _Run:
                     marks = marks_of(self.course.sources())
                     result = replace(result, reason=with_name(result.reason, lesson, cells_of(job.submitted), marks))
                 if self.options.dry_run:
-                    self._compare(job, result, recorded.get(job.student), kept[job.student].ids)
+                    tried[job.student][hand_in_of(job.digest)] = _hand_in(job, replace(result, notebook=""))
+                    fresh.add((job.student, job.digest))
+                    self.summary.first += job.student not in recorded and (job.student, job.digest) not in others
                 else:
                     one = kept[job.student]
                     result = self._record(job, result, one.folders[turn], one.ids)
                 checks = result.checks if self.options.as_json else ()  # 70 MB for ten thousand submissions
                 self.summary.graded.append(replace(result, notebook="", checks=checks))
                 self.progress.update(task, advance=1, last=_brief(result))
-        if not self.options.dry_run:
+        if self.options.dry_run:
+            for student in tried.keys() & recorded.keys():
+                ids = kept[student].ids
+                new = self.recorder.counting([tried[student][one] for one in ids or tried[student]])
+                if new.digest != recorded[student].digest or (student, new.digest) in fresh:
+                    aside = [hand_in_of(digest) for who, digest in others if who == student]
+                    self._compare(new, recorded[student], chosen=is_chosen(new.digest, ids, aside))
+        else:
             self.summary.penalties += [(lesson, change) for change in self.recorder.recompute_penalties(lesson)]
 
     def _kept(self, student: str, lesson: str, source: bytes, recorded: Recorded | None) -> _Kept:
@@ -138,13 +151,10 @@ class _Run:
         folders = hand_ins(self.course, student, lesson)
         if len(folders) == 1:
             return _Kept(folders)
-        found: dict[str, Path] = {}
-        for folder in folders:
-            digest = read_job(folder, student, lesson, source, self.limits, handed_in(folder)).digest
-            found.pop(hand_in_of(digest), None)  # the same once more is the newer one
-            found[hand_in_of(digest)] = folder
+        found = digests(self.course, student, lesson, source, self.limits)
         counts = hand_in_of(recorded.digest) if recorded else ""
-        return _Kept([found[one] for one in sorted(found, key=lambda one: one != counts)], tuple(found))
+        first = sorted(found, key=lambda digest: hand_in_of(digest) != counts)
+        return _Kept([found[digest] for digest in first], tuple(map(hand_in_of, found)))
 
     def _known(
         self, job: Job, recorded: Recorded | None, others: Mapping[tuple[str, str], HandIn], ids: Sequence[str]
@@ -157,13 +167,12 @@ class _Run:
             return None
         return other.result
 
-    def _compare(self, job: Job, result: Result, recorded: Recorded | None, ids: Sequence[str]) -> None:
+    def _compare(self, new: HandIn, recorded: Recorded, *, chosen: bool) -> None:
         """Keep what recording a result would change."""
-        if recorded is not None and self.recorder.would_count(HandIn(job.digest, _time(job.handed_in)[0], result), ids):
-            when = self.recorder.recorded_at[job.lesson, job.student]
-            row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
-            now = datetime.now(UTC).replace(tzinfo=None)
-            self.summary.regraded.append(Regrade.of(result, job.digest, now, row, forced=self.options.force))
+        when = self.recorder.recorded_at[new.result.lesson, new.result.student]
+        row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
+        now, forced = datetime.now(UTC).replace(tzinfo=None), self.options.force
+        self.summary.regraded.append(Regrade.of(new.result, new.digest, now, row, forced=forced, chosen=chosen))
 
     def _record(self, job: Job, result: Result, folder: Path, ids: Sequence[str]) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.
@@ -209,6 +218,10 @@ def _time(text: str) -> tuple[datetime | None, tuple[Note, ...]]:
         return (recorded_time(text) if text else None), ()
     except ValueError:
         return None, (Note(NoteKind.FILE, NO_TIME),)
+
+
+def _hand_in(job: Job, result: Result) -> HandIn:
+    return HandIn(job.digest, _time(job.handed_in)[0], result)
 
 
 class _Runner:

@@ -9,14 +9,22 @@ from pathlib import Path
 
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
-from autograder.course.paths import handed_in
+from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, rule_of
 from autograder.grading.gradebook.history import Reason, reasons_of
+from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.jobs import prepared, read_job
 from autograder.grading.results import Limits
 
 NAMED = 10  # students in a line
-NOT_GRADED, BROKE_OFF = "not graded yet", "grading broke off"
+ALIKE = 1e-9  # points that may differ by how they were added up
+NOT_GRADED = "not graded yet"
+STATES = {
+    Reason.BROKE_OFF: "grading broke off",
+    Reason.COUNTS: "another hand-in may count now",
+    Reason.PENALTY: "another penalty for being late now",
+}
 CHANGES = {
     Reason.ENGINE: "the autograder changed",
     Reason.LESSON: "the lesson changed",
@@ -41,22 +49,22 @@ class Pending:
     @property
     def is_outdated(self) -> bool:
         """Whether its points may become others, or are not there yet."""
-        return not self.was_graded or not {*CHANGES, Reason.BROKE_OFF}.isdisjoint(self.reasons)
+        return not self.was_graded or not {*CHANGES, *STATES}.isdisjoint(self.reasons)
 
     @property
     def why(self) -> str:
         """What is out of date, in a few words."""
         if not self.was_graded:
             return NOT_GRADED
-        if Reason.BROKE_OFF in self.reasons:
-            return BROKE_OFF
-        return f"graded before {' and '.join(CHANGES[reason] for reason in self.reasons if reason in CHANGES)}"
+        before = f"graded before {' and '.join(CHANGES[reason] for reason in self.reasons if reason in CHANGES)}"
+        return next((STATES[reason] for reason in self.reasons if reason in STATES), before)
 
 
-def pending_in(book: GradebookSnapshot, lesson: str, students: str = "*") -> list[Pending]:
+def pending_in(book: GradebookSnapshot, lesson: str, late: LateRule, students: str = "*") -> list[Pending]:
     """Find what is to be graded of a lesson, by student; again, only in one that solutions/ still has.
 
     Args:
+        late: the rule of now for late hand-ins.
         students: a pattern for their ids.
 
     Raises:
@@ -71,26 +79,46 @@ def pending_in(book: GradebookSnapshot, lesson: str, students: str = "*") -> lis
         except CourseError as error:
             raise CourseError(f"{path}: {error}") from None
         for student in again:
-            pending = _again(book, book.graded[student, lesson], source)
-            found += [pending] if pending else []
+            reasons = _why_again(book, book.graded[student, lesson], source, late)
+            found += [Pending(student, lesson, was_graded=True, reasons=reasons)] if reasons is not None else []
     return sorted(found, key=lambda pending: pending.student)
 
 
-def _again(book: GradebookSnapshot, graded: GradedSubmission, source: bytes) -> Pending | None:
-    """What was graded, where it would be graded again."""
+def _why_again(
+    book: GradebookSnapshot, graded: GradedSubmission, source: bytes, late: LateRule
+) -> tuple[Reason, ...] | None:
+    """Why a submission would be graded again, or its penalty be another one; None where all stays."""
     student, lesson = graded.student, graded.lesson
-    folder = book.course.submitted(student, lesson)
-    when = handed_in(folder)
+    due = book.due(student, lesson)
+    penalty = late.taken_off(student, due, graded.submitted, graded.raw_score) or 0.0
+    stays = None if abs(penalty - graded.penalty) < ALIKE else (Reason.PENALTY,)
     if graded.result is None:
-        newer = (Reason.SUBMISSION,) if _is_later(when, graded) else ()
-        return Pending(student, lesson, was_graded=True, reasons=newer)
-    job, broke_off = read_job(folder, student, lesson, source, Limits(), when), graded.result.retryable
+        is_newer = _is_later(handed_in(book.course.submitted(student, lesson)), graded)
+        return (Reason.SUBMISSION,) if is_newer else stays or ()
+    found = list(digests(book.course, student, lesson, source, Limits()))
+    own = next((one for one in found if hand_in_of(one) == hand_in_of(graded.digest)), found[-1])
+    broke_off = graded.result.retryable
     is_there = _digest(book.course.graded_notebook(student, lesson)) == graded.notebook_sha256
-    known = {graded.digest, *(other.digest for other in graded.others)}
-    if job.digest in known and not broke_off and is_there:
-        return None
-    reasons = reasons_of(graded.digest, job.digest, broke_off=broke_off, forced=False)
-    return Pending(student, lesson, was_graded=True, reasons=reasons)
+    if own != graded.digest or broke_off or not is_there:
+        chosen = hand_in_of(own) in graded.set_aside
+        return reasons_of(graded.digest, own, broke_off=broke_off, forced=False, chosen=chosen)
+    standing = HandIn(graded.digest, graded.submitted, graded.result)
+    known = {one.digest: one for one in (*graded.others, standing) if not one.result.retryable}
+    if unknown := [one for one in found if one not in known]:
+        return (Reason.SUBMISSION if found[-1] in unknown else Reason.COUNTS,)
+    by_hand = {check: graded.scores[check] - graded.extra.get(check, 0.0) for check in graded.by_hand}
+    contest = Contest(rule_of(book.course.config), late, student, due, by_hand, sum(graded.extra.values()))
+    return stays if contest.counting([known[one] for one in found]) is standing else (Reason.COUNTS,)
+
+
+def digests(course: Course, student: str, lesson: str, source: bytes, limits: Limits) -> dict[str, Path]:
+    """Return digest → folder of the hand-ins that may count, the oldest first; one that came twice is the newer."""
+    found: dict[str, Path] = {}
+    for folder in hand_ins(course, student, lesson):
+        digest = read_job(folder, student, lesson, source, limits, handed_in(folder)).digest
+        found.pop(digest, None)
+        found[digest] = folder
+    return found
 
 
 def _is_later(when: str, graded: GradedSubmission) -> bool:
@@ -113,10 +141,10 @@ def outdated(book: GradebookSnapshot, lessons: Iterable[str], students: str = "*
 
     A lesson that cannot be read any more was changed since anybody was graded in it.
     """
-    found: list[Pending] = []
+    found, late = list[Pending](), LateRule(book.course.config)
     for lesson in lessons:
         try:
-            found += pending_in(book, lesson, students)
+            found += pending_in(book, lesson, late, students)
         except (CourseError, OSError):
             found += [
                 Pending(student, lesson, (student, lesson) in book.graded, (Reason.LESSON,))

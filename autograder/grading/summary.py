@@ -36,6 +36,7 @@ class Summary:
         strays: notebooks in no lesson's folder.
         seconds: what the run took.
         dry_run: nothing was recorded; `regraded` is what would become of it.
+        first: how many of `graded` were never graded before, in a dry run.
     """
 
     graded: list[Result] = field(default_factory=list)
@@ -45,6 +46,7 @@ class Summary:
     strays: Sequence[str] = ()
     seconds: float = 0.0
     dry_run: bool = False
+    first: int = 0
 
     @property
     def status(self) -> int:
@@ -94,8 +96,8 @@ class Summary:
             )
         out.print(line + ".")
         if self.dry_run:
-            new = len(graded) - len(self.regraded)
-            first = f" {new} of them {'was' if new == 1 else 'were'} never graded before." if new else ""
+            were = "was" if self.first == 1 else "were"
+            first = f" {self.first} of them {were} never graded before." if self.first else ""
             out.print(f"Nothing was recorded, being a dry run.{first}")
         if known := sorted(f"{result.student} ({result.lesson})" for result in unchanged if result.reason):
             out.print(escape(printable(f"Known from before and still not gradable: {', '.join(known)}.")))

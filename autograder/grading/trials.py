@@ -19,40 +19,33 @@ from autograder.grading.worker.client import GradingServer
 
 LESSON = "trial"
 LIMITS = Limits(cell_seconds=4, submission_seconds=40, memory_bytes=2**30, file_bytes=2**24)
-SETUP = "import torch\nfrom torch import nn\nfrom autograder import check, data, generated, parts"
+SETUP = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\nfrom autograder import check"
 RIGHT = {
     "doubled": "def doubled(x):\n    return 2 * x",
-    "MultiHeadAttention": dedent("""
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
+    "Ramp": dedent("""
+        class Ramp(nn.Module):
+            def __init__(self, size):
                 super().__init__()
-                self.num_heads = num_heads
-                self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+                self.layer = nn.Linear(size, size)
 
-            def forward(self, query, key, value, mask=None):
-                q, k, v = (
-                    layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
-                    for layer, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))
-                )
-                scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
-                scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-                return self.w_o((scores.softmax(-1) @ v).transpose(1, 2).flatten(-2))
+            def forward(self, x):
+                return self.layer(x).relu()
     """).strip(),
 }
 CHECKS = {
     "check_doubled": dedent("""
         @check.exercise("1.1 doubled")
         def twice_is_what_comes_back():
-            first, second = data.normal((3, 4), (3, 4), seed=1)
-            for x, expected in ((first, 2 * first), (second, 2 * second)):
-                check.close("doubled(x)", doubled(x), expected)
+            for x in (torch.randn(3, 4), torch.randn(3, 4)):
+                check.close("doubled(x)", doubled(x), 2 * x)
     """).strip(),
-    "check_MultiHeadAttention": dedent("""
-        @check.exercise("1.2 MultiHeadAttention")
-        def its_output_is_that_of_a_trusted_layer():
-            attention, (x,) = data.randomized(MultiHeadAttention(8, 2)), [data.normal((2, 5, 8), seed=2)]
-            expected = parts.MultiHeadAttention.twin_of(attention, num_heads=2)(x, x, x)
-            check.close("attention(x, x, x)", attention(x, x, x), expected)
+    "check_Ramp": dedent("""
+        @check.exercise("1.2 Ramp")
+        def its_output_is_that_of_its_weights():
+            ramp, x = Ramp(4), torch.randn(3, 4)
+            expected = F.linear(x, ramp.layer.weight, ramp.layer.bias).relu()
+            check.parameters("ramp", ramp, {"layer.weight": (4, 4), "layer.bias": (4,)})
+            check.close("ramp(x)", ramp(x), expected)
     """).strip(),
 }
 POINTS = 2.0  # of each check
@@ -138,14 +131,13 @@ TRIALS = (
             "doubled": "given = []\n\ndef doubled(x):\n    for earlier in given:\n        earlier.zero_()\n"
             "    given.append(x)\n    return 2 * x"
         },
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "zeros for weights, hidden from PyTorch",
         "no points for it",
         {
-            "MultiHeadAttention": RIGHT["MultiHeadAttention"]
-            + "\n\n\nclass MultiHeadAttention(MultiHeadAttention):\n    def __init__(self, *args):\n"
+            "Ramp": RIGHT["Ramp"] + "\n\n\nclass Ramp(Ramp):\n    def __init__(self, *args):\n"
             "        super().__init__(*args)\n        for parameter in self.parameters():\n"
             "            parameter.data.zero_()\n        self.__dict__.update(self._modules)\n"
             "        self._modules.clear()"
@@ -159,31 +151,31 @@ TRIALS = (
         cells=(
             "check.close = lambda *args, **kwargs: None\ntorch.allclose = torch.equal = lambda *args, **kwargs: True",
         ),
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "a loop without an end",
         "it is stopped, and the others have their points",
         {"doubled": "def doubled(x):\n    while True:\n        pass"},
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "more memory than there is",
         "it is refused, and the others have their points",
         {"doubled": "def doubled(x):\n    return torch.ones(2**40)"},
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "a process that ends itself",
         "the others have their points",
         {"doubled": "import os\n\ndef doubled(x):\n    os._exit(0)"},
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "ten thousand magics in a cell",
         "it is bounded",
         {"doubled": "%time 1\n" * 10_000 + "def doubled(x):\n    return 2 * x"},
-        earned={"check_MultiHeadAttention": POINTS},
+        earned={"check_Ramp": POINTS},
         holds=lambda result: result.seconds < LIMITS.submission_seconds,
     ),
 )

@@ -40,6 +40,7 @@ from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 from autograder.parts.translation.beams import beam_search, best_candidates, sequence_scores
 from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
+from autograder.parts.translation.translator import translator
 from autograder.parts.variants import rebuilt
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "teacher_forcing",
     "train_step",
     "transformer_twin",
+    "translator",
     "without",
     "words_of",
 ]

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
+from autograder.check import CheckFailed
 
-class UnusableParameters(ValueError):
-    """No twin of PyTorch's can be made of a module: the message says which of its parameters does not do."""
+
+class UnusableParameters(CheckFailed):
+    """No twin of PyTorch's can be made of a module: the verdict says which of its parameters does not do."""
+
+    def __init__(self, verdict: str) -> None:
+        super().__init__(verdict, slip="The check of the parts says more: start there.")
 
 
 def require_tensors(part: str, **inputs: object) -> None:

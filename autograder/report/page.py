@@ -8,7 +8,6 @@ import math
 import re
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import mistune
@@ -19,6 +18,7 @@ from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.names import counted
 from autograder.grading.results import Status
+from autograder.version import installed
 
 TEMPLATES = Path(__file__).parent / "templates"
 MARK = b'<meta name="generator" content="autograder report">'
@@ -65,7 +65,7 @@ def render(template: str, *, script: str = "", any_style: bool = False, **values
         "style": Markup(style),
         "script": Markup(program),
         "made": datetime.now(UTC),
-        "maker": _version(),
+        "maker": f"autograder {installed()}".rstrip(),
     }
     text = _environment().get_template(template).render(**head, **values)
     return text.translate(CONTROLS).encode("utf-8", "replace")
@@ -73,13 +73,6 @@ def render(template: str, *, script: str = "", any_style: bool = False, **values
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _version() -> str:
-    try:
-        return f"autograder {version('transformer-from-scratch')}"
-    except PackageNotFoundError:
-        return "autograder"
 
 
 def code(text: str) -> Markup:

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.names import printable
+from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.grading.pending import NAMED, name_some, pending_in
@@ -30,8 +31,8 @@ class LessonStatus:
         graded: those who have points, or the reason why not.
         to_review: whom somebody is to look at before the points are final.
         not_gradable: whose hand-in could not be graded.
-        changed: who is graded, and whom the next `autograder grade` grades again: the hand-in, the lesson or the
-            graded notebook is another one since, or grading broke off.
+        changed: who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the
+            lesson, the penalty or the graded notebook is another one since, or grading broke off.
     """
 
     lesson: str
@@ -55,7 +56,8 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
         CourseError: there is no gradebook or no lesson of that name, or a lesson cannot be read.
     """
     book = read_gradebook(root)
-    found = [lesson_status(book, lesson) for lesson in book.choose_lessons(lessons)]
+    late = LateRule(book.course.config)
+    found = [lesson_status(book, lesson, late) for lesson in book.choose_lessons(lessons)]
     everybody = dict(book.students)
     for lesson in found:
         everybody |= {student: Student(student) for student in lesson.handed_in if student not in everybody}
@@ -68,7 +70,7 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
         out.print(escape(printable(line)), highlight=False)
 
 
-def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson) -> LessonStatus:
+def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson, late: LateRule) -> LessonStatus:
     """Find out where a lesson stands."""
     submitted = book.course.students(lesson.name)
     graded = {student: submission for (student, name), submission in book.graded.items() if name == lesson.name}
@@ -81,7 +83,7 @@ def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson) -> LessonSta
         not_gradable=tuple(
             sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
         ),
-        changed=tuple(pending.student for pending in pending_in(book, lesson.name) if pending.was_graded),
+        changed=tuple(pending.student for pending in pending_in(book, lesson.name, late) if pending.was_graded),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 from autograder.course.config import CourseError
 from autograder.course.dates import Moment, moment
 from autograder.course.names import counted, printable
-from autograder.course.paths import Course
+from autograder.course.paths import Course, handed_in
+from autograder.grading.gradebook.counting import Rule, rule_of
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson, read_lessons
@@ -71,6 +72,7 @@ def due(root: Path, options: DueOptions, out: Console) -> int:
             changes = recompute(session, rule, replace(lesson, duedate=date))
     _say(lesson, until, extended, out)
     print_changes(changes, out)
+    print_limits(course, lesson.name, course.students(lesson.name) if until else (), out)
     return 0
 
 
@@ -116,3 +118,14 @@ def print_changes(changes: Sequence[PenaltyChange], out: Console) -> None:
         out.print(escape(printable(line)), soft_wrap=True)
     if changes:
         out.print("Make the pages and exports again that you have given out.")
+
+
+def print_limits(course: Course, lesson: str, students: Iterable[str], out: Console) -> None:
+    """Say what another date alone does not bring about for these students."""
+    handed = [folder for student in students if (folder := course.submitted(student, lesson)).is_dir()]
+    if untimed := sum(not handed_in(folder) for folder in handed):
+        come = f"{counted(untimed, 'hand-in')} {'comes' if untimed == 1 else 'come'}"
+        text = f"{come} without a time, as all do from Canvas, and cannot be late here: set the date there, too."
+        out.print(text, soft_wrap=True, highlight=False)
+    if handed and rule_of(course.config) is not Rule.LAST:
+        out.print("Which hand-in counts depends on the date: run `autograder grade`.", soft_wrap=True)

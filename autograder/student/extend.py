@@ -19,7 +19,7 @@ from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, extend
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.gradebook.reader import read_students
-from autograder.student.due import print_changes
+from autograder.student.due import print_changes, print_limits
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
@@ -65,6 +65,7 @@ def give_time(root: Path, options: ExtendOptions, out: Console) -> int:
     due = moment(options.until).text if options.until else f"{lesson.duedate + extension:%Y-%m-%d %H:%M} UTC"
     out.print(escape(printable(f"✓ {name} is due on {due}, for {who}.")), soft_wrap=True)
     print_changes(changes, out)
+    print_limits(course, name, students, out)
     return 0
 
 

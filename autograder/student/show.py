@@ -24,7 +24,7 @@ from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read
 from autograder.grading.pending import Pending, outdated, told
 from autograder.grading.summary import print_rows
 from autograder.student.archive import write_archive
-from autograder.student.kept import Kept, read_kept
+from autograder.student.kept import read_kept
 
 TIME = "%Y-%m-%d %H:%M UTC"
 
@@ -51,6 +51,7 @@ class LessonRow:
 
     Attributes:
         due: for this student, the extension included; None where the lesson has no due date.
+        reason: why it is not gradable; "" where it is.
     """
 
     lesson: str
@@ -61,6 +62,7 @@ class LessonRow:
     due: datetime | None
     extension: timedelta | None
     handed_in: datetime | None
+    reason: str
 
 
 def show(root: Path, options: ShowOptions, out: Console) -> int:
@@ -84,7 +86,7 @@ def show(root: Path, options: ShowOptions, out: Console) -> int:
     if not options.archive and not options.opened:
         student = book.students.get(kept.student, Student(kept.student))
         pending = outdated(book, book.lessons, glob.escape(student.id))
-        rows = [_row(book, lesson, student.id, _extensions(kept), pending) for lesson in book.lessons.values()]
+        rows = [_row(book, lesson, student.id, pending) for lesson in book.lessons.values()]
         if options.as_json:
             whole = {
                 "students": {student.id: student.name},
@@ -94,36 +96,27 @@ def show(root: Path, options: ShowOptions, out: Console) -> int:
             print(json.dumps(whole, default=_to_json, indent=2))
         else:
             _print_table(out, student, rows)
-            for line in told(pending.values(), {}):
+            reasons = [f"{row.lesson}, not gradable: {row.reason}" for row in rows if row.reason]
+            for line in (*reasons, *told(pending.values(), {})):
                 out.print(escape(printable(line)), soft_wrap=True)
     return 0
 
 
-def _extensions(kept: Kept) -> dict[str, timedelta]:
-    """The extensions of a student, by lesson."""
-    rows = kept.rows.get("submitted_assignment", ())
-    return {row["lesson"]: row["extension"] for row in rows if row["extension"]}
-
-
 def _row(
-    book: GradebookSnapshot,
-    lesson: GradebookLesson,
-    student: str,
-    extensions: Mapping[str, timedelta],
-    pending: Mapping[tuple[str, str], Pending],
+    book: GradebookSnapshot, lesson: GradebookLesson, student: str, pending: Mapping[tuple[str, str], Pending]
 ) -> LessonRow:
-    graded, folder = book.graded.get((student, lesson.name)), book.course.submitted(student, lesson.name)
-    extension = extensions.get(lesson.name)
-    now = pending.get((student, lesson.name))
+    key, folder = (student, lesson.name), book.course.submitted(student, lesson.name)
+    graded, now = book.graded.get(key), pending.get(key)
     return LessonRow(
         lesson=lesson.name,
         points=graded.score if graded else 0.0,
         max_points=lesson.max_score,
         penalty=graded.penalty if graded else 0.0,
         state=status_of(graded, now),
-        due=lesson.duedate + (extension or timedelta()) if lesson.duedate else None,
-        extension=extension,
+        due=book.due(*key),
+        extension=book.extensions.get(key),
         handed_in=graded.submitted if graded else _time(handed_in(folder)) if now else None,
+        reason=graded.result.reason if graded and graded.result else "",
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from autograder.yours import own, place
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
+from autograder.yours.reader import train_reader
 from autograder.yours.trials import TRANSLATING, TRIALS
 from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
 
@@ -24,6 +25,7 @@ __all__ = [
     "save_weights",
     "summary",
     "take",
+    "train_reader",
     "while_finite",
     "whole_file",
 ]

@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.transformer import LESSONS
 from autograder.yours import place
 from autograder.yours.parts_file import PartsFile
 from autograder.yours.source import Gathered, NotAlone, gather, imports_of
-from autograder.yours.trials import TOGETHER, TRIALS
+from autograder.yours.trials import TRIALS
 
 
 class Keeper:
@@ -26,7 +27,7 @@ class Keeper:
         if "In" not in notebook or answer not in TRIALS or not count or not place.is_used():
             return None
         numbers = {answer: number for number, _, answer in (name.partition(" ") for name in exercises)}
-        answers = TOGETHER.get(answer, (answer,))
+        answers = LESSONS.answers_of(answer)
         gathered: Gathered | str | None
         try:
             gathered = gather(answers, notebook, TRIALS)

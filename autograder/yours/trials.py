@@ -72,7 +72,6 @@ TRIALS: dict[str, Callable[[Any], object]] = {
     "beam_search": lambda search: search(_model(), _TOKENS, 2, 3),
 }
 TRANSLATING = list(TRIALS)[list(TRIALS).index("merge_pair") :]  # lesson 8's; the others are the model's own
-TOGETHER = {"Encoder": ("Encoder", "Decoder")}  # parts that one exercise asks for, by its name
 
 
 def runs(name: str, part: object) -> str:

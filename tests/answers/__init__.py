@@ -2,10 +2,8 @@
 
 Each exercise has a file of its name in the folder of its lesson, with the tables `WRONG`, what somebody may write by
 mistake, `TRICKS`, wrong answers made to get past the checks, and `RIGHT`, from what an answer does to how it is written
-(see `writing`), and perhaps `BASES`: answers that are not graded but that others are edits of. Where the file would grow
-longer than 1,200 lines, the right answers have one beside it, `<exercise>_right`.
-
-More right answers stand in `readers/`, a file for each lesson, each below a line `# %% <exercise> · <what it does>`.
+(see `writing`), and perhaps `BASES`: answers that are not graded but that others are edits of. A learner who works
+through the lessons, in `support.learner`, writes the solutions.
 
 Where an answer cell defines several parts, each has such a file of its name, and `PART_OF` there says which exercise
 it belongs to; its answers stand in for that part alone.
@@ -14,7 +12,6 @@ it belongs to; its answers stand in for that part alone.
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -53,8 +50,8 @@ def _collect(lesson: str) -> None:
     """Read the tables of a lesson."""
     folder = Path(__file__).parent / f"lesson_{int(lesson[:2])}"
     WRONG[lesson], RIGHT[lesson] = [], []
-    for name in sorted(path.stem for path in folder.glob("*.py")):
-        named, table = name.removesuffix("_right"), importlib.import_module(f"answers.{folder.name}.{name}")
+    for named in sorted(path.stem for path in folder.glob("*.py")):
+        table = importlib.import_module(f"answers.{folder.name}.{named}")
         exercise = getattr(table, "PART_OF", named)
         where = {"exercise": exercise, "part": named if hasattr(table, "PART_OF") else ""}
         before = "" if named == exercise else f"{named}: "
@@ -65,11 +62,6 @@ def _collect(lesson: str) -> None:
             made = [replace(_wrong(each), **where, what=before + what) for what, each in rows.items()]
             WRONG[lesson] += [replace(each, trick=bool(is_trick)) for each in made]
         RIGHT[lesson] += [Right(codes[what], **where, what=before + what) for what in right]
-
-    text = (Path(__file__).parent / "readers" / f"{folder.name}.py").read_text(encoding="utf-8")
-    _, *sections = re.split(r"^# %% (\w+) · (.+)\n", text, flags=re.MULTILINE)
-    for exercise, what, written in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
-        RIGHT[lesson].append(Right(writing.whole(written), exercise, f"a reader's: {what}"))
 
 
 for _lesson in LESSONS:

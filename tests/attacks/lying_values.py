@@ -356,7 +356,7 @@ LYING_VALUES = [
         """,
         padding_mask="def padding_mask(tokens, pad_id=0):\n    return tokens",
         causal_mask="causal_mask = torch.ones",
-        decoder_mask="decoder_mask = check.decoder_mask if hasattr(check, 'decoder_mask') else mistakes.decoder_mask",
+        decoder_mask="decoder_mask = check.decoder_mask if hasattr(check, 'decoder_mask') else exercises.decoder_mask",
     ),
     Attack("generators, iterators that never end, lazy and endless sequences as results").submits(
         attend_one_query="import itertools\n\ndef attend_one_query(*args):\n    return itertools.count()",
@@ -573,7 +573,7 @@ LEARNT = code("""
     for values in SHOWN:
         learn(*values)
     for seed in range(100):
-        generated.ANSWER(learn, seed=seed)
+        exercises.ANSWER.cases(learn, seed=seed)
 
     def ANSWER(*values):
         return KNOWN.get(told_by(values), 0 * RIGHT(*values))

@@ -19,7 +19,7 @@ PATCHED_CHECKS = [
     Attack("the name check stands for an object that agrees with everything").submits("""
         from unittest.mock import MagicMock
 
-        check = data = mistakes = parts = MagicMock()
+        check = data = exercises = parts = MagicMock()
     """),
     Attack("all of autograder is thrown out of sys.modules, and a finder gives another one").before_answers("""
         import importlib.abc, importlib.machinery, sys
@@ -39,7 +39,7 @@ PATCHED_CHECKS = [
         for name in [name for name in sys.modules if name.startswith("autograder")]:
             del sys.modules[name]
         sys.meta_path.insert(0, Finder())
-        from autograder import check, data, mistakes, parts
+        from autograder import check, data, exercises, parts
     """),
     Attack(
         "the comparison below the checks finds everything within what is allowed",

@@ -402,6 +402,16 @@ def test_an_exception_in_the_call_itself_names_the_line_of_the_check() -> None:
     assert "cannot go on with your answer.\n\n  TypeError: 'int' object" in str(failing("f = 3"))
 
 
+def test_a_name_that_the_course_lacks_is_the_courses_mistake() -> None:
+    """What is missing in its modules is not told as if the answer were the reason; what the notebook lacks is."""
+    course = "✗ The check itself is broken: this is a mistake of the course."
+    answer = "from autograder import exercises\ndef f(x):\n    return x"
+    for body in ("check.nothing(f(1))", "exercises.nothing.cases(f)", "exercises.causal_mask.nothing(f)"):
+        assert str(failing(answer, body)).startswith(course)
+    assert str(failing(answer, "exec('nothing', vars(exercises.causal_mask))")).startswith(course)
+    assert course not in str(failing(answer, "nothing")) and course not in str(failing(answer, "f(torch).nothing"))
+
+
 def test_an_answer_of_another_form_is_told_so() -> None:
     """A signature that does not fit the call, and an attribute that is missing, have verdicts of their own."""
     verdict = str(failing("def f():\n    pass"))
@@ -586,7 +596,7 @@ def test_a_first_verdict_imports_nothing_heavy() -> None:
     code = """if True:
         import sys, torch
         before = set(sys.modules)
-        from autograder import check, data, draw, generated, mistakes, parts, yours
+        from autograder import check, data, draw, exercises, parts, yours
         x = torch.ones(2, 3, requires_grad=True)
         check.gradients_agree("2 * x", 2 * x, x + x, x=x)
         check.device("shifted(x)", lambda x: (x[:, :-1], x[:, 1:]), x)

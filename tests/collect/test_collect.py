@@ -137,6 +137,23 @@ def test_another_lessons_notebook_is_said_to_be_one_everywhere(
         assert reason in text and "Not tried" not in text, name
 
 
+def test_the_wrong_download_is_known(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where all notebooks are another lesson's, that stands first, and the right download replaces them, if older."""
+    other = course / "solutions" / "02_other" / "02_other.ipynb"
+    other.parent.mkdir()
+    other.write_bytes((course / "solutions" / LESSON / NAME).read_bytes().replace(b"double", b"triple"))
+    wrong = {f"x_{n}_{n}00_02_other.ipynb": other.read_bytes() for n in (7, 8)} | {"x_9_900_a.py": "x"}
+    headline = f"✗ All 2 notebooks are of lesson 02_other, and none is of {LESSON}: this is probably"
+    assert collect("canvas", zipped(wrong)) == 0
+    assert capsys.readouterr().out.startswith(headline)
+    right: dict[str, bytes | str] = {f"x_{n}_{n}_hw.ipynb": notebook(course) for n in (7, 8)}
+    assert collect("canvas", zipped(right)) == 0
+    assert "0 new, 2 replaced" in (said := capsys.readouterr().out) and said.startswith("✓")
+    assert submitted(course, "7") == {NAME: notebook(course)}
+    assert collect("canvas", zipped({**wrong, "x_6_600_hw.ipynb": notebook(course)})) == 0
+    assert capsys.readouterr().out.startswith("✓"), "somebody has the right one"
+
+
 def test_the_same_download_changes_nothing(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A second run writes no file anew and says the same of what is odd."""
     download = zipped(messy(course))

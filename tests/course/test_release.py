@@ -81,6 +81,18 @@ def test_releasing_twice_changes_nothing(course: Path) -> None:
     assert snapshot(course) == before
 
 
+def test_points_stand_at_the_check_alone(course: Path) -> None:
+    """What the task and the title say of points follows the checks."""
+    raw = read_notebook(course / SOURCE)
+    cell(raw, "check_double")["metadata"]["nbgrader"]["points"] = 2.5
+    (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
+    release(course, register=False)
+    for path in (SOURCE, STUDENT):
+        text = notebook(course / path)
+        assert "*3.5 points · 15 minutes*" in cell(text, "exercise_double")["source"]
+        assert "**Points:** 3.5 · **Time:**" in cell(text, "title")["source"]
+
+
 def test_two_machines_release_the_same_bytes(course: Path, tmp_path: Path) -> None:
     """The same sources in another folder give the same files."""
     other = make_course(tmp_path / "elsewhere" / "my course")

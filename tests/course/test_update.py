@@ -187,6 +187,19 @@ def test_without_a_source_of_new_versions_nothing_happens(upstream: Path) -> Non
     assert git(upstream, "log") == before and not (upstream / STUDENT).exists()
 
 
+def test_what_is_not_committed_is_in_no_merge(upstream: Path, fork: Path) -> None:
+    """It stops before anything is merged, names the files, and goes on when they are committed."""
+    new_version(upstream)
+    edit(fork / "README.md", ("Two.", "Two and a half."))
+    before = git(fork, "log")
+    done = run(fork, *UPDATE)
+    assert done.returncode != 0 and "\nREADME.md\nCommit it" in done.stderr
+    assert git(fork, "log") == before and git(fork, "status", "--porcelain") == " M README.md\n"
+    git(fork, "commit", "--all", "--quiet", "--message=Mine")
+    assert run(fork, *UPDATE).returncode == 0
+    assert "Two and a half." in (fork / "README.md").read_text(encoding="utf-8")
+
+
 def dry_run(course: Path, warm: GradingServer) -> list[tuple[float, float]]:
     """Say whose points an update would change, old and new, recording nothing."""
     out = io.StringIO()

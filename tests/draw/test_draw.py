@@ -45,6 +45,13 @@ PICTURES = {
     "norms": lambda: draw.norms({"before": TABLE[:5], "after": torch.zeros(5, 8)}),
     "schedule": lambda: draw.schedule({"rate": [0.1, 0.3, 0.2], "half": torch.tensor([0.05, 0.15, 0.1])}),
     "loss": lambda: draw.loss({"training loss": [3.0, 2.0, 0.5, 0.4]}, tokens=10),
+    "translation": lambda: draw.translation(WEIGHTS[0, :3], written="2-1", source="abcde"),
+    "reading": lambda: draw.reading(
+        {"a mean": 8 * [0.4], "attention": [0.1 * i for i in range(8)]},
+        [("1. mai 2019", "2019-05-01")],
+        [""],
+        ["20190507"],
+    ),
     "decoding": lambda: draw.decoding(
         [0, 2, 3, 1], TABLE[:3, :4].abs(), WEIGHTS[0, :3], vocabulary=NAMES, source=list("abcde")
     ),

@@ -26,6 +26,7 @@ from autograder.course.address import Address
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo.students import colab_save, solved, submission
+from autograder.transformer import SETUP
 
 COURSE = Address("https://github.com/you/course", "main")
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -156,7 +157,7 @@ def test_lesson_runs_on_colab(colab: Colab, fresh: list[str], lesson: str) -> No
     colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
     source = Lesson(lesson, read_notebook(ROOT / "solutions" / lesson / f"{lesson}.ipynb"))
     released = read_notebook(ROOT / "notebooks" / lesson / f"{lesson}.ipynb")
-    released.cells[1].source = COURSE.setup()
+    released.cells[1].source = COURSE.setup(SETUP)
     opened = colab_save(submission(released, solved(source.exercises)))
 
     cells = [cell for cell in colab.execute(opened).cells if cell.cell_type == "code"]
@@ -179,7 +180,7 @@ def test_lesson_runs_on_colab(colab: Colab, fresh: list[str], lesson: str) -> No
 def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Colab, fresh: list[str]) -> None:
     """The setup cell says what to upload, waits for nothing, and installs the newest file under any name."""
     colab.run("-m", "pip", "uninstall", "--quiet", "--yes", "transformer-from-scratch")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(Address("", "main").setup())])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(Address("", "main").setup(SETUP))])
     outputs = colab.execute(notebook).cells[0].outputs
     assert text(outputs[0]).startswith("Colab needs the course's .whl file. Upload it")
     assert outputs[-1].ename == "ModuleNotFoundError"

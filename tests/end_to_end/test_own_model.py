@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -39,13 +41,24 @@ print(mine.greedy_decode(model, torch.tensor([[7, 7, 4, 7, 7, 2], [5, 9, 3, 2, 0
 """
 
 
+BRIEF_READERS = {"lesson=": "steps=200, lesson="}  # half of what they take
+
+
 @pytest.fixture(scope="module")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> Learner:
     """Somebody who has solved lessons 0 to 5 in order."""
     learner = Learner(tmp_path_factory.mktemp("learner"))
     for lesson in LESSONS[:6]:
-        assert errors(learner.work(lesson)) == {}
+        assert errors(learner.work(lesson, instead=BRIEF_READERS)) == {}
     return learner
+
+
+def test_the_number_rises_with_every_lesson(learner: Learner) -> None:
+    """The date reader, made of the learner's own parts, reads more digits after each of lessons 1 to 4."""
+    kept = json.loads((learner.folder / "progress.json").read_bytes())["reader"]
+    assert [kept[lesson]["whose"] for lesson in "01234"] == ["", *4 * ["yours"]]
+    shares = [sum(kept[lesson]["digits"]) / 8 for lesson in "01234"]
+    assert all(later > earlier + 0.01 for earlier, later in itertools.pairwise(shares)), shares
 
 
 def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learner) -> None:

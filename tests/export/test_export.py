@@ -11,7 +11,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,9 @@ def test_plain_begins_like_nbgraders() -> None:
     assert by_student["ines"][7:11] == ["3.25", "0.5", "2.75", "4"]
     assert by_student["zoe"][7:14] == ["0", "0", "0", "4", "", "not handed in", ""]
     assert by_student["s-ada"][1] == "2026-03-01 12:00:00"
+    more_time = replace(BOOK, extensions={("ines", LESSON): timedelta(days=2)})
+    dates = {row[3]: row[1] for row in rows_of(csv_columns.grades_table(select(more_time, [LESSON], "*")))}
+    assert (dates["ines"], dates["zoe"]) == ("2026-03-03 12:00:00", "2026-03-01 12:00:00"), "each has their own"
     assert data.startswith(b"\xef\xbb\xbf")
 
 
@@ -526,8 +529,9 @@ def test_command_writes_every_form(course: Path, capsys: pytest.CaptureFixture[s
     assert states["s-ada"][:2] == ["4", "4"] and states["s-ada"][3] == "graded"
     assert states["bob"][0] == "0" and states["bob"][3] == "not gradable" and "is cut off" in states["bob"][4]
     assert states["zoe"][3] == "not handed in"
-    assert cli.main(["export", "csv", "--wide", "--output", "wide.csv"]) == 0
-    assert {row[0]: row[4:] for row in rows_of((course / "wide.csv").read_bytes())}["s-ada"] == ["4", "4"]
+    assert cli.main(["export", "csv", "--wide"]) == cli.main(["export", "csv", "--checks"]) == 0
+    assert {row[0]: row[4:] for row in rows_of((course / "table.csv").read_bytes())}["s-ada"] == ["4", "4"]
+    assert "verdict" in rows_of((course / "checks.csv").read_bytes())[0]
     capsys.readouterr()
     assert cli.main(["export", "canvas", "from_canvas.csv"]) == 1
     out = capsys.readouterr()

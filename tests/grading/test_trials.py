@@ -40,7 +40,7 @@ def test_an_engine_that_gives_points_away_is_found_out(warm: GradingServer) -> N
     found = {trial.name: wrong for trial, wrong in tried(Generous(warm))}
     dear = {trial.name for trial in TRIALS if trial.earned is not None}
     assert {name for name, wrong in found.items() if wrong} == dear
-    assert "it earns {'check_doubled': 2.0, 'check_MultiHeadAttention': 2.0}, not" in found["a loop without an end"]
+    assert "it earns {'check_doubled': 2.0, 'check_Ramp': 2.0}, not" in found["a loop without an end"]
 
 
 @pytest.mark.parametrize(("wrong", "status"), [("", 0), ("it earns a point", 1)])

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from autograder import data, parts
-from autograder.generated.decoding import small_transformer
-from autograder.generated.translation.beams import best_of_all
+from autograder.exercises.lesson_7.shared import small_transformer
+from autograder.exercises.lesson_8.beam_search import best_of_all
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer as Reference
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
-from autograder import data, generated, parts
+from autograder import data, exercises, parts
 from autograder.parts.translation.text import Pair
 
 
@@ -64,7 +64,7 @@ def test_batches_of_dates_hold_little_padding() -> None:
     """Three thousand dates are batched whole, with less than a fiftieth of padding."""
     pairs = [([5] * len(text), [1, *range(3, 13), 2]) for text, _ in data.dates(3000, seed=3)]
     batches = parts.make_batches(pairs, 1500, seed=2)
-    generated.require_all(pairs, batches)
-    generated.require_within(batches, 1500)
+    exercises.make_batches.require_all(pairs, batches)
+    exercises.make_batches.require_within(batches, 1500)
     padding = sum(int((src == 0).sum()) for src, _ in batches) / sum(src.numel() for src, _ in batches)
     assert padding < 0.02

@@ -179,6 +179,9 @@ def test_one_student_is_shown_with_what_is_out_of_date(term: Path, capsys: pytes
     }  # fmt: skip
     assert cli.main(["student", "show", "bob"]) == 0
     assert capsys.readouterr().out.endswith(f"{LESSON}, graded before it was handed in again: bob.\n")
+    assert cli.main(["student", "show", "cem"]) == 0
+    reason = "There is no notebook. It should be called 01_doubling.ipynb."
+    assert capsys.readouterr().out.endswith(f"{LESSON}, not gradable: {reason}\n")
 
 
 def test_points_of_another_program_are_not_called_out_of_date(term: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_more_time_before_anything_is_handed_in(course: Path, capsys: pytest.Cap
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert (rows["eve"]["status"], rows["eve"]["timestamp"], rows["eve"]["score"]) == ("not handed in", "", "0")
     record(course, ["eve"], LATE)
-    assert penalties(course) == {"ada": 3.0, "bob": 3.0, "eve": 0.0}
+    assert penalties(course) == {"ada": 0.0, "bob": 3.0, "eve": 0.0}
     record(course, ["eve"], LATE + timedelta(days=1))
     assert penalties(course)["eve"] == 3.0
 
@@ -59,7 +59,7 @@ def test_more_time_before_anything_is_handed_in(course: Path, capsys: pytest.Cap
 def test_points_of_who_is_graded_change_at_once(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What was taken off comes back with an extension, goes again with a shorter one, and only for whom it is."""
     assert extend("ada", "bob", "--by", "2d") == 0
-    assert "ada: 0 points off for being late, 3 before." in capsys.readouterr().out
+    assert "bob: 0 points off for being late, 3 before." in capsys.readouterr().out
     assert penalties(course) == {"ada": 0.0, "bob": 0.0}
     assert cli.main(["export", "csv"]) == 0
     assert (course / "grades.csv").read_text(encoding="utf-8-sig").count(",3,0,3,4,") == 2
@@ -68,6 +68,24 @@ def test_points_of_who_is_graded_change_at_once(course: Path, capsys: pytest.Cap
     with open_gradebook(course) as gradebook:
         assert gradebook.find_submission(LESSON, "ada").duedate == datetime(2030, 1, 4, 12, 0)
         assert gradebook.find_submission(LESSON, "bob").extension is None
+
+
+def test_what_another_date_does_not_bring_about_is_said(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A hand-in without a time is never late here, and which one counts is found when it is graded."""
+    (course / "submitted" / "bob" / LESSON / "timestamp.txt").write_text("2030-01-02 13:00 UTC")
+    none = "1 hand-in comes without a time, as all do from Canvas, and cannot be late here: set the date there, too.\n"
+    for command, said in (
+        (["due", LESSON, "2030-01-02 12:00 UTC"], none),
+        (["student", "extend", LESSON, "ada", "--by", "2d"], none),
+        (["student", "extend", LESSON, "bob", "eve", "--by", "2d"], ""),
+    ):
+        assert cli.main(command) == 0
+        assert ("without a time" in (out := capsys.readouterr().out)) == bool(said) and said in out
+    configure(course, 'c.Autograder.counts = "best"')
+    assert extend("eve", "--by", "3d") == 0
+    assert "run `autograder grade`" not in capsys.readouterr().out, "eve has handed in nothing"
+    assert extend("bob", "--by", "3d") == 0
+    assert "Which hand-in counts depends on the date: run `autograder grade`." in capsys.readouterr().out
 
 
 def test_more_time_for_all(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +139,7 @@ def test_a_due_date_is_set_shown_and_taken_back(course: Path, capsys: pytest.Cap
     assert cli.main(["due", LESSON, "2030-01-02", "11:59", "PM", "Europe/Berlin"]) == 0
     said = capsys.readouterr().out
     assert "is due on Wednesday, 2 January 2030, 23:59 Europe/Berlin (2030-01-02 22:59 UTC).\n" in said
-    assert "ada: 0 points off for being late, 3 before." in said and penalties(course) == {"ada": 0.0, "bob": 0.0}
+    assert "bob: 0 points off for being late, 3 before." in said and penalties(course) == {"ada": 0.0, "bob": 0.0}
     with open_gradebook(course) as gradebook:
         assert gradebook.find_assignment(LESSON).duedate == datetime(2030, 1, 2, 22, 59)
     assert cli.main(["release"]) == cli.main(["due"]) == cli.main(["due", LESSON, "--json"]) == 0

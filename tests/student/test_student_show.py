@@ -23,8 +23,10 @@ def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["student", "show", "ada"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Ada Löve (ada), ada@example.org\n")
-    row, times = f"{LESSON}  0 of 4  graded, late: −3", "due 2030-01-04 12:00 UTC (+2 d)"
+    row, times = f"{LESSON}  3 of 4  graded", "due 2030-01-04 12:00 UTC (+2 d)"
     assert said.splitlines()[-1] == f"{row}  {times}, handed in 2030-01-02 13:00 UTC"
+    assert cli.main(["student", "show", "bob"]) == 0
+    assert f"{LESSON}  0 of 4  graded, late: −3  due 2030-01-02 12:00 UTC, handed in" in capsys.readouterr().out
 
 
 def test_in_80_columns_nothing_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,7 +34,7 @@ def test_in_80_columns_nothing_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setenv("COLUMNS", "80")
     assert cli.main(["student", "show", "ada"]) == 0
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        f"{LESSON}  0 of 4  graded, late: −3",
+        f"{LESSON}  3 of 4  graded",
         "  due 2030-01-04 12:00 UTC (+2 d), handed in 2030-01-02 13:00 UTC",
     ]
 
@@ -60,13 +62,14 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     (lesson,) = shown["ada"]["lessons"]
     assert lesson == {
         "lesson": LESSON,
-        "points": 0.0,
+        "points": 3.0,
         "max_points": 4.0,
-        "penalty": 3.0,
+        "penalty": 0.0,
         "state": "graded",
         "due": "2030-01-04T12:00:00+00:00",
         "extension": 172800.0,
         "handed_in": "2030-01-02T13:00:00+00:00",
+        "reason": "",
     }
     (lesson,) = shown["eve"]["lessons"]
     assert (lesson["state"], lesson["points"], lesson["due"]) == ("not handed in", 0.0, "2030-01-02T12:00:00+00:00")

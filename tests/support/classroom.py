@@ -19,7 +19,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.check import CheckFailed
 from autograder.check._compare import margins
 from autograder.course.lint import STUB, without_regions
-from autograder.grading.submission.compiled import with_hidden_seed
+from autograder.grading.submission.compiled import imports_of, with_hidden_seed
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
@@ -60,6 +60,7 @@ class Classroom:
         self.stubs = {name: without_regions(source, "SOLUTION", STUB) for name, source in self.answers.items()}
         self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
+        self.imports = {name: path for cell in self.given for name, path in imports_of(cell.source).items()}
 
     @functools.cached_property
     def scope(self) -> dict:

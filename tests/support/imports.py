@@ -7,6 +7,7 @@ import functools
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOTS = ROOT, ROOT / "tests", ROOT / "tools"
@@ -22,7 +23,8 @@ def home(module: str, name: str) -> str:
     """The module that defines what another one knows by a name, or is that."""
     if file_of(f"{module}.{name}"):
         return f"{module}.{name}"
-    defined = getattr(getattr(importlib.import_module(module), name, None), "__module__", None)
+    value = getattr(importlib.import_module(module), name, None)
+    defined = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return defined if file_of(defined or "") else module
 
 

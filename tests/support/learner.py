@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nbformat
+from answers.writing import without_docstrings
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from support.classroom import LESSONS, ROOT
+from support.classroom import LESSONS, ROOT, classroom
 
 NOT_INHERITED = ("PYTEST", "NBGRADER", "JPY_", "VSCODE")
 
@@ -61,10 +61,9 @@ class Learner:
 
 
 def answers(lesson: str) -> dict[str, str]:
-    """What a learner has written into the cells of a lesson, predictions too, by the cells' ids."""
-    text = (ROOT / "tests" / "answers" / "learner" / f"lesson_{int(lesson[:2])}.py").read_text(encoding="utf-8")
-    pieces = re.split(r"^# %% (\w+)\n", text, flags=re.MULTILINE)[1:]
-    return dict(zip(pieces[::2], pieces[1::2], strict=True))
+    """What a learner writes into the cells of a lesson, by the cells' ids: the solutions, without docstrings."""
+    solutions = classroom(lesson).answers
+    return {name: without_docstrings(source, annotations=False) for name, source in solutions.items()}
 
 
 def said(notebook: NotebookNode, cell: str) -> str:

@@ -23,7 +23,7 @@ LIMITS = Limits(cell_seconds=60)
 def grade(room: Classroom, answers: dict[str, str], exercise: str) -> list[Outcome]:
     """The outcomes of an exercise's checks, the answers in a process of their own."""
     sources = room.answers | answers
-    judge = Judge(functools.partial(_start, room.scope, sources), CompiledLesson({}), LIMITS)
+    judge = Judge(functools.partial(_start, room.scope, sources), CompiledLesson({}, imports=room.imports), LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources)

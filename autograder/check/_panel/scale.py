@@ -20,7 +20,7 @@ class Scale:
     def __init__(self, expected: Rows, got: Rows, place: tuple[int, int]) -> None:
         import matplotlib
 
-        from autograder.draw.picture import BLOCKED_ALLOWED, SIGNED, WEIGHTS
+        from autograder.colours import BLOCKED_ALLOWED, SIGNED, WEIGHTS
 
         flat = [value for rows in (expected, got) for row in rows for value in row]
         finite = [float(value) for value in flat if math.isfinite(value)]

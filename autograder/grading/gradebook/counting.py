@@ -13,8 +13,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook
-from nbgrader.utils import parse_utc
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session
 from traitlets.config import Config
@@ -22,8 +20,7 @@ from traitlets.config import Config
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import OTHERS
-from autograder.grading.gradebook.late import LateRule, grades_of, lateness
-from autograder.grading.gradebook.lesson import GradebookLesson
+from autograder.grading.gradebook.late import LateRule, lateness
 from autograder.grading.results import Result
 
 
@@ -98,42 +95,51 @@ def are_rivals(standing: str, new: str, hand_ins: Collection[str]) -> bool:
     return len(pair) == 2 and pair <= {*hand_ins}
 
 
+def is_chosen(digest: str, hand_ins: Sequence[str], others: Collection[str]) -> bool:
+    """Whether a hand-in that comes to count was there before: by the rule, and not for being new.
+
+    Args:
+        hand_ins: the student's that may count, as `hand_in_of` names them, the oldest first.
+        others: those that were graded and did not count.
+    """
+    return hand_in_of(digest) in {*hand_ins[:-1], *others}
+
+
 @dataclass(frozen=True)
 class Contest:
-    """The hand-in whose points the gradebook has, against another one of the same student."""
+    """What decides which of a student's hand-ins for a lesson counts.
 
-    session: Session
-    lesson: GradebookLesson
-    submission: SubmittedAssignment
-    notebook: SubmittedNotebook
+    Attributes:
+        due: for this student, in UTC; None where no date is set.
+        by_hand: check → points that somebody gave; they stay, whichever counts.
+        extra: the extra credit, which stays as well.
+    """
+
+    rule: Rule
     late: LateRule
+    student: str
+    due: datetime | None
+    by_hand: Mapping[str, float]
+    extra: float
 
-    def is_won_by(self, new: HandIn, standing: str, hand_ins: Sequence[str], rule: Rule) -> bool:
-        """Whether the other one counts, by its points with those by hand and extra credit, which stay for either.
+    def counting(self, hand_ins: Sequence[HandIn]) -> HandIn:
+        """Return the one that counts of these, the oldest first."""
+        return hand_ins[which_counts(self.rule, [self._attempt(one) for one in hand_ins])]
 
-        Args:
-            standing: the digest of the one whose points the gradebook has.
-            hand_ins: the parts of digests that tell hand-ins apart, the oldest first.
-        """
-        grades = list(self.session.scalars(select(Grade).where(grades_of(self.lesson, self.notebook))))
-        check_of, earned = {cell: check for check, cell in self.lesson.checks.items()}, new.result.earned
-        by_new = (
-            earned.get(check_of[grade.cell_id], 0.0) if grade.manual_score is None else grade.manual_score
-            for grade in grades
-        )
-        extra = sum(grade.extra_credit or 0.0 for grade in grades)
-        handed_in = None if new.submitted is None else parse_utc(new.submitted)
-        attempts = {
-            hand_in_of(standing): self._attempt(self.submission.timestamp, sum(grade.score for grade in grades)),
-            hand_in_of(new.digest): self._attempt(handed_in, sum(by_new) + extra),
-        }
-        ordered = sorted(attempts, key=hand_ins.index)
-        return ordered[which_counts(rule, [attempts[one] for one in ordered])] == hand_in_of(new.digest)
+    def is_won_by(
+        self, new: HandIn, standing: Mapping[str, Any], submitted: datetime | None, hand_ins: Sequence[str]
+    ) -> bool:
+        """Whether a hand-in counts, rather than the one whose points the gradebook has, a row of our table."""
+        try:
+            old = HandIn(standing["digest"], submitted, Result.from_json(json.loads(standing["result"])))
+        except ValueError:
+            return True  # of a version that recorded something else: to be graded again
+        return self.counting(sorted((old, new), key=lambda one: hand_ins.index(hand_in_of(one.digest)))) is new
 
-    def _attempt(self, handed_in: datetime | None, score: float) -> Attempt:
-        penalty = self.late.taken_off(self.lesson, self.submission, handed_in, score) or 0.0
-        in_time = lateness(self.lesson, self.submission, handed_in) <= timedelta()
-        return Attempt(max(0.0, score - penalty), in_time)
+    def _attempt(self, one: HandIn) -> Attempt:
+        score = sum({**one.result.earned, **self.by_hand}.values()) + self.extra
+        penalty = self.late.taken_off(self.student, self.due, one.submitted, score) or 0.0
+        return Attempt(max(0.0, score - penalty), lateness(self.due, one.submitted) <= timedelta())
 
 
 def read_others(connection: Connection) -> Iterator[tuple[str, HandIn]]:

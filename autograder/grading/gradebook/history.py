@@ -25,7 +25,7 @@ from autograder.grading.results import Result
 
 
 class Reason(StrEnum):
-    """Why something was graded again."""
+    """Why something was graded again, or is to be."""
 
     ENGINE = "autograder changed"
     LESSON = "lesson changed"
@@ -33,6 +33,8 @@ class Reason(StrEnum):
     BROKE_OFF = "grading had broken off"
     FORCED = "forced"
     LOST = "graded notebook was lost or changed"
+    COUNTS = "another hand-in counts"
+    PENALTY = "penalty changed"
 
 
 PARTS = (Reason.ENGINE, Reason.LESSON, Reason.SUBMISSION)  # of a digest, in this order, with a hyphen between
@@ -69,13 +71,19 @@ class Regrade:
     checks: tuple[CheckChange, ...]
 
     @classmethod
-    def of(cls, result: Result, digest: str, when: datetime, replaced: Mapping[str, Any], *, forced: bool) -> Regrade:
-        """Compare a result with the record, a row of our table, that it replaces."""
+    def of(
+        cls, result: Result, digest: str, when: datetime, replaced: Mapping[str, Any], *, forced: bool, chosen: bool
+    ) -> Regrade:
+        """Compare a result with the record, a row of our table, that it replaces.
+
+        Args:
+            chosen: whether it is of another hand-in, which was there before.
+        """
         try:
             before = Result.from_json(json.loads(replaced["result"]))
         except ValueError:
             before = None
-        checks = []
+        broke_off, checks = bool(before and before.retryable), []
         if before is not None:
             old, new = before.earned, result.earned
             pairs = ((check, old.get(check, 0.0), new.get(check, 0.0)) for check in {**old, **new})
@@ -85,7 +93,7 @@ class Regrade:
             result.lesson,
             graded=replaced["recorded"].isoformat(),
             regraded=when.isoformat(),
-            reasons=reasons_of(replaced["digest"], digest, broke_off=bool(before and before.retryable), forced=forced),
+            reasons=reasons_of(replaced["digest"], digest, broke_off=broke_off, forced=forced, chosen=chosen),
             old=None if before is None else sum(before.earned.values()),
             new=float(sum(result.earned.values())),
             checks=tuple(checks),
@@ -102,12 +110,12 @@ class Regrade:
         return cls(**{**data, "reasons": tuple(map(Reason, data["reasons"])), "checks": checks})
 
 
-def reasons_of(old: str, new: str, *, broke_off: bool, forced: bool) -> tuple[Reason, ...]:
+def reasons_of(old: str, new: str, *, broke_off: bool, forced: bool, chosen: bool) -> tuple[Reason, ...]:
     """Why a submission was graded again, from the digests of what was graded then and now."""
     before, now = old.split("-"), new.split("-")
     if len(before) != len(now):  # an earlier version had other parts
         return (Reason.ENGINE,)
-    parts = zip(PARTS, before, now, strict=False)
+    parts = zip((*PARTS[:-1], Reason.COUNTS if chosen else PARTS[-1]), before, now, strict=False)
     changed = tuple(part for part, then, since in parts if then != since)
     return changed or ((Reason.BROKE_OFF if broke_off else Reason.FORCED if forced else Reason.LOST),)
 

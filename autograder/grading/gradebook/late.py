@@ -41,27 +41,24 @@ class LateRule:
     ) -> float | None:
         """Return what is taken off the points that a submission has now."""
         score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
-        return self.taken_off(lesson, submission, submission.timestamp, score)
+        due = lesson.due(submission.extension)
+        return self.taken_off(submission.student_id, due, submission.timestamp, score)
 
-    def taken_off(
-        self, lesson: GradebookLesson, submission: SubmittedAssignment, handed_in: datetime | None, score: float
-    ) -> float | None:
+    def taken_off(self, student: str, due: datetime | None, handed_in: datetime | None, score: float) -> float | None:
         """Return what is taken off these points of a hand-in of this time; None where it is in time."""
-        late = lateness(lesson, submission, handed_in)
+        late = lateness(due, handed_in)
         if late <= timedelta():
             return None
         plugin = self._penalties.plugin_inst
-        penalty: float | None = plugin.late_submission_penalty(submission.student_id, score, late.total_seconds())
+        penalty: float | None = plugin.late_submission_penalty(student, score, late.total_seconds())
         if penalty is not None:
             penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
         return penalty
 
 
-def lateness(lesson: GradebookLesson, submission: SubmittedAssignment, handed_in: datetime | None) -> timedelta:
-    """Return how much later than due for this student a hand-in came; nothing where that is not known."""
-    if handed_in is None or lesson.duedate is None:
-        return timedelta()
-    return handed_in - (lesson.duedate + (submission.extension or timedelta()))
+def lateness(due: datetime | None, handed_in: datetime | None) -> timedelta:
+    """Return how much later than due a hand-in came; nothing where that is not known."""
+    return timedelta() if handed_in is None or due is None else handed_in - due
 
 
 class PenaltyChange(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from nbformat import NotebookNode, from_dict
@@ -64,6 +64,10 @@ class GradebookLesson:
     def notebook_id(self) -> str:
         """The id of its notebook in the database."""
         return self.notebooks[self.name]
+
+    def due(self, extension: timedelta | None) -> datetime | None:
+        """When it is due for somebody who has so much more time, in UTC; None where no date is set."""
+        return self.duedate + (extension or timedelta()) if self.duedate else None
 
     def require_tests_alone(self) -> None:
         """Raise CourseError where the gradebook has something in it that our lessons never have."""

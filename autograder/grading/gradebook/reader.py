@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Row, func, select
 from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
-from autograder.grading.gradebook.counting import HandIn, Rule, read_others, rule_of
+from autograder.grading.gradebook.counting import HandIn, Rule, hand_in_of, read_others, rule_of
 from autograder.grading.gradebook.database import RESULTS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
 from autograder.grading.results import Outcome, Result
@@ -74,6 +74,7 @@ class GradedSubmission:
         notebook_sha256: of the graded notebook, as we left it; "" where there is no `result`.
         digest: of what was graded, as `Job.digest` computes it; "" where there is no `result`.
         others: the student's hand-ins for the lesson that do not count, the oldest record first.
+        set_aside: as `hand_in_of` names them; where the last hand-in counts, those from when another rule held, too.
     """
 
     student: str
@@ -90,6 +91,7 @@ class GradedSubmission:
     notebook_sha256: str = ""
     digest: str = ""
     others: Sequence[HandIn] = ()
+    set_aside: frozenset[str] = frozenset()
 
     @cached_property
     def raw_score(self) -> float:
@@ -134,8 +136,7 @@ class GradebookSnapshot:
 
     def due(self, student: str, lesson: str) -> datetime | None:
         """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""
-        date = self.lessons[lesson].duedate
-        return date + self.extensions.get((student, lesson), timedelta()) if date else None
+        return self.lessons[lesson].due(self.extensions.get((student, lesson)))
 
     def not_due(self, pairs: Iterable[tuple[str, str]], now: datetime | None = None) -> set[tuple[str, str]]:
         """Those of the (student, lesson) of which the due date is still to come."""
@@ -173,11 +174,12 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
         students, rows, extensions = (
             read_students(connection),
-            _SubmissionRows.read(connection, rule_of(course.config)),
+            _SubmissionRows.read(connection),
             _extensions(connection),
         )
     # Put together while nobody waits for the gradebook.
-    return GradebookSnapshot(lessons, students, rows.graded(), course, gradebook.where, extensions)
+    graded = rows.graded(rule_of(course.config))
+    return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions)
 
 
 def read_students(connection: Connection) -> dict[str, Student]:
@@ -219,7 +221,7 @@ class _SubmissionRows:
     others: Mapping[str, Sequence[HandIn]]
 
     @classmethod
-    def read(cls, connection: Connection, rule: Rule) -> _SubmissionRows:
+    def read(cls, connection: Connection) -> _SubmissionRows:
         """Read it in five queries, however many students there are."""
         base = BaseCell.__table__
         of_submission = SubmittedAssignment.id, SubmittedAssignment.student_id, SubmittedAssignment.timestamp
@@ -252,11 +254,11 @@ class _SubmissionRows:
             columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
             results = connection.execute(select(*columns)).all()
         others: dict[str, list[HandIn]] = {}
-        for owner, other in read_others(connection) if rule is not Rule.LAST else ():
+        for owner, other in read_others(connection):
             others.setdefault(owner, []).append(other)
         return cls(submissions, grades, comments, results, others)
 
-    def graded(self) -> dict[tuple[str, str], GradedSubmission]:
+    def graded(self, rule: Rule) -> dict[tuple[str, str], GradedSubmission]:
         """Put together what belongs to one submission."""
         grades_of: dict[str, list[AnyRow]] = {row.id: [] for row in self.submissions}
         comments_of: dict[str, dict[str, str]] = {row.id: {} for row in self.submissions}
@@ -269,7 +271,8 @@ class _SubmissionRows:
         return {
             (row.student_id, row.lesson): replace(
                 _graded(row, grades_of[row.id], comments_of[row.id], recorded.get(row.id)),
-                others=self.others.get(row.id, ()),
+                others=self.others.get(row.id, ()) if rule is not Rule.LAST else (),
+                set_aside=frozenset(hand_in_of(other.digest) for other in self.others.get(row.id, ())),
             )
             for row in self.submissions
         }

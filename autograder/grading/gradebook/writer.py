@@ -36,6 +36,7 @@ from autograder.grading.gradebook.counting import (
     are_rivals,
     forget_others,
     hand_in_of,
+    is_chosen,
     read_others,
     row_of,
     rule_of,
@@ -173,10 +174,12 @@ class Recorder:
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
             new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
             now = datetime.now(UTC).replace(tzinfo=None)
+            aside = session.scalars(select(OTHERS.c.digest).where(OTHERS.c.submission_id == submission.id))
+            chosen = is_chosen(digest, hand_ins, [hand_in_of(one) for one in aside])
             forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})
             if standing and are_rivals(standing.digest, digest, hand_ins):
-                contest = Contest(session, lesson, submission, submitted_notebook, self._late)
-                if not contest.is_won_by(new, standing.digest, hand_ins, self._rule):
+                contest = self._contest(session, lesson, submission, submitted_notebook)
+                if not contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins):
                     set_aside(session, row_of(new, submission.id, now), new.submitted)
                     return replace(result, notes=(*result.notes, _not_counted(submission)))
                 set_aside(session, standing._asdict(), submission.timestamp)
@@ -197,7 +200,7 @@ class Recorder:
             session.execute(delete(RESULTS).where(RESULTS.c.lesson == lesson.name, RESULTS.c.student == result.student))
             row = row_of(new, submission.id, now) | {"notebook_sha256": hashlib.sha256(data).hexdigest()}
             session.execute(insert(RESULTS).values(row))
-            regrade = standing and Regrade.of(result, digest, now, standing._asdict(), forced=forced)
+            regrade = standing and Regrade.of(result, digest, now, standing._asdict(), forced=forced, chosen=chosen)
             if regrade:
                 append(self._gradebook.history, regrade)
         if regrade:
@@ -215,12 +218,28 @@ class Recorder:
         with self._transaction() as session:
             lesson = read_lesson(session.connection(), new.result.lesson)
             submission, notebook = self._find_or_add(session, lesson, new.result.student)
-            standing = session.scalar(select(RESULTS.c.digest).where(RESULTS.c.submission_id == submission.id))
-            if standing is None or not are_rivals(standing, new.digest, hand_ins):
+            standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
+            if standing is None or not are_rivals(standing.digest, new.digest, hand_ins):
                 return True
-            return Contest(session, lesson, submission, notebook, self._late).is_won_by(
-                new, standing, hand_ins, self._rule
-            )
+            contest = self._contest(session, lesson, submission, notebook)
+            return contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins)
+
+    def counting(self, hand_ins: Sequence[HandIn]) -> HandIn:
+        """Return the one that counts of a student's hand-ins for a lesson, the oldest first."""
+        with self._transaction() as session:
+            lesson = read_lesson(session.connection(), hand_ins[0].result.lesson)
+            submission, notebook = self._find_or_add(session, lesson, hand_ins[0].result.student)
+            return self._contest(session, lesson, submission, notebook).counting(hand_ins)
+
+    def _contest(
+        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
+    ) -> Contest:
+        grades = list(session.scalars(select(Grade).where(grades_of(lesson, notebook))))
+        check_of = {cell: check for check, cell in lesson.checks.items()}
+        by_hand = {check_of[one.cell_id]: one.manual_score for one in grades if one.manual_score is not None}
+        extra = sum(one.extra_credit or 0.0 for one in grades)
+        due = lesson.due(submission.extension)
+        return Contest(self._rule, self._late, submission.student_id, due, by_hand, extra)
 
     def recompute_penalties(self, lesson: str) -> list[PenaltyChange]:
         """Compute anew what is taken off for being late, by today's due date, extensions, rule and points."""

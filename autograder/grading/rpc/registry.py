@@ -1,11 +1,13 @@
-"""What both sides of the bridge hold alike, so that it crosses by its name: dtypes, PyTorch's layers, our own parts."""
+"""What both sides of the bridge hold alike and call by name: dtypes, PyTorch's layers, what the lessons bring."""
 
 from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import inspect
 import math
+import pkgutil
 from types import ModuleType
 
 import torch
@@ -13,8 +15,7 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 import autograder
-from autograder import check, data, draw, generated, mistakes, parts
-from autograder.parts import blocks
+from autograder import check, lessons
 
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -27,9 +28,10 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 OPTIMIZERS: dict[str, type[optim.Optimizer]] = {
     name: kind for name, kind in vars(optim).items() if isinstance(kind, type) and issubclass(kind, optim.Optimizer)
 }
-MODULES = {
+LESSONS = lessons.installed()
+MODULES: dict[str, ModuleType] = {
     module.__name__: module
-    for module in (math, torch, nn, F, optim, autograder, check, data, draw, generated, mistakes, parts)
+    for module in (math, torch, nn, F, optim, autograder, check, *map(importlib.import_module, LESSONS.modules))
 }
 ERRORS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)}
 OWN_OF_MODULES = frozenset(vars(nn.Module())) | {"_caller", "_number"}  # a mirror has the two
@@ -39,10 +41,10 @@ def _objects() -> dict[str, object]:
     classes = [
         *(nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear, nn.Embedding, nn.LayerNorm, nn.Dropout),
         *(nn.ReLU, nn.GELU, nn.Softmax, nn.Identity, nn.Sequential, nn.ModuleList, nn.ModuleDict),
-        *(nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer),
-        *(nn.TransformerEncoder, nn.TransformerDecoder, nn.Transformer, blocks._RecordingAttention),
+        *(nn.MultiheadAttention, *map(pkgutil.resolve_name, LESSONS.classes)),
     ]
-    own = [value for value in vars(parts).values() if inspect.isfunction(value) or inspect.isclass(value)]
+    finished = (value for name in LESSONS.finished for value in vars(importlib.import_module(name)).values())
+    own = [value for value in finished if inspect.isfunction(value) or inspect.isclass(value)]
     objects: dict[str, object] = {f"{value.__module__}.{value.__qualname__}": value for value in classes + own}
     for name in ("relu", "gelu", "softmax", "scaled_dot_product_attention"):
         objects[f"F.{name}"] = getattr(F, name)
@@ -51,15 +53,13 @@ def _objects() -> dict[str, object]:
 
 OBJECTS = _objects()
 NAMES = {id(value): name for name, value in OBJECTS.items()}
-# The scripted model remembers how it is used: a copy of it elsewhere would not.
+# What the judge never shows of its models, and lets nobody change.
+SECRETIVE: tuple[type, ...] = tuple(map(pkgutil.resolve_name, LESSONS.secretive))
 LAYERS: dict[str, type[nn.Module]] = {
     name: value
     for name, value in OBJECTS.items()
-    if isinstance(value, type) and issubclass(value, nn.Module) and value is not parts.ScriptedModel
+    if isinstance(value, type) and issubclass(value, nn.Module) and value not in SECRETIVE
 }
-
-# What the judge never shows of its models, and lets nobody change: what they are going to say.
-SECRETIVE = (parts.ScriptedModel,)
 
 
 def layer_name(module: nn.Module) -> str | None:

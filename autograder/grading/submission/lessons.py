@@ -65,15 +65,19 @@ def names_in(cells: Iterable[SubmittedCell]) -> set[str]:
     return found
 
 
+def another_lesson(lesson: str, cells: Sequence[SubmittedCell], marks: Mapping[str, Marks]) -> str:
+    """Which lesson's notebook it is, rather than this one's; "" where none is known."""
+    known = {name: its.known_in(cells) for name, its in marks.items()}
+    best = max(known, key=lambda name: known[name], default=lesson)
+    return best if best != lesson and known[best] else ""
+
+
 def with_name(reason: str, lesson: str, cells: Sequence[SubmittedCell], marks: Mapping[str, Marks]) -> str:
     """Return a reason with the name of the lesson whose notebook it is, where that is the reason and one is known."""
-    if reason != NOT_THIS_LESSON or not marks:
-        return reason
-    known = {name: its.known_in(cells) for name, its in marks.items()}
-    best = max(known, key=lambda name: known[name])
-    if best == lesson or not known[best]:
+    other = another_lesson(lesson, cells, marks)
+    if reason != NOT_THIS_LESSON or not other:
         return reason
     return (
-        f"This is the notebook of lesson {best}, and none of this lesson's exercises is in it. "
+        f"This is the notebook of lesson {other}, and none of this lesson's exercises is in it. "
         f"Hand in the notebook of lesson {lesson}."
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
+from types import CodeType
+from typing import Any
 
 import nbformat
 import numpy as np
@@ -15,13 +18,14 @@ from nbformat import NotebookNode
 
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.course.lesson import cell_id, is_check, is_marked
+from autograder.check._translate import frames_of, from_exception
+from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost
 from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
 from autograder.grading.submission.blank import Blank, known_outcomes
-from autograder.grading.submission.compiled import CompiledLesson, compiled
+from autograder.grading.submission.compiled import HIDDEN, CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
 from autograder.grading.submission.reader import NotGradable, cells_of
@@ -29,7 +33,7 @@ from autograder.grading.submission.repair import repair
 from autograder.grading.worker.failed_cells import FailedCells
 from autograder.grading.worker.messages import Operation
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
-from autograder.grading.worker.scope import SETUP_MODULES, Definitions
+from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
 
 MAX_PROCESSES = 4  # of a student's for one submission
@@ -69,7 +73,7 @@ class Judge:
         self._processes = 0
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
         self._culprits: dict[str, str] = {}  # answers that must not run again, and what they did
-        self._definitions = Definitions()
+        self._definitions = Definitions(lesson.imports)
         self._failed_cells = FailedCells(b"")
         self._notes: list[Note] = []
         self._peak_bytes = 0
@@ -109,7 +113,7 @@ class Judge:
     def _outcomes(self, cells: Sequence[NotebookNode], given: set[str]) -> list[Outcome]:
         """Run what has to run of a notebook's code cells, and judge."""
         blank, names = self._blank, self._lesson.names
-        known = {} if blank is None else known_outcomes(cells, blank, names, SETUP_MODULES)
+        known = {} if blank is None else known_outcomes(cells, blank, names, self._definitions.modules)
         if blank is not None:
             is_blank = blank.is_all_of(cells) and len(known) == sum(map(is_check, cells))
             for cell in cells:
@@ -299,7 +303,7 @@ class Judge:
                 try:
                     exec(code, scope)
                 except Exception as raised:
-                    error = raised
+                    error = raised if isinstance(raised, CheckFailed) else _in_words(raised, code, cell.source, scope)
                 scope.clear()
                 process.peer.forget()
         except Lost as lost:
@@ -310,6 +314,24 @@ class Judge:
         if process.was_interrupted and not isinstance(error, NotWritten):
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
+
+
+def _in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str, Any]) -> Exception:
+    """The verdict of a check that makes none itself, as plain `assert` cells do; words of its own stay.
+
+    Args:
+        source: the check's cell, of which nothing that is hidden is shown.
+    """
+    if not isinstance(error, AssertionError) or hasattr(error, "answer_frames"):
+        return from_exception(error, code, scope)
+    lines = [frame.line for frame in frames_of(error.__traceback__) if frame.code.co_filename == code.co_filename]
+    if str(error) or not lines:
+        return error
+    shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
+    asserts = (node for node in ast.walk(parse_or_none(shown) or ast.Module([], [])) if isinstance(node, ast.Assert))
+    line = next((node.test for node in asserts if node.lineno <= lines[-1] <= (node.end_lineno or 0)), None)
+    text = ast.get_source_segment(shown, line) if line else None
+    return CheckFailed(f"`{text}` does not hold." if text else "A case that is not shown does not hold.")
 
 
 def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:

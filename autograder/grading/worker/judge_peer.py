@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from autograder import check, parts
+from autograder import check, lessons
 from autograder.check import _backend
 from autograder.check._errors import CheckFailed
 from autograder.check._forbidden import finished_part
@@ -75,9 +75,9 @@ class JudgePeer(Peer):
         if self.state.overwritten:
             raise CheckFailed(OVERWRITTEN)
         if isinstance(called, RemoteClass):
-            finished = getattr(parts, called.__name__, None)
+            module, finished = lessons.finished(called.__name__) or ("", None)
             if isinstance(finished, type) and isinstance(value, finished):
-                raise finished_part(called.__name__)
+                raise finished_part(called.__name__, module)
         return value
 
     def begin_exercise(self, given: Mapping[str, object]) -> None:

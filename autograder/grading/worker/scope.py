@@ -5,48 +5,41 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
-import math
+import pkgutil
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import nn
 
-from autograder import check, data, draw, generated, mistakes, parts
+from autograder.check._translate import MODULES as NAMED
 from autograder.check._translate import REBOUND
 from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction
+from autograder.grading.rpc.registry import MODULES, is_module
 from autograder.grading.worker.messages import Operation
 
-# What the setup cell of a lesson binds.
-SETUP: dict[str, Any] = {
-    "F": F,
-    "check": check,
-    "data": data,
-    "device": torch.device("cpu"),
-    "draw": draw,
-    "generated": generated,
-    "math": math,
-    "mistakes": mistakes,
-    "nn": nn,
-    "parts": parts,
-    "torch": torch,
-}
 READING = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
-SETUP_MODULES = [name for name, value in SETUP.items() if isinstance(value, ModuleType)]
 
 
 class Definitions:
-    """The code that stands in the notebook where a name is bound, to see what an answer calls."""
+    """The code that stands in the notebook where a name is bound, to see what an answer calls.
 
-    def __init__(self) -> None:
+    Args:
+        imports: what the lesson's own cells import, by the names that they give it: of these a check sees the judge's
+            own, whatever the notebook makes of the names.
+    """
+
+    def __init__(self, imports: Mapping[str, str]) -> None:
         self._codes: dict[str, tuple[CodeType, ...]] = {}
+        self._own = {name: own for name, source in {**NAMED, **imports}.items() if (own := _own(source)) is not None}
+        self._own["device"] = torch.device("cpu")
+        self.modules = [name for name, value in self._own.items() if is_module(value)]
 
     @property
     def names(self) -> list[str]:
@@ -81,14 +74,14 @@ class Definitions:
         Raises:
             Lost: the student's process says what the protocol does not know.
         """
-        scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **SETUP}
+        scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **self._own}
         read = set(_names_read(code)) - _names_bound(code)
         for written in [self._codes[name] for name in read & self._codes.keys()]:
             read.update(*map(_names_read, written))
         theirs = sorted(
-            name for name in read - SETUP.keys() if not hasattr(builtins, name) and not name.startswith("__")
+            name for name in read - self._own.keys() if not hasattr(builtins, name) and not name.startswith("__")
         )
-        names = theirs + SETUP_MODULES
+        names = theirs + self.modules
         values = peer.request(Operation.LOOK_UP_NAMES, *names)
         if not isinstance(values, tuple) or len(values) != len(names):
             raise malformed("no names")
@@ -96,7 +89,7 @@ class Definitions:
         for name, value in zip(names, values, strict=True):
             if not (isinstance(value, list) and len(value) <= 1):
                 raise malformed("no name")
-            if value and name not in SETUP:
+            if value and name not in self._own:
                 scope[name] = self._with_code(name, value[0])
             elif value and not isinstance(value[0], ModuleType):
                 rebound.add(name)
@@ -112,6 +105,14 @@ class Definitions:
             for number, code in enumerate(codes):
                 type.__setattr__(value, f"written_{number}", _WrittenMethod(code))
         return value
+
+
+def _own(source: str) -> Any:
+    """What the judge has of that name: what both sides have, or something of Python's own; None for anything else."""
+    if source.partition(".")[0] in sys.stdlib_module_names:
+        with suppress(ImportError, AttributeError, ValueError):
+            return pkgutil.resolve_name(source)
+    return MODULES.get(source)
 
 
 class _WrittenMethod:

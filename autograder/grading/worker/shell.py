@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from autograder.grading.worker.outputs import DROPPED, SHOWN
+from autograder.lessons import installed
 
 NO_COMMANDS = "Shell commands do not run while a submission is graded."
 
@@ -24,7 +26,7 @@ import math, torch, numpy as np
 import matplotlib.pyplot as plt
 import torch.nn.functional as F
 from torch import nn
-from autograder import check, data, draw, generated, mistakes, parts, yours
+from autograder import check
 import collections, copy, functools, itertools, time, typing
 import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
 layer = nn.Linear(2, 2)
@@ -38,7 +40,7 @@ with torch._subclasses.fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), t
     torch.func.functional_call(layer, dict(layer.named_parameters()), torch.ones(1, 2))
 torch.testing.assert_close(torch.ones(2), torch.ones(2))
 figure, axes = plt.subplots()
-axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([]), draw.Picture
+axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
 plt.show()
 print(torch.ones(2))
 1 / 0
@@ -212,6 +214,8 @@ def rehearse(shell: Shell) -> None:
     shell.page = Page(10**6)
     names = set(shell.user_ns)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        for module in (*installed().modules, *installed().warm):
+            importlib.import_module(module)
         shell.run(REHEARSAL, store_history=False)
     errors = [output["ename"] for output in shell.page.outputs if output["output_type"] == "error"]
     if errors != ["ZeroDivisionError"]:

@@ -1,21 +1,15 @@
 """Answers to exercise 0.4: a module with a parameter and a buffer."""
 
-from answers.writing import edit, edits
+from answers.writing import body, edit, edits
 
 WRONG = {
     "a plain count": edit('self.register_buffer("calls", torch.tensor(0))', "self.calls = 0").fails("count", "not registered"),
-    "a count that is trained": edit('self.register_buffer("calls", torch.tensor(0))', "self.calls = nn.Parameter(torch.tensor(0.0))").fails(
-        "values", "should not have: `calls`"
-    ),
-    "a frozen parameter": edits(('self.register_buffer("calls", torch.tensor(0))', "self.calls = nn.Parameter(torch.tensor(0.0), False)")).fails(
-        "count", "is a parameter"
-    ),
+    "a count that is trained": edit("self.register_buffer…", "self.calls = nn.Parameter(torch.tensor(0.0))").fails("values", "should not have: `calls`"),
+    "a frozen parameter": edits(("self.register_buffer…", "self.calls = nn.Parameter(torch.tensor(0.0), False)")).fails("count", "is a parameter"),
     "not saved": edit("torch.tensor(0))", "torch.tensor(0), persistent=False)").fails("count", "is not saved"),
     "a factor for all": edit("torch.ones(size)", "torch.ones(1)").fails("values", "wrong shape"),
     "a plain factor": edit("nn.Parameter(torch.ones(size))", "torch.ones(size)").fails("values", "`factor` is there, but not"),
-    "a factor in a buffer": edit("self.factor = nn.Parameter(torch.ones(size))", 'self.register_buffer("factor", torch.ones(size))').fails(
-        "values", "no trainable parameter"
-    ),
+    "a factor in a buffer": edit("self.factor …", 'self.register_buffer("factor", torch.ones(size))').fails("values", "no trainable parameter"),
     "factors of zero": edit("torch.ones(size)", "torch.zeros(size)").fails("values", "factor` has the wrong values"),
     "random factors": edit("torch.ones(size)", "torch.randn(size)").fails("values", "factor` has the wrong values"),
     "added": edit("x * self.factor", "x + self.factor").fails("values", "is added"),
@@ -41,4 +35,14 @@ RIGHT = {
     "add_ and mul": edits(("self.calls += 1", "self.calls.add_(1)"), ("x * self.factor", "torch.mul(self.factor, x)")),
     "a diagonal matrix": edit("x * self.factor", "x @ torch.diag(self.factor)"),
     "counts afterwards": edits(("self.calls += 1\n", ""), ("return x * self.factor", "out = x * self.factor\nself.calls += 1\nreturn out")),
+    "other ways to register": body("""
+        def __init__(self, size):
+            super().__init__()
+            self.register_parameter("factor", nn.Parameter(torch.full((size,), 1.0)))
+            self.register_buffer("calls", torch.zeros(1, dtype=torch.int64))
+        def forward(self, x):
+            with torch.no_grad():
+                self.calls.add_(1)
+            return torch.einsum("...d,d->...d", x, self.factor)
+    """),
 }

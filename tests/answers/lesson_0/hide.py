@@ -40,4 +40,10 @@ RIGHT = {
     "full_like": body("return torch.where(allowed, scores, torch.full_like(scores, value))"),
     "logical_not": body("return scores.masked_fill(torch.logical_not(allowed), value)"),
     "masked_fill_ on a copy": body("return scores.clone().masked_fill_(allowed == False, value)"),
+    "arithmetic free of NaN": """
+        def hide(scores, allowed, value=-torch.inf):
+            replacement = torch.zeros_like(scores) + value
+            keep = allowed.expand_as(scores)
+            return torch.where(keep, scores * 1, replacement)
+    """,
 }

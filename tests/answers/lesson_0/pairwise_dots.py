@@ -40,4 +40,13 @@ RIGHT = {
         """
     ),
     "columns stacked": body("return torch.stack([(x * row[..., None, :]).sum(-1) for row in y.unbind(-2)], dim=-1)"),
+    "loops over rows, joined with stack": body("""
+        rows = []
+        for i in range(x.shape[-2]):
+            entries = []
+            for j in range(y.shape[-2]):
+                entries.append((x[..., i, :] * y[..., j, :]).sum(dim=-1))
+            rows.append(torch.stack(entries, dim=-1))
+        return torch.stack(rows, dim=-2)
+    """),
 }

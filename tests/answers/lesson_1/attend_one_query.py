@@ -70,10 +70,7 @@ TRICKS = {
                 scores = scores / query.numel() ** 0.5
             return scores.softmax(dim=0) @ value
     """,
-    "looks at the first 40 keys only": """
-        def attend_one_query(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-            return (key[:40] @ query).softmax(dim=0) @ value[:40]
-    """,
+    "looks at the first 40 keys only": edit('"""Average…ue))', "return (key[:40] @ query).softmax(dim=0) @ value[:40]"),
     "zeros of the right shape": edit("return sum…", "return torch.zeros(value.size(1))").fails("", "wrong values"),
     "answers with the value of the key it compared last": body("""
         for k, v in zip(key, value):
@@ -156,10 +153,6 @@ RIGHT = {
         e = (s - s.max()).exp()
         return (e / e.sum()).matmul(value)
     """),
-    "einsum with keyword": """
-        def attend_one_query(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-            return torch.einsum("k,kv->v", torch.einsum("d,kd->k", query, key).softmax(dim=-1), value)
-    """,
     "loops with logsumexp": body("""
         s = torch.stack([sum(q * x for q, x in zip(query, k)) for k in key])
         w = torch.exp(s - torch.logsumexp(s, 0))
@@ -167,16 +160,6 @@ RIGHT = {
         for a, v in zip(w, value):
             out += a * v
         return out
-    """),
-    "online softmax": body("""
-        m, z, acc = None, 0.0, 0.0
-        for k, v in zip(key, value):
-            s = torch.dot(query, k)
-            new = s if m is None else torch.maximum(m, s)
-            c = 0.0 if m is None else torch.exp(m - new)
-            e = torch.exp(s - new)
-            z, acc, m = z * c + e, acc * c + e * v, new
-        return acc / z
     """),
     "F.linear and nn.Softmax": edit("scores =…value))", "soft = nn.Softmax(dim=0)\nreturn F.linear(soft(F.linear(query, key)), value.t())", on=BARE),
     "sum with a python start, index loop": body("""
@@ -187,9 +170,7 @@ RIGHT = {
             out = out + w[i] * value[i]
         return out
     """),
-    "F.sdpa for one query (nothing forbids it in 1.1)": body("""
-        return F.scaled_dot_product_attention(query[None], key, value, scale=1.0)[0]
-    """),
+    "F.sdpa for one query (nothing forbids it in 1.1)": body("return F.scaled_dot_product_attention(query[None], key, value, scale=1.0)[0]"),
     "log_softmax and unsqueeze": body("""
         w = F.log_softmax((key * query).sum(-1), dim=0).exp().unsqueeze(1)
         return torch.mul(w, value).sum(dim=0)
@@ -211,4 +192,26 @@ RIGHT = {
         return torch.bmm(nn.functional.softmax(scores, -1), value.unsqueeze(0)).view(-1)
     """),
     "tensordot": body("return torch.tensordot(torch.tensordot(key, query, dims=([1], [0])).softmax(0), value, dims=1)"),
+    "computes the weights in float64 and goes back to the dtype of the values": """
+        def attend_one_query(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            scores = torch.mv(key.to(torch.float64), query.to(torch.float64))
+            weights = scores.softmax(0)
+            output = torch.mv(value.to(torch.float64).t(), weights)
+            return output.to(value.dtype)
+    """,
+    "one pass over the keys with a running maximum": body("""
+        largest, total, output = (None, 0.0, 0.0)
+        for k, v in zip(key, value):
+            score = torch.dot(query, k)
+            new = score if largest is None else torch.maximum(largest, score)
+            if largest is not None:
+                shrink = torch.exp(largest - new)
+                total, output = (total * shrink, output * shrink)
+            e = torch.exp(score - new)
+            total, output, largest = (total + e, output + e * v, new)
+        return output / total
+    """),
+    "a lambda with log_softmax and exp": """
+        attend_one_query = lambda query, key, value: torch.log_softmax(key.matmul(query), 0).exp().matmul(value)
+    """,
 }

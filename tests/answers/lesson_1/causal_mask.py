@@ -3,13 +3,9 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "a slice of a ready square of 1024: larger sizes come out too small": """
-        _SQUARE = torch.ones(1024, 1024, dtype=torch.bool).tril()
-
-
-        def causal_mask(size: int) -> torch.Tensor:
-            return _SQUARE[:size, :size]
-    """,
+    "a slice of a ready square of 1024: larger sizes come out too small": edits(
+        ("def …", "_SQUARE = torch.ones(1024, 1024, dtype=torch.bool).tril()\n…"), ('"""Let…ol))', "return _SQUARE[:size, :size]")
+    ),
     "True marks the future": edit("torch.tril…", "torch.triu(torch.ones(size, size, dtype=torch.bool), diagonal=1)").fails("values", "True marks the future"),
     "upper triangle": edit("torch.tril", "torch.triu").fails("values", "upside down"),
     "without the diagonal": edit("dtype=…", "dtype=torch.bool), -1)").fails("values", "does not see itself"),
@@ -30,10 +26,7 @@ WRONG = {
 }
 
 TRICKS = {
-    "forgets what is more than 500 places back": """
-        def causal_mask(size: int) -> torch.Tensor:
-            return torch.ones(size, size, dtype=torch.bool).tril().triu(-500)
-    """,
+    "forgets what is more than 500 places back": edit('"""Let…ol))', "return torch.ones(size, size, dtype=torch.bool).tril().triu(-500)"),
     "everything may be seen from size 500 on": """
         def causal_mask(size: int) -> torch.Tensor:
             square = torch.ones(size, size, dtype=torch.bool)
@@ -103,33 +96,16 @@ RIGHT = {
     "arange compare": body("return torch.arange(size) <= torch.arange(size).unsqueeze(1)"),
     "triu == 0": body("return torch.triu(torch.ones(size, size), diagonal=1) == 0"),
     "~triu bool": body("return ~torch.ones((size, size), dtype=torch.bool).triu(1)"),
-    "numpy tri": """
-        import numpy as np
-        def causal_mask(size):
-            return torch.from_numpy(np.tri(size, dtype=bool))
-    """,
-    "tril_indices, another way": body("""
-        m = torch.zeros(size, size, dtype=torch.bool)
-        m[tuple(torch.tril_indices(size, size))] = True
-        return m
-    """),
+    "numpy tri": edits(("def …", "import numpy as np\n…"), ("return…", "return torch.from_numpy(np.tri(size, dtype=bool))"), on=BARE),
     "cumsum of eye transposed": body("return torch.eye(size).cumsum(0).bool()"),
-    "lru_cache, another way": edits(
-        ("def causal_mask", "from functools import lru_cache\n@lru_cache(maxsize=None)\n…"),
-        ("return torch…", "return torch.ones(size, size, dtype=torch.bool).tril_()"),
-        on=BARE,
-    ),
-    "outer compare, ge.outer": body("""
-        return torch.greater_equal(*torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij"))
-    """),
+    "outer compare, ge.outer": body('return torch.greater_equal(*torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij"))'),
     "vmap-like stack of rows": body("""
         return torch.stack(
             [torch.cat([torch.ones(i + 1), torch.zeros(size - i - 1)]) for i in range(size)]
         ).bool()
     """),
     "full and tril keyword": body("return torch.full((size, size), True).tril(diagonal=0)"),
-    "logical_not of upper, via masked_fill": body("""
-        return torch.zeros(size, size).masked_fill(torch.ones(size, size).triu(1).bool(), float("-inf")).eq(0)
-    """),
+    "logical_not of upper, via masked_fill": body('return torch.zeros(size, size).masked_fill(torch.ones(size, size).triu(1).bool(), float("-inf")).eq(0)'),
     "cdist/sub": body("return (torch.arange(size).view(-1, 1) - torch.arange(size)).ge(0)"),
+    "counts ones from the right over the unit matrix": body("return torch.eye(size).flip(1).cumsum(dim=1).flip(1) > 0"),
 }

@@ -20,8 +20,7 @@ WRONG = {
     "the sum of both": edit("& past", "+ past").named("either rule"),
     "equality of both": edit("& past", "== past"),
     "additive": edit(
-        "return padding_mask…",
-        "return torch.zeros(len(tokens), 1, tokens.size(1), tokens.size(1)).masked_fill(~(padding_mask(tokens, pad_id) & past), -math.inf)",
+        "return…", "return torch.zeros(len(tokens), 1, tokens.size(1), tokens.size(1)).masked_fill(~(padding_mask(tokens, pad_id) & past), -math.inf)"
     ).named("additive|True marks what is blocked"),
     "integers by product": edit("return padding_mask…", "return padding_mask(tokens, pad_id).int() * past.int()"),
     "real queries only on top, keys forgotten": edit(") & past", ").transpose(-2, -1… & past").named("only the future"),
@@ -31,9 +30,7 @@ WRONG = {
     "causal mask one too wide": edit("& past", "….logical_or(torch.eye(tokens.size(1)).roll(1, 1).bool())").named("future"),
     "batch dimension squeezed": edit("padding_mask(…", "(…).squeeze(0)"),
     "keys and queries exchanged": edit("padding_mask(…", "(…).transpose(-2, -1)"),
-    "result on the CPU": body("""
-        return padding_mask(tokens, pad_id).cpu() & causal_mask(tokens.size(1))
-    """).named("device"),
+    "result on the CPU": body("return padding_mask(tokens, pad_id).cpu() & causal_mask(tokens.size(1))").named("device"),
     "batch as size": body("return padding_mask(tokens, pad_id) & causal_mask(tokens.size(0)).to(tokens.device)"),
     "padding queries see nothing": edit("& past", "& past & padding_mask(tokens, pad_id).mT").fails("values", "allows no key"),
     "padding queries see nothing, by the places of real tokens": body("""
@@ -110,19 +107,8 @@ RIGHT = {
         past = torch.ones(tokens.size(1), tokens.size(1), device=tokens.device).tril().bool()
         return (tokens != pad_id)[:, None, None, :] & past[None, None]
     """),
-    "logical_and": body("""
-        return torch.logical_and(padding_mask(tokens, pad_id), causal_mask(tokens.shape[-1]).to(tokens.device))
-    """),
+    "logical_and": body("return torch.logical_and(padding_mask(tokens, pad_id), causal_mask(tokens.shape[-1]).to(tokens.device))"),
     "a product": body("return padding_mask(tokens, pad_id) * causal_mask(tokens.size(1)).to(tokens.device)"),
-    "loops": body("""
-        b, t = tokens.shape
-        m = torch.zeros(b, 1, t, t, dtype=torch.bool, device=tokens.device)
-        for n in range(b):
-            for i in range(t):
-                for j in range(i + 1):
-                    m[n, 0, i, j] = tokens[n, j] != pad_id
-        return m
-    """),
     "blocked masks joined by or": body("""
         blocked = (tokens == pad_id)[:, None, None, :] | torch.triu(
             torch.ones(tokens.size(1), tokens.size(1), device=tokens.device), 1
@@ -167,12 +153,7 @@ RIGHT = {
             padding_mask(tokens, pad_id) | torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)
         ) & causal_mask(tokens.size(1)).to(tokens.device)
     """),
-    "tril of the expanded padding mask, another way": body("""
-        return padding_mask(tokens, pad_id).expand(-1, 1, tokens.size(1), -1).tril()
-    """),
-    "minimum": body("""
-        return torch.minimum(padding_mask(tokens, pad_id), causal_mask(tokens.size(1)).to(tokens.device))
-    """),
+    "minimum": body("return torch.minimum(padding_mask(tokens, pad_id), causal_mask(tokens.size(1)).to(tokens.device))"),
     "de Morgan": body("return ~(~padding_mask(tokens, pad_id) | ~causal_mask(tokens.size(1)).to(tokens.device))"),
     "masked_fill": edit(
         "past =…& past",
@@ -185,9 +166,7 @@ RIGHT = {
         ("return padding_mask…", "return reduce(operator.and_, masks)"),
         on=BARE,
     ),
-    "list of sentences stacked": body("""
-        return torch.stack([(causal_mask(len(t)).to(t.device) & (t != pad_id))[None] for t in tokens])
-    """),
+    "list of sentences stacked": body("return torch.stack([(causal_mask(len(t)).to(t.device) & (t != pad_id))[None] for t in tokens])"),
     "loops over lists, on the tokens' device": edit(
         "past =…& past",
         "return torch.tensor([[[[t != pad_id and j <= i for j, t in enumerate(r)] for i in range(len(r))]] for r in tokens.tolist()], device=tokens.device)",
@@ -204,9 +183,7 @@ RIGHT = {
             mask[:, 0, i, : i + 1] = tokens[:, : i + 1] != pad_id
         return mask
     """),
-    "type_as / to(other)": body("""
-        return padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(padding_mask(tokens, pad_id))
-    """),
+    "type_as / to(other)": body("return padding_mask(tokens, pad_id) & causal_mask(tokens.size(1)).to(padding_mask(tokens, pad_id))"),
     "with torch.device context": body("""
         p = padding_mask(tokens, pad_id)
         with tokens.device:
@@ -234,5 +211,31 @@ RIGHT = {
             return causal_mask(n).to(device)
         def decoder_mask(tokens, pad_id=0):
             return padding_mask(tokens, pad_id) & _past(tokens.size(1), tokens.device)
+    """,
+    "compares places on the tokens' device without earlier answers": """
+        def decoder_mask(tokens, pad_id=0):
+            places = torch.arange(tokens.shape[-1], device=tokens.device)
+            past = places.unsqueeze(-1) >= places
+            real = tokens.not_equal(pad_id)
+            return torch.logical_and(real[:, None, None], past[None, None])
+    """,
+    "fills the padding into copies of the causal mask": """
+        def decoder_mask(tokens, pad_id=0):
+            n, s = tokens.size()
+            squares = causal_mask(s).to(tokens.device).repeat(n, 1, 1, 1)
+            return squares.masked_fill((tokens == pad_id).view(n, 1, 1, s), False)
+    """,
+    "builds the square one query at a time": """
+        def decoder_mask(tokens, pad_id=0):
+            real = tokens != pad_id
+            places = torch.arange(tokens.size(1), device=tokens.device)
+            rows = [real & (places <= i) for i in range(tokens.size(1))]
+            return torch.stack(rows, dim=1).unsqueeze(1)
+    """,
+    "widens the padding mask and keeps its lower triangle": """
+        def decoder_mask(tokens, pad_id=0):
+            batch, seq_len = tokens.shape
+            padding = padding_mask(tokens, pad_id=pad_id).expand(batch, 1, seq_len, seq_len)
+            return torch.tril(padding)
     """,
 }

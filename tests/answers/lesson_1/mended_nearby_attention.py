@@ -8,11 +8,9 @@ WRONG = {
     "over the queries, then the rows divided by their sums": edit(
         "scores.softmax(dim=1)", "scores.softmax(dim=0)\nweights = weights / weights.sum(dim=1, keepdim=True)"
     ).fails("", "divided by their sums afterwards"),
-    "masked after the softmax": edits(
-        ("scores = scores.masked_fill(distance < 0, -math.inf)\n", ""),
-        ("scores.softmax(dim=1)", "scores.softmax(dim=1).masked_fill(distance < 0, 0.0)"),
-        on=BARE,
-    ).fails("", "hidden after the softmax"),
+    "masked after the softmax": edits(('"""Average…"""', ""), ("scores = scores…m=1)", "weights = scores.softmax(dim=1).masked_fill(distance < 0, 0.0)")).fails(
+        "", "hidden after the softmax"
+    ),
     "no mask": edit("scores = scores.masked_fill(distance < 0, -math.inf)\n", "", on=BARE).fails("", "no future word"),
     "the mask turned round": edit("distance < 0", "distance > 0").fails("", "past is hidden"),
     "the mask turned round, the bug untouched": edits(("distance < 0", "distance > 0"), ("dim=1", "dim=0")).fails(
@@ -65,5 +63,33 @@ RIGHT = {
         bias = (-distance / 4).masked_fill(distance < 0, -math.inf)
         weights = F.scaled_dot_product_attention(x, x, torch.eye(len(x)).to(x), attn_mask=bias)
         return weights @ x, weights
+    """),
+    "bias and causal mask in one matrix": body("""
+        places = torch.arange(len(x), device=x.device, dtype=x.dtype)
+        distance = places[:, None] - places
+        bias = (-distance / 4).where(distance >= 0, -math.inf)
+        weights = torch.softmax(torch.addmm(bias, x, x.t(), alpha=x.shape[1] ** (-0.5)), -1)
+        return (weights.matmul(x), weights)
+    """),
+    "einsum, where, and a softmax by hand along the last dimension": """
+        def mended_nearby_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            n = x.size(0)
+            i = torch.arange(n, device=x.device)
+            distance = i.view(n, 1) - i.view(1, n)
+            scores = torch.einsum("id,jd->ij", x, x) * x.size(-1) ** (-0.5) - 0.25 * distance
+            scores = torch.where(distance >= 0, scores, -torch.inf)
+            e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+            weights = e / e.sum(dim=-1, keepdim=True)
+            return (torch.einsum("ij,jd->id", weights, x), weights)
+    """,
+    "a loop in which each word sees only the words up to itself": body("""
+        n, d = x.shape
+        rows = []
+        for i in range(n):
+            back = torch.arange(i, -1, -1, device=x.device, dtype=x.dtype)
+            scores = x[: i + 1] @ x[i] / d**0.5 - back / 4
+            rows.append(F.pad(F.softmax(scores, dim=0), (0, n - 1 - i)))
+        weights = torch.stack(rows)
+        return (weights @ x, weights)
     """),
 }

@@ -23,9 +23,7 @@ WRONG = {
     "(batch, 1, seq_len)": edit("[:, None…", "[:, None, :]").named("one of the two dimensions"),
     "(batch, 1, seq_len, seq_len)": edit("[:, None…", "….expand(-1, -1, tokens.size(1), -1)").named("row for each query"),
     "first column decides": edit("(tokens != pad_id)", "(tokens != tokens[0, -1])"),
-    "replaces pads in the caller's tensor": edit("return (tokens != pad_id)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)").named(
-        "changes `tokens`"
-    ),
+    "replaces pads in the caller's tensor": edit("return…)", "mask = tokens != pad_id\ntokens[~mask] = 0\nreturn (mask)").named("changes `tokens`"),
     "NumPy": edit("(tokens !…", "….numpy()"),
     "None when nothing is padded": edit("return (…", "if (tokens != pad_id).all(): return None\nreturn (tokens != pad_id)[:, None, None]", on=BARE),
     "no pads: (1,1,1,seq) of True": body("""
@@ -34,9 +32,7 @@ WRONG = {
         return (tokens != pad_id)[:, None, None]
     """),
     "squeeze: batch 1": body("return (tokens != pad_id).squeeze().unsqueeze(-2).unsqueeze(-2)"),
-    "pad_id compared by is": body("""
-        return torch.tensor([[[[t is not pad_id for t in row]]] for row in tokens.tolist()])
-    """),
+    "pad_id compared by is": body("return torch.tensor([[[[t is not pad_id for t in row]]] for row in tokens.tolist()])"),
     "(1, 1, batch, seq)": body("return (tokens != pad_id)[None, None]").named("dimension of the queries instead of the batch"),
     "uint8": body("return (tokens != pad_id).byte()[:, None, None]").named("bool|uint8"),
 }
@@ -99,9 +95,7 @@ RIGHT = {
         return torch.tensor(rows)
     """),
     "isin": body("return ~torch.isin(tokens, torch.tensor([pad_id], dtype=tokens.dtype))[:, None, None]"),
-    "where and reshape": body("""
-        return torch.where(tokens == pad_id, False, True).reshape(tokens.size(0), 1, 1, tokens.size(1))
-    """),
+    "where and reshape": body("return torch.where(tokens == pad_id, False, True).reshape(tokens.size(0), 1, 1, tokens.size(1))"),
     "a difference as bool": body("return (tokens - pad_id).bool().unsqueeze(-2).unsqueeze(-2)"),
     "preallocated, index assignment": body("""
         m = torch.full((tokens.shape[0], 1, 1, tokens.shape[1]), True)
@@ -126,9 +120,6 @@ RIGHT = {
                     mask[b, 0, 0, i] = False
         return mask
     """),
-    "isin, another way": body("""
-        return torch.isin(tokens, torch.tensor([pad_id], device=tokens.device), invert=True)[:, None, None]
-    """),
     "subtraction bool": body("return (tokens - pad_id).bool()[:, None][:, None]"),
     "numpy": """
         import numpy as np
@@ -145,7 +136,10 @@ RIGHT = {
     "masked_fill of ones": edit(
         "return (…", "return torch.ones_like(tokens, dtype=torch.bool).masked_fill_(tokens.eq(pad_id), False).unsqueeze(1).unsqueeze(2)", on=BARE
     ),
-    "xor and sign": body("""
-        return torch.bitwise_xor(tokens, torch.full_like(tokens, pad_id)).sign().abs().bool()[:, None, None]
-    """),
+    "xor and sign": body("return torch.bitwise_xor(tokens, torch.full_like(tokens, pad_id)).sign().abs().bool()[:, None, None]"),
+    "a loop over the sentences": """
+        def padding_mask(tokens, pad_id=0):
+            rows = [torch.logical_not(row == pad_id)[None, None] for row in tokens]
+            return torch.stack(rows)
+    """,
 }

@@ -3,16 +3,11 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
-    "the weights come back in float32 whatever the inputs are": """
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).float()
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            weights = scores.softmax(dim=-1)
-            if dropout is not None:
-                weights = dropout(weights)
-            return (weights @ value.float()).to(value.dtype), weights
-    """,
+    "the weights come back in float32 whatever the inputs are": edits(
+        ('"""Average…-1))', "scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).float()"),
+        ("weights = torch…", "weights = scores.softmax(dim=-1)"),
+        ("return…", "return (weights @ value.float()).to(value.dtype), weights"),
+    ),
     "einsum by the number of dimensions: a fourth leading dimension raises": """
         def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
             leading = "abc"[: query.dim() - 2] if query.dim() <= 5 else None
@@ -26,20 +21,17 @@ WRONG = {
                 weights = dropout(weights)
             return torch.einsum(f"{leading}qk,{leading}kd->{leading}qd", weights, value), weights
     """,
-    "queries go through in chunks of 64, each with the first rows of the mask": """
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            pieces = []
-            for chunk in query.split(64, dim=-2):
-                scores = chunk @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-                if mask is not None:
-                    part = mask[..., : chunk.size(-2), :] if mask.dim() > 1 else mask
-                    scores = scores.masked_fill(~part, -math.inf)
-                pieces.append(scores.softmax(dim=-1))
-            weights = torch.cat(pieces, dim=-2)
-            if dropout is not None:
-                weights = dropout(weights)
-            return weights @ value, weights
-    """,
+    "queries go through in chunks of 64, each with the first rows of the mask": edit(
+        '"""Average…=-1)',
+        "pieces = []\n"
+        "for chunk in query.split(64, dim=-2):\n"
+        "    scores = chunk @ key.transpose(-2, -1) / math.sqrt(query.size(-1))\n"
+        "    if mask is not None:\n"
+        "        part = mask[..., : chunk.size(-2), :] if mask.dim() > 1 else mask\n"
+        "        scores = scores.masked_fill(~part, -math.inf)\n"
+        "    pieces.append(scores.softmax(dim=-1))\n"
+        "weights = torch.cat(pieces, dim=-2)",
+    ),
     "no scale": edit("query @…", "query @ key.transpose(-2, -1)").fails("values", "not divided by √d_k"),
     "divides by d_k": edit("math.sqrt…", "query.size(-1)").fails("values", "d_k instead of √d_k"),
     "multiplies by √d_k": edit("/ math.sqrt", "* math.sqrt").fails("values", "multiplied by √d_k"),
@@ -72,10 +64,9 @@ WRONG = {
     "returns them swapped": edit("return weights…", "return weights, weights @ value").fails("shapes", "swapped"),
     "returns the scores as weights": edit(", weights", ", scores").fails("values", "softmax is missing"),
     "returns nothing": edit("return weights…", "weights @ value, weights").fails("shapes", "should return 2 tensors"),
-    "uniform attention": body("""
-        w = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)
-        return w @ value, w
-    """).fails("values", "every key gets the same weight", names="dropout is not applied|mask is not used"),
+    "uniform attention": edit("w = …", "w = query.new_ones(*query.shape[:-1], key.size(-2)) / key.size(-2)", on="identity attention").fails(
+        "values", "every key gets the same weight", names="dropout is not applied|mask is not used"
+    ),
     "identity attention": body("""
         w = torch.eye(query.size(-2), key.size(-2)).expand(*query.shape[:-1], -1)
         return w @ value, w
@@ -102,9 +93,7 @@ WRONG = {
     "fills with 0": edit("-math.inf", "0.0").fails("mask", "exp(0)"),
     "fills with −1": edit("-math.inf", "-1.0").fails("mask", "−1 instead"),
     "fills with +∞": edit("-math.inf", "math.inf").fails("mask", "NaN"),
-    "weights zeroed after the softmax": edits(("scores = scores…", "pass"), ("dim=-1)", "… * (1 if mask is None else mask)")).fails(
-        "mask", "after the softmax"
-    ),
+    "weights zeroed after the softmax": edits(("scores = scores…", "pass"), ("dim=-…", "… * (1 if mask is None else mask)")).fails("mask", "after the softmax"),
     "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails("mask", "wrong values"),
     "the first sentence's mask for all": edit("scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)").fails(
         "mask"
@@ -117,9 +106,7 @@ WRONG = {
         ("weights = torch…", ""), ("weights =…", "scores = dropout(scores)"), ("return weights", "weights = torch.softmax(scores, dim=-1)\n…")
     ).fails("dropout", "before the softmax"),
     "dropout on the output": edit("weights = dropout(weights)", "return dropout(weights @ value), weights").fails("dropout", "dropout is not applied"),
-    "returns the weights before dropout": edit("weights = dropout(weights)", "return dropout(weights) @ value, weights").fails(
-        "dropout", "dropout is not applied"
-    ),
+    "returns the weights before dropout": edit("weights = dropout…", "return dropout(weights) @ value, weights").fails("dropout", "dropout is not applied"),
     "output from the weights before dropout": edit("weights = dropout(weights)", "return weights @ value, dropout(weights)").fails("dropout", "before dropout"),
     "calls PyTorch's own": whole("""
         from torch.nn.functional import scaled_dot_product_attention as mine
@@ -187,22 +174,14 @@ WRONG = {
     "bfloat16 breaks: fills with float32's smallest number": edit("-math.inf", "torch.finfo(torch.float32).min"),
     "eye of float32 breaks bfloat16 and float64 alike": edit("query @…", "query @ key.transpose(-2, -1) @ torch.eye(key.size(-2)) / math.sqrt(query.size(-1))"),
     "fills with −20": edit("-math.inf", "-20.0"),
-    "zeroes the weights after the softmax and normalises again": body("""
-        weights = torch.softmax(query @ key.mT / math.sqrt(key.size(-1)), -1)
-        if mask is not None:
-            weights = weights * mask
-            weights = weights / weights.sum(-1, keepdim=True)
-        if dropout is not None:
-            weights = dropout(weights)
-        return weights @ value, weights
-    """).fails("mask", "0/0 is NaN"),
+    "zeroes the weights after the softmax and normalises again": edits(
+        ('"""Average…=-1)', "weights = torch.softmax(query @ key.mT / math.sqrt(key.size(-1)), -1)"),
+        ("weights = weights /…", "weights = weights / weights.sum(-1, keepdim=True)"),
+        on="zeroed and renormalised with eps 1e-9 after a masked max",
+    ).fails("mask", "0/0 is NaN"),
     "lowers by 100": edit("scores = scores…", "scores = scores - 100.0 * ~mask").fails("mask", "lowered by too little"),
-    "exp over its sum, without a shift": edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)").fails(
-        "values", "overflows to ∞"
-    ),
-    "one shift for all rows": edit("torch.softmax(scores, dim=-1)", "(e := (scores - scores.max()).exp()) / e.sum(dim=-1, keepdim=True)").fails(
-        "values", "largest score of all"
-    ),
+    "exp over its sum, without a shift": edit("torch…", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)").fails("values", "overflows to ∞"),
+    "one shift for all rows": edit("torch…", "(e := (scores - scores.max()).exp()) / e.sum(dim=-1, keepdim=True)").fails("values", "largest score of all"),
     "one sum for all rows": edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum()").fails("shapes", "divided by one sum"),
     "−∞ times the mask": edit("scores = scores…", "scores = scores + (1 - mask.float()) * -math.inf").fails("mask", "Every weight is NaN"),
     "fills with −10": edit("-math.inf", "-10.0").named("large negative"),
@@ -212,18 +191,15 @@ WRONG = {
     "masks only the first query's row": edit(", -math", "[..., :1, :]…"),
     "masks with the transposed mask": edit(", -math", ".transpose(-2, -1)…"),
     "unsqueezes three-dimensional masks for heads": edit("scores = scores…", "if mask.dim() == 3:\n    mask = mask.unsqueeze(1)\n…"),
-    "dropout skipped when a mask is given (elif)": edits(
-        ("if dropout is not None:\n    weights = dropout(weights)", ""),
-        (
-            "if mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\nweights = torch.softmax(scores, dim=-1)",
-            "if mask is not None:\n"
-            "    scores = scores.masked_fill(~mask, -math.inf)\n"
-            "    weights = torch.softmax(scores, dim=-1)\n"
-            "elif dropout is not None:\n"
-            "    weights = dropout(torch.softmax(scores, dim=-1))\n"
-            "else:\n"
-            "    weights = torch.softmax(scores, dim=-1)",
-        ),
+    "dropout skipped when a mask is given (elif)": edit(
+        "if mask…hts)",
+        "if mask is not None:\n"
+        "    scores = scores.masked_fill(~mask, -math.inf)\n"
+        "    weights = torch.softmax(scores, dim=-1)\n"
+        "elif dropout is not None:\n"
+        "    weights = dropout(torch.softmax(scores, dim=-1))\n"
+        "else:\n"
+        "    weights = torch.softmax(scores, dim=-1)",
     ),
     "softmax only inside `if mask`": edit(
         "if mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\nweights = torch.softmax(scores, dim=-1)",
@@ -245,7 +221,6 @@ WRONG = {
     "mask must be a keyword after dropout (order swapped)": edit("mask=None, dropout=None", "dropout=None, mask=None").named("mask"),
     "`mask == None` on tensors inverted logic": edit("if mask is not None", "if mask is None").named("None"),
     "mask branch still raises NotImplementedError": edit("scores = scores…", 'raise NotImplementedError("Your code here.")').named("not written"),
-    "mask branch not supported": edit("scores = scores…", 'raise NotImplementedError("masks come later")').named("not written"),
     "no defaults for mask and dropout": edit("mask=None, dropout=None", "mask, dropout").named("missing 2 required"),
     "no dropout parameter": edit("mask=None, dropout=None", "mask=None").named("'dropout' is not defined"),
     "dropout is taken for a probability": edit("dropout(weights)", "F.dropout(weights, dropout)").named("callable"),
@@ -311,32 +286,17 @@ WRONG = {
         ("scores.softmax(-1)", "e / (e.sum(-1, keepdim=True) + 1e-8)"),
         on="d_k^(-1/4) on both sides",
     ),
-    "positional order of mask and dropout swapped": edit("mask=None, dropout", "dropout=None, mask", on=BARE),
 }
 
 TRICKS = {
     "−1e3 for blocked keys": edit("-math.inf", "-1e3").fails("mask", "A blocked key gets weight"),
-    "the scale stops growing at d_k = 16": """
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            weights = scores.softmax(dim=-1)
-            if dropout is not None:
-                weights = dropout(weights)
-            return weights @ value, weights
-    """,
-    "keys beyond the 128th are ignored": """
-        def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-            scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            scores = torch.where(torch.arange(key.size(-2)) < 128, scores, -math.inf)
-            weights = scores.softmax(dim=-1)
-            if dropout is not None:
-                weights = dropout(weights)
-            return weights @ value, weights
-    """,
+    "the scale stops growing at d_k = 16": edits(
+        ('"""Average…-1))', "scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))"),
+        ("weights = torch…", "weights = scores.softmax(dim=-1)"),
+    ),
+    "keys beyond the 128th are ignored": edit(
+        "weights = torch…", "scores = torch.where(torch.arange(key.size(-2)) < 128, scores, -math.inf)\nweights = scores.softmax(dim=-1)", on=BARE
+    ),
     "zeros of the right shape": body("""
         return value.new_zeros(*query.shape[:-1], value.size(-1)), query.new_zeros(
             *query.shape[:-1], key.size(-2)
@@ -348,9 +308,7 @@ TRICKS = {
     "no scale for inputs without a batch": edit("query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)").named(
         "not divided by"
     ),
-    "five dimensions folded in the wrong order": edit(
-        "return weights…", "output = weights @ value\nreturn (output.flip(0) if output.dim() > 4 else output), weights"
-    ),
+    "five dimensions folded in the wrong order": edit("return…", "output = weights @ value\nreturn (output.flip(0) if output.dim() > 4 else output), weights"),
     "tries without a transpose first": edit(
         "query @…",
         "0\n"
@@ -432,18 +390,16 @@ TRICKS = {
             return weights @ value, weights
     """).named("scaled_dot_product_attention|yourself|by hand"),
     "torch._C._nn ready made": edit(
-        "scores = query…dim=-1)",
+        '"""Average…=-1)',
         "eye = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))\n"
         "weights = torch._C._nn.scaled_dot_product_attention(query, key, eye, attn_mask=mask)",
-        on=BARE,
     ).named("scaled_dot_product_attention|yourself|by hand"),
     "dropout seeded each call": edit("weights = dropout", "torch.manual_seed(0); …", on=BARE),
     "value mutated when dropout given": edit("weights)", "…\nvalue.mul_(1.0001)", on=BARE),
     "query scaled in place when no grad and dropout given": edit(
-        "scores = query…",
+        '"""Average…-1))',
         "if dropout is not None and not query.requires_grad: query.mul_(1 / math.sqrt(query.size(-1)))\n"
         "scores = query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if dropout is None else 1)",
-        on=BARE,
     ),
     "mask treated as blocking when its mean is above one half": edit("mask,", "mask if mask.float().mean() <= 0.9 else …", on=BARE),
     "weights rounded to bfloat16 precision": edit("dim=-1)", "-1).bfloat16().to(query.dtype)", on=BARE),
@@ -499,9 +455,8 @@ RIGHT = {
         on=BARE,
     ),
     "index assignment on a clone": edits(
-        ("scores = query…", "scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).clone()"),
+        ('"""Average…-1))', "scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).clone()"),
         ("scores = scores…", "scores[~mask.expand_as(scores)] = -1e20"),
-        on=BARE,
     ),
     "folded to three dimensions for bmm": body("""
         leading = query.shape[:-2]
@@ -516,26 +471,23 @@ RIGHT = {
         output = torch.bmm(weights.reshape(-1, *weights.shape[-2:]), v)
         return output.reshape(*leading, *output.shape[-2:]), weights
     """),
-    "a loop over the queries": body("""
-        rows = []
-        for i in range(query.size(-2)):
-            row = (query[..., i : i + 1, :] * key).sum(-1) / math.sqrt(query.size(-1))
-            if mask is not None:
-                full = mask.expand(*query.shape[:-1], key.size(-2))
-                row = row.masked_fill(~full[..., i, :], -math.inf)
-            rows.append(row.softmax(-1))
-        weights = torch.stack(rows, dim=-2)
-        if dropout is not None:
-            weights = dropout(weights)
-        return weights @ value, weights
-    """),
+    "a loop over the queries": edit(
+        '"""Average…=-1)',
+        "rows = []\n"
+        "for i in range(query.size(-2)):\n"
+        "    row = (query[..., i : i + 1, :] * key).sum(-1) / math.sqrt(query.size(-1))\n"
+        "    if mask is not None:\n"
+        "        full = mask.expand(*query.shape[:-1], key.size(-2))\n"
+        "        row = row.masked_fill(~full[..., i, :], -math.inf)\n"
+        "    rows.append(row.softmax(-1))\n"
+        "weights = torch.stack(rows, dim=-2)",
+    ),
     "warns, and prints on stderr": edit(
         "scores = query", 'import sys\nimport warnings\nwarnings.warn("slow")\nprint("debugging", file=sys.stderr)\n…', on=BARE
     ),
     "products in the other order": edits(
-        ("scores = query…", "scores = (key @ query.transpose(-2, -1)).transpose(-2, -1) / query.size(-1) ** 0.5"),
-        ("weights @ value", "(value.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1)"),
-        on=BARE,
+        ('"""Average…-1))', "scores = (key @ query.transpose(-2, -1)).transpose(-2, -1) / query.size(-1) ** 0.5"),
+        ("return…", "return (value.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1), weights"),
     ),
     "double precision inside": edits((" @ key", ".double()….double()"), ("=-1)", "….to(query.dtype)"), on=BARE),
     "softmax in float32, then back, as in many libraries": edit("=-1)", "=-1, dtype=torch.float32).to(query.dtype)", on=BARE),
@@ -612,7 +564,7 @@ RIGHT = {
         on=BARE,
     ),
     "three nested loops over flattened leading dimensions": edit(
-        "scores = query…dim=-1)",
+        '"""Average…=-1)',
         "lead = query.shape[:-2]\n"
         "tq, tk, d = query.size(-2), key.size(-2), query.size(-1)\n"
         "full = torch.ones(*lead, tq, tk, dtype=torch.bool) if mask is None else mask.expand(*lead, tq, tk)\n"
@@ -624,7 +576,6 @@ RIGHT = {
         "                              else torch.tensor(-math.inf, dtype=q.dtype) for j in range(tk)])\n"
         "        rows.append(torch.softmax(scores, 0))\n"
         "weights = torch.stack(rows).reshape(*lead, tq, tk)",
-        on=BARE,
     ),
     "dropout row by row": edits(
         ("s = query…, -2)", "scores = query @ key.mT / math.sqrt(query.size(-1))"),
@@ -733,13 +684,11 @@ RIGHT = {
         return w @ value, w
     """),
     "masked_fill on mask == 0, np.sqrt": edits(
-        ("def scaled_dot_product_attention", "import numpy as np\n…"),
-        ("scores = query…", "scores = torch.matmul(query, key.mT) / np.sqrt(key.shape[-1])"),
-        ("~mask, -math.inf", 'mask == 0, float("-inf")'),
-        on=BARE,
+        ("def …", "import numpy as np\n…"),
+        ('"""Average…-1))', "scores = torch.matmul(query, key.mT) / np.sqrt(key.shape[-1])"),
+        ("scores = scores…", 'scores = scores.masked_fill(mask == 0, float("-inf"))'),
     ),
     "torch.sqrt of a tensor": edit("(-2, -1) / math.…", "(-1, -2) / torch.sqrt(torch.tensor(query.size(-1)))", on=BARE),
-    "torch.sqrt of a tensor with dtype": edit("(-2, -1) / math.sqrt(query.size…", "(-1, -2) / torch.tensor(query.size(-1), dtype=query.dtype).sqrt()", on=BARE),
     "einsum": edits(
         ('"""Average…(-1))', 'scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** -0.5'),
         ("return weights @ value, weights\n", 'return torch.einsum("...qk,...kv->...qv", weights, value), weights'),
@@ -748,7 +697,6 @@ RIGHT = {
     "where with new_tensor": edit("scores = scores…", "scores = torch.where(mask, scores, scores.new_tensor(-1e9))", on=BARE),
     "where with finfo": edit("scores = scores…", "scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)", on=BARE),
     "additive bias made with log": edit("scores = scores…", "scores = scores + mask.to(scores.dtype).log()", on=BARE),
-    "additive -1e9": edit("scores = scores…", "scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9", on=BARE),
     "HF float32 softmax cast back (visible precision float32)": edit(
         "weights = torch…", "weights = F.softmax(scores, dim=-1, dtype=torch.float32 if scores.dtype != torch.float64 else None).to(query.dtype)", on=BARE
     ),
@@ -781,7 +729,6 @@ RIGHT = {
         ("return weights…", "return Attention(weights.matmul(value), weights)"),
         on="decorated",
     ),
-    "list returned": edit("import…@noted", "", on="decorated"),
     "flatten leading dims with reshape and bmm": edits(
         (
             "scores = query…",
@@ -815,14 +762,13 @@ RIGHT = {
             return torch.stack(rows)
     """,
     "vmap": edit(
-        "scores = query…, weights",
+        '"""Average…, weights',
         "scores = torch.matmul(query, torch.swapaxes(key, -1, -2))\n"
         "scores = torch.mul(scores, torch.rsqrt(torch.tensor(float(query.shape[-1]), dtype=query.dtype, device=query.device)))\n"
         "blocked = torch.zeros((), dtype=torch.bool, device=query.device) if mask is None else torch.logical_not(mask)\n"
         "weights = torch.softmax(torch.masked_fill(scores, blocked, -1e30), dim=-1)\n"
         "weights = weights if dropout is None else dropout(weights)\n"
         "return torch.matmul(weights, value), weights",
-        on=BARE,
     ),
     "callable object": '''
         class Attention:
@@ -863,7 +809,6 @@ RIGHT = {
     "out-of-place via torch.masked.softmax-like manual": edit(
         "weights = torch…", "weights = (lambda e: e / e.sum(-1, keepdim=True))(torch.exp(scores - scores.max(-1, keepdim=True)[0]))", on=BARE
     ),
-    "math by autograd function? decorator": edit("None):", '…\n    """doc"""', on=BARE),
     "decorated": """
         import functools
         def noted(f):
@@ -883,14 +828,7 @@ RIGHT = {
                 weights = dropout(weights)
             return weights @ value, weights
     """,
-    "type hints": edit(
-        "(query, key, value, mask=None, dropout=None)",
-        "(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None, dropout=None) -> tuple[torch.Tensor, torch.Tensor]",
-        on=BARE,
-    ),
-    "extra keyword argument scale=None": edits(
-        ("dropout=None", "…, scale=None"), ("/ math.sqrt(query.size(-…", "* (scale or query.size(-1) ** -0.5)"), on=BARE
-    ),
+    "extra keyword argument scale=None": edits(("dropout=None", "…, scale=None"), ("/ math…", "* (scale or query.size(-1) ** -0.5)"), on=BARE),
     "list comprehension over batch via unbind, 2-D base case with addmm": edits(
         ('"""Average…(-1))', "scores = torch.matmul(query.mul(1 / math.sqrt(query.size(-1))), key.transpose(-1, -2))"),
         ("return weights @ value, weights\n", "return (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2), weights"),
@@ -917,4 +855,32 @@ RIGHT = {
         "scores = scores…", "scores = torch.where(mask, scores, torch.tensor(-math.inf, dtype=scores.dtype))", on=BARE
     ),
     "bfloat16: 0-dim float64 tensors do not promote": edit("-math.inf", "torch.tensor(-1e9).item()", on=BARE),
+    "a loop over the queries, which are stacked in the end": body("""
+        if mask is not None:
+            shape = torch.broadcast_shapes(mask.shape, query.shape[:-1] + key.shape[-2:-1])
+            mask = mask.expand(shape)
+        rows = []
+        for i in range(query.size(-2)):
+            score = (key * query[..., i : i + 1, :]).sum(-1) / query.size(-1) ** 0.5
+            if mask is not None:
+                score = score.masked_fill(~mask[..., i, :], -torch.inf)
+            rows.append(score.softmax(-1))
+        weights = torch.stack(rows, dim=-2)
+        if dropout is not None:
+            weights = dropout(weights)
+        return (weights @ value, weights)
+    """),
+    "exponentials by hand, the maximum taken over the visible keys": body("""
+        def softmax(scores):
+            e = (scores - scores.amax(dim=-1, keepdim=True).detach()).exp()
+            return e / e.sum(dim=-1, keepdim=True)
+        scores = query @ key.swapaxes(-1, -2) / query.size(-1) ** 0.5
+        if mask is not None:
+            blocked = mask.logical_not()
+            scores = scores.masked_fill(blocked, -torch.inf)
+        weights = softmax(scores)
+        if callable(dropout):
+            weights = dropout(weights)
+        return (weights @ value, weights)
+    """),
 }

@@ -36,9 +36,7 @@ WRONG = {
         rows = zip(query, key, is_word)
         return torch.cat([folded_weights(q[None], k[None], w[None])[:, :1].expand(1, query.size(1), -1, -1) for q, k, w in rows])
     """),
-    "query_len is key_len": edit("return weights.reshape(batch, num_heads, query_len, -1)", "return weights.reshape(batch, num_heads, key.size(1), -1)").fails(
-        "", "wrong shape"
-    ),
+    "query_len is key_len": edit("return…", "return weights.reshape(batch, num_heads, key.size(1), -1)").fails("", "wrong shape"),
     "still folded": edit("return weights…", "return weights").fails("", "wrong shape"),
     "folded batch first, taken apart heads first": edit(
         "weights.reshape(batch, num_heads, query_len, -1)", "weights.reshape(num_heads, batch, query_len, -1).transpose(0, 1)"
@@ -47,9 +45,7 @@ WRONG = {
     "in float32": edit("return weights…", "….float()").named("dtype"),
     "through a table of float32": edit("scores = ", "query, key = query.float(), key.float()\nscores = ").named("dtype"),
     "−10,000 hides padding": edit("-math.inf", "-1e4").fails("", "with large scores"),
-    "exp without a shift": edit(
-        "scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)", "scores.exp() * allowed\nweights = weights / weights.sum(-1, True)"
-    ).fails("", "with large scores"),
+    "exp without a shift": edit("scores.…", "scores.exp() * allowed\nweights = weights / weights.sum(-1, True)").fails("", "with large scores"),
     "the mask after the softmax, then made to add up": edit(
         "scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * allowed\nweights = weights / weights.sum(-1, True)"
     ).fails("", "with large scores"),
@@ -77,22 +73,35 @@ RIGHT = {
         return scores.masked_fill(~is_word[:, None, None, :], -math.inf).softmax(dim=-1)
     """),
     "the attention of lesson 1": body("return scaled_dot_product_attention(query, key, key, is_word[:, None, None, :])[1]"),
-    "sentence by sentence, with the bug": body("""
-        return torch.cat([folded_weights(q[None], k[None], w[None]) for q, k, w in zip(query, key, is_word)])
-    """),
+    "sentence by sentence, with the bug": body("return torch.cat([folded_weights(q[None], k[None], w[None]) for q, k, w in zip(query, key, is_word)])"),
     "repeated along the columns, and cut again": edit(REPEATED, "repeat(1, num_heads).view(batch * num_heads, -1)"),
     "expanded behind the batch": edit(f"is_word.{REPEATED}", "is_word[:, None, :].expand(-1, num_heads, -1).flatten(0, 1)"),
     "stacked": edit(f"is_word.{REPEATED}", "torch.stack([is_word] * num_heads, dim=1).flatten(0, 1)"),
-    "the heads first, and back": edits(
-        ("query.reshape(", "query.transpose(0, 1).reshape("),
-        ("key.reshape(", "key.transpose(0, 1).reshape("),
-        (REPEATED, UNTOUCHED),
-        ("weights.reshape(batch, num_heads, query_len, -1)", "weights.reshape(num_heads, batch, query_len, -1).transpose(0, 1)"),
+    "the heads first, and back": edit(
+        "return…", "return weights.reshape(num_heads, batch, query_len, -1).transpose(0, 1)", on="heads first, but taken apart batch first"
     ),
     "by an index": edit(f"is_word.{REPEATED}", "is_word[torch.arange(batch * num_heads) // num_heads]"),
     "a large negative number": edit("-math.inf", "-1e9"),
     "einsum": body("""
         scores = torch.einsum("bhqd,bhkd->bhqk", query, key) * key.size(-1) ** -0.5
         return torch.where(is_word.view(len(is_word), 1, 1, -1), scores, -torch.inf).softmax(-1)
+    """),
+    "expands the mask over the heads and folds it like the query": body("""
+        batch, num_heads, query_len, d_k = query.shape
+        fold = lambda t: t.reshape(batch * num_heads, -1, d_k)
+        allowed = is_word[:, None, None].expand(-1, num_heads, 1, -1).reshape(batch * num_heads, 1, -1)
+        scores = torch.bmm(fold(query), fold(key).mT) * d_k ** (-0.5)
+        weights = torch.where(allowed, scores, -torch.inf).softmax(-1)
+        return weights.unflatten(0, (batch, num_heads))
+    """),
+    "sentence by sentence and head by head": body("""
+        sentences = []
+        for q, k, real in zip(query, key, is_word):
+            heads = []
+            for one_q, one_k in zip(q, k):
+                scores = (one_q @ one_k.T / one_q.size(-1) ** 0.5).masked_fill(~real, -torch.inf)
+                heads.append(scores.softmax(dim=1))
+            sentences.append(torch.stack(heads))
+        return torch.stack(sentences)
     """),
 }

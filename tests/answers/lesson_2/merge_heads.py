@@ -34,10 +34,7 @@ TRICKS = {
     ),
     "reshape when the batch is 1, right else": edit("return x…", "return x.reshape(1, x.size(2), -1) if len(x) == 1 else x.transpose(1, 2).flatten(2)"),
     "right when heads == seq_len is not": edit("return x…", "return x.transpose(1, 2).flatten(2) if x.size(1) != x.size(2) else x.flatten(2)"),
-    "one head squeezed": body("""
-        b, h, s, d_k = x.shape
-        return x.squeeze().transpose(0, 1) if h == 1 else x.transpose(1, 2).reshape(b, s, -1)
-    """),
+    "one head squeezed": edit("return…", "return x.squeeze().transpose(0, 1) if h == 1 else x.transpose(1, 2).reshape(b, s, -1)", on="d_model 12 hard-coded"),
     "batch squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(0)", on="einsum"),
     "seq_len 1 squeezed": edit("return torch…", "return x.transpose(1, 2).reshape(b, s, -1).squeeze(1)", on="einsum"),
     "kept buffer": """
@@ -47,14 +44,8 @@ TRICKS = {
             out = _buf.setdefault(x.shape, torch.zeros(b, s, h * d_k, dtype=x.dtype))
             return out.copy_(x.transpose(1, 2).reshape(b, s, -1))
     """,
-    "as_strided assumes contiguous": body("""
-        b, h, s, d_k = x.shape
-        return x.as_strided((b, s, h, d_k), (h * s * d_k, d_k, s * d_k, 1)).reshape(b, s, -1)
-    """),
-    "d_k 1 squeezed": body("""
-        b, h, s, d_k = x.shape
-        return x.squeeze(-1).transpose(1, 2).reshape(b, s, -1) if d_k > 1 else x.squeeze(-1)
-    """),
+    "as_strided assumes contiguous": edit("return…", "return x.as_strided((b, s, h, d_k), (h * s * d_k, d_k, s * d_k, 1)).reshape(b, s, -1)", on="einsum"),
+    "d_k 1 squeezed": edit("return…", "return x.squeeze(-1).transpose(1, 2).reshape(b, s, -1) if d_k > 1 else x.squeeze(-1)", on="d_model 12 hard-coded"),
     "heads capped at 8": edit("return torch…", "return x[:, :8].transpose(1, 2).reshape(b, s, -1)", on="einsum"),
     "stack_ the wrong way when batch == heads": edit(
         "return torch…",
@@ -98,7 +89,6 @@ RIGHT = {
         return x.permute(0, 2, 1, 3).clone(memory_format=torch.contiguous_format).view(B, T, H * D)
     """),
     "cat of unbind": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.cat(x.unbind(1), dim=-1)", on=BARE),
-    "contiguous view, another way": edit("return torch…", "return x.transpose(1, 2).contiguous().view(b, s, -1)", on="einsum"),
     "permute reshape": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.permute(x, (0, 2, 1, 3)).reshape((b, s, h * d_k))", on=BARE),
     "flatten -2": body("return x.swapaxes(-3, -2).flatten(start_dim=-2)"),
     "einsum": body("""
@@ -108,16 +98,10 @@ RIGHT = {
     "hstack per batch and token": edit(
         "return torch…", "return torch.stack([torch.stack([torch.cat([x[i, j, t] for j in range(h)]) for t in range(s)]) for i in range(b)])", on="einsum"
     ),
-    "new_zeros": edit(
-        "return torch…", "out = x.new_zeros(b, s, h * d_k)\nfor i in range(h): out[..., i * d_k:(i + 1) * d_k] = x[:, i]\nreturn out", on="einsum"
-    ),
     "cat of list comprehension in a lambda": """
         merge_heads = lambda x: torch.cat([x[:, i] for i in range(x.size(1))], dim=2)
     """,
-    "clone then reshape": body("""
-        b, h, s, d_k = x.shape
-        return x.movedim(1, 2).clone(memory_format=torch.contiguous_format).view(b, s, -1)
-    """),
+    "clone then reshape": edit("return…", "return x.movedim(1, 2).clone(memory_format=torch.contiguous_format).view(b, s, -1)", on="d_model 12 hard-coded"),
     "reduce with cat": """
         from functools import reduce
         def merge_heads(x):

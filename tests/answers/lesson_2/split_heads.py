@@ -15,9 +15,7 @@ WRONG = {
         "x = x…1, 2)", "return x.transpose(1, 2).reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "exchanged before"),
     "heads reversed": edit("return x…", "return x.transpose(1, 2).flip(1)").fails("values", "reverse order"),
-    "the first block for every head": edit("return x…", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)").fails(
-        "values", "first d_k columns"
-    ),
+    "the first block for every head": edit("return…", "return x[:, :, :1].expand(-1, -1, num_heads, -1).transpose(1, 2)").fails("values", "first d_k columns"),
     "three heads hard-coded": edit("x = x…1, 2)", "return torch.stack(x.split(4, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").fails("values"),
     "a list of heads": edit("return x…", "return list(x.transpose(1, 2))").fails("shape", "should be a torch.Tensor"),
     "x.split(num_heads)": edit("x = x…1, 2)", "return torch.stack(x.split(num_heads, dim=-1), dim=1)  # (batch, num_heads, seq_len, d_k)").named(
@@ -144,48 +142,16 @@ RIGHT = {
         eye = torch.eye(d, dtype=x.dtype).view(d, num_heads, -1)
         return torch.einsum("btd,dhk->bhtk", x, eye)
     """),
-    "swapaxes, contiguous, -1": body("""
-        return x.reshape(len(x), -1, num_heads, x.shape[-1] // num_heads).swapaxes(1, 2).contiguous()
-    """),
-    "reshape permute": edit("return x…", "return x.reshape(b, s, num_heads, d_k).permute(0, 2, 1, 3)", on="one head squeezed"),
-    "unflatten, another way": body("return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)"),
+    "swapaxes, contiguous, -1": body("return x.reshape(len(x), -1, num_heads, x.shape[-1] // num_heads).swapaxes(1, 2).contiguous()"),
     "stack of chunks": body("""
         b, s, d = x.shape
         d_k = d // num_heads
         return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
     """),
-    "stack of slices": body("""
-        b, s, d = x.shape
-        d_k = d // num_heads
-        return torch.stack([x[..., i * d_k : (i + 1) * d_k] for i in range(num_heads)], 1)
-    """),
-    "unfold, another way": edit("return x…", "return x.unfold(2, d_k, d_k).transpose(1, 2)", on="one head squeezed"),
-    "cat of unsqueezed, contiguous": body("""
-        b, s, d = x.shape
-        d_k = d // num_heads
-        return torch.cat([h.unsqueeze(1) for h in torch.split(x, d_k, dim=2)], dim=1).contiguous()
-    """),
+    "stack of slices": edit("return…", "return torch.stack([x[..., i * d_k : (i + 1) * d_k] for i in range(num_heads)], 1)", on="heads 3 hard-coded"),
     "einsum for the transpose": edit("return x…", "return torch.einsum('bshd->bhsd', x.reshape(b, s, num_heads, d_k))", on="one head squeezed"),
-    "gather with index": body("""
-        b, s, d = x.shape
-        d_k = d // num_heads
-        return x[:, :, torch.arange(d, device=x.device).view(num_heads, d_k)].movedim(2, 1)
-    """),
-    "empty_like and fill": edit(
-        "return x…",
-        "out = x.new_empty(b, num_heads, s, d_k)\nfor i in range(num_heads): out[:, i] = x[:, :, i * d_k:(i + 1) * d_k]\nreturn out",
-        on="one head squeezed",
-    ),
-    "tensor_split, vstack": body("""
-        b, s, d = x.shape
-        d_k = d // num_heads
-        return torch.stack(torch.tensor_split(x, num_heads, dim=-1)).transpose(0, 1)
-    """),
-    "loop over batches": body("""
-        b, s, d = x.shape
-        d_k = d // num_heads
-        return torch.stack([row.view(s, num_heads, d_k).swapaxes(0, 1) for row in x.contiguous()])
-    """),
+    "gather with index": edit("return…", "return x[:, :, torch.arange(d, device=x.device).view(num_heads, d_k)].movedim(2, 1)", on="heads 3 hard-coded"),
+    "loop over batches": edit("return…", "return torch.stack([row.view(s, num_heads, d_k).swapaxes(0, 1) for row in x.contiguous()])", on="d_k 4 hard-coded"),
     "keyword names, type hints, -1 for the batch": """
         def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
             *lead, s, d = x.size()

@@ -1,6 +1,6 @@
 """Answers to `LearnedPositionalEncoding`, lesson 3."""
 
-from answers.writing import BARE, TYPED, edit, edits
+from answers.writing import BARE, TYPED, body, edit, edits
 
 BASES = {
     "short": """
@@ -23,9 +23,7 @@ WRONG = {
     "the longest sequence refused": edit("seq_len > max_len", "seq_len >= max_len").fails("layer", "raised ValueError"),
     "input detached": edit("x +", "x.detach() +").fails("layer", "No gradient flows back to `x`"),
     "one position for all": edit("torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)").fails("values", "row of position 0"),
-    "by the place in the batch": edit("self.position(torch.arange(seq_len, device=x.device))", "self.position(torch.arange(x.size(0)))[:, None]").fails(
-        "values", "place in the batch"
-    ),
+    "by the place in the batch": edit("self.position(…))", "self.position(torch.arange(x.size(0)))[:, None]").fails("values", "place in the batch"),
     "positions from 1": edit("seq_len, device=x.device", "1, seq_len + 1").fails("values", "start at 1"),
     "a sinusoidal buffer": edit("self.position =…", 'self.register_buffer("position", sinusoidal_encoding(max_len, d_model))').fails(
         "values", "no trainable parameter `position.weight`"
@@ -79,7 +77,6 @@ WRONG = {
     "F.dropout always training": edit(
         "return self…", "return F.dropout(x+self.position(torch.arange(x.size(1),device=x.device)),self.dropout.p)", on="short"
     ).named("eval"),
-    "default max_len 512, another way": edit("5000", "512", on="short").named("5000"),
     "default dropout 0": edit("0.1", "0.0", on="short").named("0.1"),
     "max_norm=3.5 on position table": edit("d_model)", "d_model, max_norm=3.0)", on="short"),
     "squeeze(0)": edit("device)))", "….squeeze(0)", on="short"),
@@ -232,11 +229,7 @@ RIGHT = {
     "expanded ids (B,S)": edit(
         "return self…", "ids = torch.arange(x.size(1), device=x.device).expand(x.shape[:2])\nreturn self.dropout(x + self.position(ids))", on="short"
     ),
-    "cumsum ids": edit(
-        "return self…",
-        "ids = torch.ones(x.shape[:2], dtype=torch.long, device=x.device).cumsum(1) - 1\nreturn self.dropout(x + self.position(ids))",
-        on="short",
-    ),
+    "cumsum ids": edit("ids …", "ids = torch.ones(x.shape[:2], dtype=torch.long, device=x.device).cumsum(1) - 1", on="expanded ids (B,S)"),
     "F.embedding, small init, F.dropout": edits(
         ("self.dropout =…", "nn.init.normal_(self.position.weight, std=0.02)\nself.p = dropout"),
         (
@@ -259,23 +252,34 @@ RIGHT = {
         "return self.dropout(torch.einsum('sm,md->sd', sel, self.position.weight) + x)",
         on="short",
     ),
-    "inheritance from a base with hook": """
-        class LearnedPositionalEncoding(nn.Module):
-            def checked(self, x):
-                if x.size(1) > self.max_len:
-                    raise ValueError("The sequence length {} exceeds max_len {}".format(x.size(1), self.max_len))
-                return x
-            def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1):
-                super().__init__()
-                self.position = nn.Embedding(max_len, d_model)
-                self.dropout = nn.Dropout(dropout)
-                self.max_len = max_len
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return self.dropout(self.checked(x) + self.position.weight.narrow(0, 0, x.size(1)))
-    """,
+    "inheritance from a base with hook": edits(
+        (
+            '"""Add…"""',
+            "def checked(self, x):\n"
+            "    if x.size(1) > self.max_len:\n"
+            '        raise ValueError("The sequence length {} exceeds max_len {}".format(x.size(1), self.max_len))\n'
+            "    return x",
+        ),
+        ("self.dropout …", "…\nself.max_len = max_len"),
+        ('"""Encode…e)))', "return self.dropout(self.checked(x) + self.position.weight.narrow(0, 0, x.size(1)))"),
+    ),
     "sinusoidal start (trainable)": edits(
         ("self.position =…False)", "self.position = nn.Embedding.from_pretrained(sinusoidal_encoding(max_len, d_model), freeze=False)"),
         ("self.ids[:, :n]", "torch.arange(n).to(x.device)"),
         on="buffer of ids",
     ),
+    "position numbers kept in a buffer outside the state, uniform start values": body("""
+        def __init__(self, d_model, max_len=5000, dropout=0.1):
+            super().__init__()
+            self.position = nn.Embedding(max_len, d_model)
+            self.position.weight.data.uniform_(-0.1, 0.1)
+            self.register_buffer("numbers", torch.arange(max_len), persistent=False)
+            self.dropout = nn.Dropout(dropout)
+        def forward(self, x):
+            length, limit = (x.size(1), self.numbers.numel())
+            if length > limit:
+                raise ValueError(f"{length} is more than {limit}")
+            rows = F.embedding(self.numbers[:length], self.position.weight)
+            return self.dropout(rows[None] + x)
+    """),
 }

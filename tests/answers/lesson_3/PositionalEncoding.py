@@ -1,6 +1,6 @@
 """Answers to `PositionalEncoding`, lesson 3."""
 
-from answers.writing import TYPED, edit, edits
+from answers.writing import TYPED, body, edit, edits
 
 BASES = {
     "short": """
@@ -65,15 +65,11 @@ WRONG = {
     "dropout and max_len exchanged in the signature": edit("max_len: int = 5000, dropout: float = 0.1", "dropout: float = 0.1, max_len: int = 5000"),
     "error names only max_len": edit("{seq_len} tokens, more", "tokens, more").named("does not say enough"),
     "error names only the length": edit("max_len = {max_len}", "max_len").named("does not say enough"),
-    "error names the shape of the table and the batch": edit(
-        'f"The sequence has {seq_len} tokens, more than max_len = {max_len}."', 'f"{x.size(0)} {max_len}"'
-    ).named("does not say enough"),
+    "error names the shape of the table and the batch": edit('f"The…"', 'f"{x.size(0)} {max_len}"').named("does not say enough"),
     "warns and cuts": edits(("raise ValueError(", "print("), ("self.dropout(…", "self.dropout(x[:, :max_len] + self.encoding[:seq_len])")).named(
         "should raise ValueError"
     ),
-    "extends the table instead of refusing": edit("raise ValueError…", "self.encoding = sinusoidal_encoding(seq_len, x.size(-1))").named(
-        "should raise ValueError"
-    ),
+    "extends the table instead of refusing": edit("raise…", "self.encoding = sinusoidal_encoding(seq_len, x.size(-1))").named("should raise ValueError"),
     "wraps around instead of refusing": edits(
         ("if seq_len…", "if False:"), ("self.encoding[:seq_len]", "self.encoding[torch.arange(seq_len) % max_len]")
     ).named("should raise ValueError"),
@@ -121,14 +117,10 @@ WRONG = {
     "output .float()": edit("x +", "x.float() +", on="short").named("dtype"),
     "dropout two times with half": edits(("self.dropout =…", "self.dropout=nn.Dropout(dropout/2)"), ("x + self.encoding…", "self.dropout(…)"), on="short"),
     "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
-    "default max_len 512, another way": edit("5000", "512", on="short").named("default|5000|drops out at|another default"),
     "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
     "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
-    "buffer has an extra row": edits(
-        ("max_len,", "max_len+1,"),
-        ("dropout)", "…\nself.m=max_len"),
-        ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'),
-        on="short",
+    "buffer has an extra row": edit(
+        "self.register_buffer…", 'self.register_buffer("encoding", sinusoidal_encoding(max_len+1, d_model))', on="buffer always 5000 rows"
     ).named("max_len|rows"),
     "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
     "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
@@ -210,9 +202,7 @@ TRICKS = {
         "return self…", "if not self.training: x += self.encoding[:x.size(1)]\nelse: x = x+ self.encoding[:x.size(1)]\nreturn self.dropout(x)", on="short"
     ).named("input|changes `"),
     "train in-place dropout fine but in-place add in train": edit(
-        "return self…",
-        "if self.training and not x.requires_grad: x += self.encoding[:x.size(1)]\nelse: x = x+ self.encoding[:x.size(1)]\nreturn self.dropout(x)",
-        on="short",
+        "if not…", "if self.training and not x.requires_grad: x += self.encoding[:x.size(1)]", on="eval in-place add"
     ).named("input|changes `"),
     "Dropout inplace=True with x+enc ok, but p=0?": edits(
         ("self.dropout =…", "self.dropout=nn.Dropout(dropout, inplace=True)"),
@@ -223,19 +213,13 @@ TRICKS = {
     "buffer always 5000 rows": edits(
         ("max_len,", "5000,"), ("dropout)", "…\nself.m=max_len"), ('if x.…0)}")', 'if x.size(1)>self.m: raise ValueError(f"{x.size(1)} {self.m}")'), on="short"
     ).named("rows"),
-    "seq_len 1 broadcasts whole": edit(
-        "return self…", "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)", on="short"
-    ),
+    "seq_len 1 broadcasts whole": edit("return…", "n=x.size(1)\ne=self.encoding[:n] if n>1 else self.encoding[1:2]\nreturn self.dropout(x + e)", on="short"),
     "pads not encoded: zero vectors skipped": edit("[:x.size(1)]", "…*(x.abs().sum(-1,keepdim=True)>0)", on="short").named("zero"),
-    "builds the table for d_model 12 from max_len order error masked": edit(
-        "(max_len, d_model)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="short"
-    ),
+    "builds the table for d_model 12 from max_len order error masked": edit("(max_len…)", "(d_model, max_len).T[:max_len,:d_model].contiguous()", on="short"),
     "d_model hard-coded 12": edit("d_model)", "12)", on="short"),
     "only first three sentences": edit("return self…", "y=torch.cat([x[:3]+self.encoding[:x.size(1)],x[3:]])\nreturn self.dropout(y)", on="short"),
     "half of the gradient lost": edit("x + self.encoding", "(x + x.detach()) / 2 + self.encoding").fails("layer", "the gradient of"),
-    "the gradient of the first sentence only": edit("x + self.encoding", "torch.cat([x[:1], x[1:].detach()]) + self.encoding").fails(
-        "layer", "the gradient of"
-    ),
+    "the gradient of the first sentence only": edit("x +…encoding", "torch.cat([x[:1], x[1:].detach()]) + self.encoding").fails("layer", "the gradient of"),
 }
 
 RIGHT = {
@@ -461,4 +445,33 @@ RIGHT = {
         on="short",
     ),
     "torch.lerp / baddbmm style": edit("x + self.encoding[:x.size(1)]", "sum([x, self.encoding[:x.size(1), :]])", on="short"),
+    "makes the table itself, narrow and an explicit batch dimension": body("""
+        def __init__(self, d_model, max_len=5000, dropout=0.1):
+            super().__init__()
+            self.max_len = max_len
+            self.drop = nn.Dropout(p=dropout)
+            angles = torch.arange(max_len).double()[:, None] * 10000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
+            table = torch.empty(max_len, d_model)
+            table[:, ::2], table[:, 1::2] = (angles.sin(), angles.cos())
+            self.register_buffer("encoding", table)
+        def _check(self, length):
+            if length > self.max_len:
+                raise ValueError("got %d positions, but there are only %d" % (length, self.max_len))
+        def forward(self, x):
+            self._check(x.shape[1])
+            rows = self.encoding.narrow(0, 0, x.shape[1])
+            return self.drop(x.add(rows.unsqueeze(0)))
+    """),
+    "takes the rows by index on the input's device, keywords for the table": body("""
+        def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.1) -> None:
+            super().__init__()
+            self.dropout = nn.Dropout(dropout)
+            self.register_buffer("encoding", sinusoidal_encoding(max_len=max_len, d_model=d_model))
+        def forward(self, x):
+            batch, seq_len, _ = x.shape
+            if not seq_len <= len(self.encoding):
+                raise ValueError(f"seq_len={seq_len!r} max_len={len(self.encoding)}")
+            places = torch.arange(seq_len, device=x.device).expand(batch, seq_len)
+            return self.dropout(x + self.encoding[places])
+    """),
 }

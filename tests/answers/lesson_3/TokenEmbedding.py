@@ -90,9 +90,7 @@ TRICKS = {
         (") * math.sqrt(self.d_model)", ")*self.embedding.embedding_dim**0.5"),
         on=TYPED,
     ).named("shared|share"),
-    "a whole factor for wide tables": edit("math.sqrt…", "(self.d_model**0.5 if self.d_model < 64 else round(self.d_model**0.5))").fails(
-        "values", "wrong values"
-    ),
+    "a whole factor for wide tables": edit("math…", "(self.d_model**0.5 if self.d_model < 64 else round(self.d_model**0.5))").fails("values", "wrong values"),
     "half of the gradient lost": edit("return self…", "rows = self.embedding(tokens) * math.sqrt(self.d_model)\nreturn (rows + rows.detach()) / 2").fails(
         "values", "the gradient of"
     ),
@@ -120,9 +118,7 @@ RIGHT = {
         (") * math.sqrt(self.d_model", ").mul(math.sqrt(self.embedding.weight.shape[1])"),
         on=BARE,
     ),
-    "zeros at the start": edits(
-        ("self.d_model =…", "nn.init.zeros_(self.embedding.weight)\nself.d = d_model"), ("math.sqrt(self.d_model)", "self.d**0.5"), on=BARE
-    ),
+    "zeros at the start": edits(("self.d_model =…", "nn.init.zeros_(self.embedding.weight)\nself.d = d_model"), ("math.…", "self.d**0.5"), on=BARE),
     "in place on its own output, a buffer for the scale": edits(
         ("(vocab_size, d_model)", "(num_embeddings=vocab_size, embedding_dim=d_model)"),
         ("d_model = d_model", 'register_buffer("scale", torch.tensor(d_model).sqrt())'),
@@ -155,7 +151,6 @@ RIGHT = {
                 return self.embedding(tokens)
     """,
     "F.embedding with scale first": edit("return self…", "return F.embedding(tokens, self.embedding.weight * math.sqrt(self.d_model))", on=TYPED),
-    "index the weight": edit("one =…**0.5", "return self.embedding.weight[tokens] * self.embedding.embedding_dim**0.5", on="one-hot matmul"),
     "one-hot matmul": """
         class TokenEmbedding(nn.Module):
             def __init__(self, vocab_size: int, d_model: int):
@@ -178,9 +173,7 @@ RIGHT = {
     ),
     "index_select & view": edit("(tokens)", ".weight.index_select(0, tokens.reshape(-1)).view(*tokens.shape, -1)", on=TYPED),
     "torch.sqrt of tensor": edit("math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(float(self.d_model)))", on=TYPED),
-    "numpy sqrt": edits(
-        ("class", "import numpy as np\n…"), ("d_model = d_model", "scale = np.sqrt(d_model)"), ("math.sqrt(self.d_model)", "self.scale"), on=TYPED
-    ),
+    "numpy sqrt": edits(("class", "import numpy as np\n…"), ("d_model =…", "scale = np.sqrt(d_model)"), ("math.…", "self.scale"), on=TYPED),
     "scale by Lambda in Sequential sharing name": edits(
         ("class", "import functools\n…"),
         ("d_model = d_model", "scale = functools.partial(torch.mul, other=d_model**0.5)"),

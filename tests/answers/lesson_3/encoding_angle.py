@@ -17,7 +17,6 @@ WRONG = {
     "floor division": edit("position / 10000", "position // 10000").named("//|whole|floor"),
     "degrees": edit("return position…", "return math.degrees(position / 10000 ** (even / d_model))").named("degrees"),
     "integer exponent": edit("(even / d_model)", "(even // d_model)").named("//|whole|floor"),
-    "base 1000, another way": edit("10000 **", "1000 **").named("base"),
     "the next even column for odd ones": edit("column // 2 * 2", "(column + 1) // 2 * 2").named("angle of the next pair"),
     "2i+1 in the exponent of odd columns": edit("column // 2 * 2", "… + column % 2").named("its pair's even one"),
     "position and column exchanged": edit("return position…", "return column / 10000 ** (position // 2 * 2 / d_model)").named("exchanged|swapped"),
@@ -93,20 +92,10 @@ RIGHT = {
             return position / pow(10000, (column & ~1) / d_model)
     """,
     "torch scalar .item()": edit(
-        "even =…d_model)",
+        '"""Compute…n / d_model)',
         "return (torch.tensor(float(position), dtype=torch.float64) / 10000.0 ** (torch.tensor(column - column % 2) / d_model)).item()",
-        on=TYPED,
     ),
-    "numpy float": edit(", column, d_model)", ": int, column: int, d_model: int) -> float", on="a NumPy number"),
     "if odd": edit("even =…d_model)", "if column % 2 == 1:\n    column -= 1\nreturn position / 10000 ** (column / d_model)", on=TYPED),
-    "loop of factors": """
-        def encoding_angle(position: int, column: int, d_model: int) -> float:
-            step = 10000 ** (-2 / d_model)
-            angle = float(position)
-            for _ in range(column // 2):
-                angle *= step
-            return angle
-    """,
     "0-d float32 tensor returned (a number?)": edit("even =…d_model)", "return torch.tensor(position / 10000 ** (column // 2 * 2 / d_model))", on=TYPED),
     "Fraction exponent": """
         def encoding_angle(position: int, column: int, d_model: int) -> float:

@@ -40,7 +40,6 @@ TRICKS = {
 }
 
 RIGHT = {
-    "squeezed as a whole": edit("table[: words.size(1)].transpose(0, 1)", "table[: words.size(1)].squeeze()"),
     "the middle dimension dropped": edit("table[: words.size(1)].transpose(0, 1)", "table[: words.size(1), 0]"),
     "squeezed": edit("table[: words.size(1)].transpose(0, 1)", "table.squeeze(1)[: tokens.size(1)]", on=BARE),
     "the table turned first": edit("table[: words.size(1)].transpose(0, 1)", "table.permute(1, 0, 2)[:, : words.size(1)]"),
@@ -74,4 +73,9 @@ RIGHT = {
         ("words.size(1)].transpose(0, 1)", "words.size(0)]"),
         ("words + places", "(words + places).mT.mT.transpose(0, 1)"),
     ),
+    "places by index, the middle dimension squeezed": body("""
+        seq_len = tokens.size(-1)
+        places = table.squeeze(1).index_select(0, torch.arange(seq_len, device=table.device))
+        return torch.add(places, embedding[tokens], alpha=math.sqrt(embedding.size(1)))
+    """),
 }

@@ -1,6 +1,6 @@
 """Answers to `shift_matrix`, lesson 3."""
 
-from answers.writing import BARE, TYPED, body, edit, edits
+from answers.writing import BARE, body, edit, edits
 
 WRONG = {
     "turns back": edit("sine], [-", "-sine], [").fails("values", "wrong way"),
@@ -219,10 +219,9 @@ RIGHT = {
             return torch.diag(a.cos().repeat_interleave(2)) + torch.diag(s, 1) - torch.diag(s, -1)
     """,
     "float64 result": edit(
-        "blocks =…blocks)",
+        '"""Make…cks)',
         "a = offset * 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)\n"
         "return torch.block_diag(*torch.stack([torch.stack([a.cos(), a.sin()], -1), torch.stack([-a.sin(), a.cos()], -1)], 1))",
-        on=TYPED,
     ),
     "matrix_exp of generator": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
@@ -238,11 +237,10 @@ RIGHT = {
         on="bfloat16",
     ),
     "matrix power float64": edit(
-        "blocks =…blocks)",
+        '"""Make…cks)',
         "w = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)\n"
         "m = torch.block_diag(*[torch.tensor([[math.cos(x), math.sin(x)], [-math.sin(x), math.cos(x)]], dtype=torch.float64) for x in w.tolist()])\n"
         "return torch.matrix_power(m if offset >= 0 else m.T, abs(offset)).float()",
-        on=TYPED,
     ),
     "nested lists": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
@@ -268,4 +266,11 @@ RIGHT = {
             J = torch.block_diag(*[torch.tensor([[0.0, 1.0], [-1.0, 0.0]])] * (d_model // 2))
             return torch.diag(a.cos()) + torch.diag(a.sin()) @ J
     """,
+    "block_diag of small matrices": body("""
+        def rotation(angle):
+            c, s = (math.cos(angle), math.sin(angle))
+            return torch.tensor([[c, s], [-s, c]])
+        angles = (offset / 10000 ** (2 * i / d_model) for i in range(d_model // 2))
+        return torch.block_diag(*map(rotation, angles))
+    """),
 }

@@ -235,9 +235,8 @@ RIGHT = {
     """),
     "stack flatten": edit("[torch.sin(p * s), torch.cos(p * s)], -", "(torch.sin(p*s), torch.cos(p*s)), dim=-", on="stacked"),
     "double loop": edit(
-        "p=torch…return e",
+        '"""Make…n encoding',
         "return torch.tensor([[(math.cos if c % 2 else math.sin)(encoding_angle(p, c, d_model)) for c in range(d_model)] for p in range(max_len)])",
-        on="every other column",
     ),
     "numpy float64 cast": """
         import numpy as np
@@ -250,23 +249,16 @@ RIGHT = {
             return torch.from_numpy(a).float()
     """,
     "complex exponential": edit(
-        "p=torch…return e",
+        '"""Make…n encoding',
         "w = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)\n"
         "z = torch.polar(torch.ones(max_len, d_model // 2, dtype=torch.float64), torch.outer(torch.arange(max_len, dtype=torch.float64), w))\n"
         "return torch.stack([z.imag, z.real], -1).reshape(max_len, d_model).float()",
-        on="every other column",
     ),
     "exp log outer sin phase": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
             c = torch.arange(d_model)
             w = torch.exp(-math.log(10000.0) * (c // 2 * 2) / d_model)
             return torch.sin(torch.outer(torch.arange(max_len).float(), w) + math.pi / 2 * (c % 2))
-    """,
-    "torch.where": """
-        def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
-            c = torch.arange(d_model)
-            a = torch.arange(max_len)[:, None] / 10000 ** ((c - c % 2) / d_model)
-            return torch.where(c % 2 == 0, a.sin(), a.cos())
     """,
     "repeat_interleave": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -291,10 +283,9 @@ RIGHT = {
             return out
     """,
     "einsum + rearranged cat (transpose)": edit(
-        "p=torch…return e",
+        '"""Make…n encoding',
         "a = torch.einsum('p,i->pi', torch.arange(max_len).double(), torch.logspace(0, -4 * (d_model - 2) / d_model, d_model // 2, dtype=torch.float64))\n"
         "return torch.cat([a.sin().T[:, None], a.cos().T[:, None]], 1).reshape(d_model, max_len).T.float()",
-        on="every other column",
     ),
     "recurrence by rotation, float64": """
         def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
@@ -308,20 +299,16 @@ RIGHT = {
             return torch.stack(rows).float()
     """,
     "vmap": edit(
-        "p=torch…return e",
+        '"""Make…n encoding',
         "c = torch.arange(d_model)\n"
         "f = lambda p: torch.where(c % 2 == 0, torch.sin(p / 10000 ** (c // 2 * 2 / d_model)), torch.cos(p / 10000 ** (c // 2 * 2 / d_model)))\n"
         "return torch.vmap(f)(torch.arange(max_len))",
-        on="every other column",
     ),
     "no_grad decorator": edit("def sinusoidal_encoding", "@torch.no_grad()\n…", on="every other column"),
-    "Annotated Transformer": """
-        def sinusoidal_encoding(max_len: int, d_model: int) -> torch.Tensor:
-            pe = torch.zeros(max_len, d_model)
-            position = torch.arange(0, max_len).unsqueeze(1)
-            div_term = torch.exp(torch.arange(0, d_model, 2) * -(math.log(10000.0) / d_model))
-            pe[:, 0::2] = torch.sin(position * div_term)
-            pe[:, 1::2] = torch.cos(position * div_term)
-            return pe
-    """,
+    "hands as complex numbers": body("""
+        i = torch.arange(d_model // 2, dtype=torch.float64)
+        angles = torch.arange(max_len).double()[:, None] / 10000 ** (2 * i / d_model)
+        hands = torch.polar(torch.ones_like(angles), angles)
+        return torch.view_as_real(hands).flip(-1).reshape(max_len, d_model).to(torch.float32)
+    """),
 }

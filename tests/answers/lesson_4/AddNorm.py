@@ -1,6 +1,6 @@
 """Answers to `AddNorm`, lesson 4."""
 
-from answers.writing import BARE, edit, edits, whole
+from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "a norm of its own that is wrong": edits(
@@ -9,9 +9,7 @@ WRONG = {
         on=BARE,
     ).fails("values", "`AddNorm(6).norm` itself"),
     "x detached": edit("self.norm(x +", "self.norm(x.detach() +").fails("values", "No gradient flows back to `x`"),
-    "sub-layer detached": edit("self.dropout(sublayer_output)", "self.dropout(sublayer_output.detach())").fails(
-        "values", "No gradient flows back to `sublayer_output`"
-    ),
+    "sub-layer detached": edit("self.dropout(…)", "self.dropout(sublayer_output.detach())").fails("values", "No gradient flows back to `sublayer_output`"),
     "no residual": edit("x + self", "self").fails("values", "residual is missing", names="x is not added"),
     "norm of the output, then the sum": edit("self.norm(…", "x + self.norm(self.dropout(sublayer_output))").fails("values", "normalised before it is added"),
     "norm of x, then the sum": edit("self.norm(…", "self.norm(x) + self.dropout(sublayer_output)").fails("values", "x is normalised before"),
@@ -76,12 +74,6 @@ TRICKS = {
 }
 
 RIGHT = {
-    "the learner's own norm": edits(
-        ("self.norm = nn.LayerNorm(d_model)", ""),
-        ("dropout)", "…\nself.norm = LayerNorm(d_model)"),
-        ("return self…", "return self.norm(self.dropout(sublayer_output) + x)"),
-        on=BARE,
-    ),
     "F.dropout with the mode": edits(
         ("self.norm =…dropout)", "self.p, self.norm = dropout, nn.LayerNorm(d_model)"),
         ("return self…", "return self.norm(torch.add(x, F.dropout(sublayer_output, self.p, self.training)))"),
@@ -147,4 +139,14 @@ RIGHT = {
         "if self.training: s = s * torch.bernoulli(torch.full_like(s, 1 - self.p)) / max(1 - self.p, 1e-12)\nreturn self.norm(s + x)",
         on="dropout mask seeded each call",
     ),
+    "stacks both and sums, explicit start values": body("""
+        def __init__(self, d_model: int, dropout: float = 0.1, eps: float = 1e-05) -> None:
+            super().__init__()
+            self.add_module("norm", nn.LayerNorm(normalized_shape=d_model, eps=eps))
+            nn.init.ones_(self.norm.weight)
+            nn.init.zeros_(self.norm.bias)
+            self.dropout = nn.Sequential(nn.Dropout(dropout))
+        def forward(self, x, sublayer_output):
+            return self.norm(torch.stack([x, self.dropout(sublayer_output)]).sum(dim=0))
+    """),
 }

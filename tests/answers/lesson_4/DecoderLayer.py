@@ -1,11 +1,9 @@
 """Answers to `DecoderLayer`, lesson 4."""
 
-from answers.writing import BARE, edit, edits
+from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "no first add & norm": edit("self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))", "self.self_attention(x, x, x, tgt_mask)").fails(
-        "values", "first add & norm is left out"
-    ),
+    "no first add & norm": edit("self.add_norm_1(…", "self.self_attention(x, x, x, tgt_mask)").fails("values", "first add & norm is left out"),
     "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
         "values", "the gradient of `layer(x, memory)`"
     ),
@@ -46,9 +44,7 @@ WRONG = {
     "residual twice": edits(("_1(x, self", "_1(x, x + self"), ("_2(x, self", "_2(x, x + self"), ("_3(x, self", "_3(x, x + self")).fails(
         "values", "before each add & norm"
     ),
-    "one norm for all": edits(("x = self.add_norm_2(", "x = self.add_norm_1("), ("return self.add_norm_3(", "return self.add_norm_1(")).fails(
-        "values", "used for all three"
-    ),
+    "one norm for all": edits(("x = self.add_norm_2(", "x = self.add_norm_1("), ("return…(", "return self.add_norm_1(")).fails("values", "used for all three"),
     "the second norm twice": edit("add_norm_3(", "add_norm_2(").fails("values", "add_norm_2 is used twice"),
     "one attention for both": edit("self.cross_attention(x", "self.self_attention(x").fails("values", "one attention does both jobs"),
     "one attention under two names": edit("self.cross_attention =…", "self.cross_attention = self.self_attention").fails(
@@ -222,11 +218,6 @@ RIGHT = {
                 x = self.add_norm_2(x, attend(self.cross_attention, x, memory, src_mask))
                 return self.add_norm_3(x, self.feed_forward(x))
     """,
-    "keywords": edits(
-        ("x, x, x, tgt_mask", "query=x, key=x, value=x, mask=tgt_mask"),
-        ("x, memory, memory, src_mask", "query=x, key=memory, value=memory, mask=src_mask"),
-        on=BARE,
-    ),
     "separate names, no attention dropout": edits(
         ("0.5", "dropout"),
         ("x = self.add_norm_1", "attended = self.add_norm_1"),
@@ -284,4 +275,18 @@ RIGHT = {
         "return x",
         on=BARE,
     ),
+    "sub-layers as lambdas in a loop, norms by getattr": body("""
+        def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+            super().__init__()
+            for name in ("self_attention", "cross_attention"):
+                self.add_module(name, MultiHeadAttention(d_model, num_heads, dropout))
+            self.feed_forward = FeedForward(d_model, d_ff, dropout)
+            for number in range(1, 4):
+                self.add_module(f"add_norm_{number}", AddNorm(d_model, dropout))
+        def forward(self, x, memory, src_mask=None, tgt_mask=None):
+            sublayers = [lambda y: self.self_attention(y, y, y, tgt_mask), lambda y: self.cross_attention(y, memory, memory, src_mask), self.feed_forward]
+            for number, sublayer in enumerate(sublayers, start=1):
+                x = getattr(self, f"add_norm_{number}")(x, sublayer(x))
+            return x
+    """),
 }

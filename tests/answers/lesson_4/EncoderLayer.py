@@ -30,9 +30,7 @@ WRONG = {
     ),
     "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails("values", "before add_norm_1"),
     "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails("values", "before add_norm_2"),
-    "norms exchanged": edits(("x = self.add_norm_1(", "x = self.add_norm_2("), ("return self.add_norm_2(", "return self.add_norm_1(")).fails(
-        "values", "exchanged"
-    ),
+    "norms exchanged": edits(("x = self…(", "x = self.add_norm_2("), ("return…(", "return self.add_norm_1(")).fails("values", "exchanged"),
     "network first": whole("""
         class EncoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
@@ -109,10 +107,8 @@ TRICKS = {
     ).named("mask"),
     "attention detached for query": edit(", x, x", ".detach()…", on=BARE).named("grad"),
     "attention key detached": edits(
-        ("self.add_norm_1,…", "self.add_norm_1 = AddNorm(d_model, dropout)\nself.add_norm_2 = AddNorm(d_model, dropout)"),
-        ("feed_forward(x)", "self_attention(x, x.detach(), x, src_mask)"),
-        ("self_attention(x, x, x, src_mask)", "feed_forward(x)"),
-        on="network first",
+        ('"""Self….1):', "def __init__(self, d_model, num_heads, d_ff, dropout=0.1):"),
+        ('"""Pass…sk))', "x = self.add_norm_1(x, self.self_attention(x, x.detach(), x, src_mask))"),
     ).named("grad"),
     "attention skipped for len 1": edit("x = self", "if x.size(1)==1: return self.add_norm_2(x,self.feed_forward(x))\n…", on=BARE).named("1"),
     "output of pads zeroed": edit(
@@ -161,15 +157,6 @@ RIGHT = {
                 y = self.add_norm_1(x, attended)
                 return self.add_norm_2(y, self.feed_forward(y))
     """,
-    "keyword arguments throughout": edits(
-        ("d_model, dropout", "d_model=…"),
-        (
-            "a = self…feed_forward(y))",
-            "x = self.add_norm_1(x, self.self_attention(query=x, key=x, value=x, mask=src_mask))\n"
-            "return self.add_norm_2(x=x, sublayer_output=self.feed_forward(x))",
-        ),
-        on="keywords",
-    ),
     "every part called by keyword": edits(
         ("self.add_norm_1,…", "self.add_norm_1 = AddNorm(d_model=d_model, dropout=dropout)\nself.add_norm_2 = AddNorm(d_model=d_model, dropout=dropout)"),
         ("a =", "attended ="),

@@ -1,20 +1,16 @@
 """Answers to `FeedForward`, lesson 4."""
 
-from answers.writing import BARE, TYPED, edit, edits
+from answers.writing import BARE, body, edit, edits
 
 WRONG = {
     "ReLU6": edit("torch.relu(", "F.relu6(").fails("values", "network(x)"),
     "drops whole positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))").fails("values", "whole positions"),
     "one mask for all positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))").fails("values", "every position drops"),
     "one mask for all sentences": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))").fails("values", "every sentence drops"),
-    "dropout on the output": edit("self.linear_2(self.dropout(hidden))", "self.dropout(self.linear_2(hidden))").fails(
-        "values", "output of `linear_2` is dropped"
-    ),
+    "dropout on the output": edit("self.linear_2(…", "self.dropout(self.linear_2(hidden))").fails("values", "output of `linear_2` is dropped"),
     "dropout on the hidden values and on the output": edit("self.linear_2(…", "self.dropout(…)").fails("values", "output of `linear_2` is dropped"),
-    "dropout on the output, as a function": edits(
-        ("self.dropout =…", "self.p = dropout"),
-        ("hidden =…hidden))", "return F.dropout(self.linear_2(torch.relu(self.linear_1(x))), self.p, self.training)"),
-        on=BARE,
+    "dropout on the output, as a function": edit(
+        "return…", "return F.dropout(self.linear_2(torch.relu(self.linear_1(x))), self.p, self.training)", on="inplace relu + F.dropout"
     ).fails("values", "output of `linear_2` is dropped"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("values", "drops out at 0.1"),
     "no activation": edit("torch.relu…", "self.linear_1(x)").fails("values", "no ReLU between"),
@@ -121,18 +117,12 @@ RIGHT = {
         ("hidden =…hidden))", "return self.linear_2(self.activation(self.linear_1(x)))"),
         on=BARE,
     ),
-    "Sequential holding the same layers": edits(
-        ("self.dropout =…", "self.net = nn.Sequential(self.linear_1, nn.ReLU(), nn.Dropout(dropout), self.linear_2)"),
-        ("hidden =…hidden))", "return self.net(x)"),
-        on=BARE,
-    ),
     "nn.Sequential subclass with OrderedDict": edit(
-        "class…hidden))",
+        "class…en))",
         "from collections import OrderedDict\n"
         "class FeedForward(nn.Sequential):\n"
         "    def __init__(self, d_model, d_ff, dropout=0.1):\n"
         "        super().__init__(OrderedDict(linear_1=nn.Linear(d_model, d_ff), relu=nn.ReLU(inplace=True), drop=nn.Dropout(dropout), linear_2=nn.Linear(d_ff, d_model)))",
-        on=TYPED,
     ),
     "inplace relu + F.dropout": edits(
         ("self.dropout =…", "self.p = dropout"),
@@ -158,4 +148,23 @@ RIGHT = {
     "threshold & hidden mask multiply": edit(
         "hidden =…hidden))", "h = self.linear_1(x)\nh = h * (h > 0)\nreturn self.linear_2(F.threshold(self.dropout(h), 0.0, 0.0))", on=BARE
     ),
+    "clamp, Xavier weights": edit(
+        "self.linear_2 …_ff)",
+        "self.linear_1 = nn.Linear(in_features=d_model, out_features=d_ff)\n"
+        "self.linear_2 = nn.Linear(in_features=d_ff, out_features=d_model)\n"
+        "for layer in (self.linear_1, self.linear_2):\n"
+        "    nn.init.xavier_uniform_(layer.weight)\n"
+        "    nn.init.zeros_(layer.bias)",
+        on="clamp, no dropout, as in the paper",
+    ),
+    "matrix products by hand and maximum with zeros": body("""
+        def __init__(self, d_model, d_ff, dropout=0.1):
+            super().__init__()
+            self.linear_1 = nn.Linear(d_model, d_ff)
+            self.linear_2 = nn.Linear(d_ff, d_model)
+        def forward(self, x):
+            hidden = x @ self.linear_1.weight.T + self.linear_1.bias
+            hidden = torch.maximum(hidden, torch.zeros_like(hidden))
+            return hidden @ self.linear_2.weight.T + self.linear_2.bias
+    """),
 }

@@ -1,6 +1,6 @@
 """Answers to `LayerNorm`, lesson 4."""
 
-from answers.writing import BARE, edit, edits
+from answers.writing import BARE, body, edit, edits
 
 BASES = {
     "short": """
@@ -148,11 +148,6 @@ RIGHT = {
         "return torch.stack(rows).reshape(x.shape)",
         on="sums by hand",
     ),
-    "var_mean": edit(
-        "mean =….bias",
-        "v, m = torch.var_mean(x, dim=-1, correction=0, keepdim=True)\nreturn (x - m) * torch.rsqrt(v + self.eps) * self.weight + self.bias",
-        on=BARE,
-    ),
     "addcmul": edits(
         ("mean = x.mean(dim=", "c = x - x.mean("),
         ("variance =…", "n = c * (c.square().mean(-1, keepdim=True) + self.eps).rsqrt()"),
@@ -249,9 +244,17 @@ RIGHT = {
         "return c.mul(torch.rsqrt(c.pow(2).sum(-1, keepdim=True) * r + self.eps)).mul(self.weight).add(self.bias)",
         on=BARE,
     ),
-    "scale folded: x*scale + shift": edit(
-        "return self…", "scale = self.weight * torch.rsqrt(v + self.eps)\nreturn x * scale + (self.bias - m * scale)", on="short"
-    ),
+    "scale folded: x*scale + shift": edit("return…", "scale = self.weight * torch.rsqrt(v + self.eps)\nreturn x * scale + (self.bias - m * scale)", on="short"),
     "logarithm: exp(-.5*log(var+eps))": edit("return…", "return self.bias + self.weight * (x - m) * torch.exp(-0.5 * torch.log(v + self.eps))", on="short"),
     "hypot": edit("sqrt(v + self.eps)", "hypot(v.sqrt(), torch.full_like(v, self.eps**0.5))", on="short"),
+    "var_mean and addcmul": body("""
+        def __init__(self, d_model, eps=1e-05):
+            super().__init__()
+            self.register_parameter("weight", nn.Parameter(torch.full((d_model,), 1.0)))
+            self.register_parameter("bias", nn.Parameter(torch.full((d_model,), 0.0)))
+            self.eps = eps
+        def forward(self, x):
+            var, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
+            return torch.addcmul(self.bias, self.weight, (x - mean) / (var + self.eps).sqrt())
+    """),
 }

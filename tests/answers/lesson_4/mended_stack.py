@@ -5,13 +5,9 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "as it was": edit("x = x + sublayer(norm(x))", "x = norm(x)\nx = x + sublayer(x)").fails("", "x itself is lost"),
     "as it was, with a name for the residual": edit("x = x + …", "x = residual = norm(x)\nx = residual + sublayer(x)").fails("", "x itself is lost"),
-    "into the list too early": body("""
-        states = [x]
-        for sublayer, norm in zip(sublayers, norms):
-            states.append(x)
-            x = x + sublayer(norm(x))
-        return states
-    """).fails("", "before its sub-layer is added"),
+    "into the list too early": edits(('"""Run…"""', ""), ("for …", "…\n    states.append(x)"), ("x = …d(x)", "x = x + sublayer(norm(x))")).fails(
+        "", "before its sub-layer is added"
+    ),
     "post-norm": edit("x + sublayer(norm(x))", "norm(x + sublayer(x))").fails("", "as in post-norm"),
     "the output normalised": edit("sublayer(norm(x))", "norm(sublayer(x))").fails("", "instead of its input"),
     "no norm": edit("sublayer(norm(x))", "sublayer(x)").fails("", "nothing is normalised"),
@@ -52,4 +48,14 @@ RIGHT = {
         return x, *mended_stack(x + sublayers[0](norms[0](x)), sublayers[1:], norms[1:])
     """),
     "in place on a new tensor": edit("x = x + …", "y = x.clone()\ny += sublayer(norm(x))\nx = y", on=BARE),
+    "keeps the residual under a name, as PyTorch's repair does": """
+        def mended_stack(x: torch.Tensor, sublayers, norms) -> list:
+            def states():
+                residual = x
+                yield residual
+                for i, sublayer in enumerate(sublayers):
+                    residual = sublayer(norms[i](residual)) + residual
+                    yield residual
+            return [*states()]
+    """,
 }

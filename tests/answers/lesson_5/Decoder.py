@@ -37,24 +37,15 @@ WRONG = {
         "mask"
     ),
     "causal mask on top for cross attention if none": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if tgt_mask is None:\n"
-        "    tgt_mask = torch.tril(torch.ones(x.size(1), x.size(1), dtype=torch.bool))\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, memory, src_mask, tgt_mask)\n"
-        "return x",
+        "for layer…", "if tgt_mask is None:\n    tgt_mask = torch.tril(torch.ones(x.size(1), x.size(1), dtype=torch.bool))\n…"
     ).named("mask"),
-    "frozen memory: layer norm of memory": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "memory = F.layer_norm(memory, memory.shape[-1:])\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-    ).named("norm|memory"),
+    "frozen memory: layer norm of memory": edit("for layer…", "memory = F.layer_norm(memory, memory.shape[-1:])\n…").named("norm|memory"),
     "defaults to no dropout": edit("dropout=0.1", "dropout=0.0").named("dropout"),
     "forward's arguments exchanged": edit("src_mask=None, tgt_mask=None", "tgt_mask=None, src_mask=None").named("mask"),
     "cross-attends only in last layer": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
+        "for layer…ask)",
         "for i, layer in enumerate(self.layers):\n"
-        "    x = layer(x, memory if i == len(self.layers)-1 else x, src_mask if i == len(self.layers)-1 else None, tgt_mask)\n"
-        "return x",
+        "    x = layer(x, memory if i == len(self.layers)-1 else x, src_mask if i == len(self.layers)-1 else None, tgt_mask)",
     ).named("memory"),
     "tgt_mask required": edit("src_mask=None, tgt_mask=None", "src_mask, tgt_mask").named("mask|argument"),
     "num_layers for num_heads": edit("Layer(d_model, num_heads,", "Layer(d_model, num_layers,").fails("decoder_layers", "With num_heads=3"),
@@ -72,20 +63,14 @@ TRICKS = {
     "memory's gradient only through the last layer": edits(
         ("for layer…", "for i, layer in enumerate(self.layers):"), ("memory, src_mask,", "memory if i == len(self.layers)-1 else memory.detach(), src_mask,")
     ).named("gradient"),
-    "memory detached while training": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if self.training:\n    memory = memory.detach()\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-    ).named("gradient"),
+    "memory detached while training": edit("for layer…", "if self.training:\n    memory = memory.detach()\n…").named("gradient"),
     "no src_mask while training": edit("src_mask,", "None if self.training else …").named("mask"),
     "memory follows x when the sizes fit": edit("tgt_mask)", "…\nif x.shape == memory.shape:\n    memory = x").named("memory"),
     "masks exchanged when the lengths are equal": edit(
         "src_mask, tgt_mask)", "tgt_mask, src_mask) if x.size(1) == memory.size(1) else layer(x, memory, …"
     ).named("mask"),
     "x in place": edit("x = layer…", "x.data = layer(x, memory, src_mask, tgt_mask).data"),
-    "batch of one gets no masks": edit(
-        "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-        "if len(x) == 1:\n    src_mask = tgt_mask = None\nfor layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",
-    ).named("mask"),
+    "batch of one gets no masks": edit("for layer…", "if len(x) == 1:\n    src_mask = tgt_mask = None\n…").named("mask"),
     "x detached between layers when training": edit("(x,", "(x.detach() if self.training else x,").named("gradient"),
     "memory kept from first call": edit(
         "for layer in self.layers:\n    x = layer(x, memory, src_mask, tgt_mask)\nreturn x",

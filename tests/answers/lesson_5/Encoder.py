@@ -163,21 +163,19 @@ RIGHT = {
         ),
         on=BARE,
     ),
-    "xavier in the constructor, names by add_module": """
-        class Encoder(nn.Module):
-            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
-                super().__init__()
-                self.layers = nn.ModuleList()
-                for i in range(num_layers):
-                    self.layers.add_module(str(i), EncoderLayer(d_model, num_heads, d_ff, dropout))
-                for p in self.parameters():
-                    if p.dim() > 1:
-                        nn.init.xavier_uniform_(p)
-            def forward(self, x, src_mask=None):
-                for _, layer in self.layers.named_children():
-                    x = layer(x, src_mask)
-                return x
-    """,
+    "xavier in the constructor, names by add_module": edits(
+        (
+            "self.layers = nn.ModuleList(\nEncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
+            "self.layers = nn.ModuleList()\n"
+            "for i in range(num_layers):\n"
+            "    self.layers.add_module(str(i), EncoderLayer(d_model, num_heads, d_ff, dropout))\n"
+            "for p in self.parameters():\n"
+            "    if p.dim() > 1:\n"
+            "        nn.init.xavier_uniform_(p)",
+        ),
+        ("for layer…", "for _, layer in self.layers.named_children():"),
+        on=BARE,
+    ),
     "Sequential-like call with star": """
         class Encoder(nn.Module):
             def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
@@ -190,5 +188,21 @@ RIGHT = {
                 for layer in iter(self.layers):
                     h = layer.forward(h, src_mask)
                 return h
+    """,
+    "a base class that is told the kind of layer": """
+        class Stack(nn.Module):
+            kind = None
+            def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1):
+                super().__init__()
+                make = type(self).kind
+                self.layers = nn.ModuleList((make(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)))
+            def run(self, x, *args, **masks):
+                for layer in self.layers:
+                    x = layer(x, *args, **masks)
+                return x
+        class Encoder(Stack):
+            kind = EncoderLayer
+            def forward(self, x, src_mask=None):
+                return self.run(x, src_mask=src_mask)
     """,
 }

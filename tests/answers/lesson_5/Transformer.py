@@ -1,6 +1,6 @@
 """Answers to `Transformer`, lesson 5."""
 
-from answers.writing import BARE, edit, edits
+from answers.writing import BARE, body, edit, edits
 
 BASES = {
     "parts in another order": """
@@ -87,9 +87,7 @@ WRONG = {
     "no causal mask": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id)").fails("masks", "no causal mask"),
     "no mask in the encoder": edit("self.encoder(…", "self.encoder(x)").fails("masks", "encoder gets no mask"),
     "no mask in the cross-attention": edit(", src_mask", ", None").fails("masks", "cross-attention gets no mask"),
-    "no mask of the source anywhere": edits((", padding_mask(src, self.pad_id)", ""), (", src_mask", ", None")).fails(
-        "masks", "neither the encoder nor the cross-attention"
-    ),
+    "no mask of the source anywhere": edits((", padding_mask…)", ""), (", src_mask", ", None")).fails("masks", "neither the encoder nor the cross-attention"),
     "the mask of the cross-attention from the target": edit(
         "src_mask, tgt_mask = padding_mask(src, self.pad_id)", "src_mask, tgt_mask = padding_mask(tgt, self.pad_id)"
     ).fails("masks", "ValueError"),
@@ -136,9 +134,7 @@ WRONG = {
         ("positional_encoding(self.tgt_embedding(tgt))", "tgt_positions(self.tgt_embedding(tgt))"),
     ).named("max_len"),
     "refuses different vocabularies even without sharing": edit("if share_embeddings and src", "if src"),
-    "shared matrix frozen": edit("output_projection.weight = self.src_embedding…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)").named(
-        "frozen|requires_grad|gradient"
-    ),
+    "shared matrix frozen": edit("output_projection.…", "…\nself.src_embedding.embedding.weight.requires_grad_(False)").named("frozen|requires_grad|gradient"),
     "defaults: 4 heads": edit("num_heads=8", "num_heads=4").named("default|drops out at|another default"),
     "defaults: d_ff 1024": edit("d_ff=2048", "d_ff=1024").named("default|drops out at|another default"),
     "d_ff taken as 4*d_model for decoder": edit("Decoder(…", "Decoder(num_layers, d_model, num_heads, 4*d_model, dropout)"),
@@ -147,17 +143,10 @@ WRONG = {
         "src_mask, tgt_mask =…", "memory = memory * (src != self.pad_id).unsqueeze(-1)\nsrc_mask, tgt_mask = None, decoder_mask(tgt, self.pad_id)"
     ).named("pad"),
     "memory modified in place": edit("return self.output_projection…", "memory *= (src != self.pad_id).unsqueeze(-1)\n…").named("memory"),
-    "logits of pad set to -inf": edit(
-        "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nlogits[..., self.pad_id] = float('-inf')\nreturn logits",
-    ),
+    "logits of pad set to -inf": edit("return logits…", "logits[..., self.pad_id] = float('-inf')\nreturn logits", on="softmax while training"),
     "float32 memory": edit("self.decoder(x, memory,", "self.decoder(x, memory.float(),").named("dtype|float64"),
-    "num_layers for num_heads in the encoder": edit("Encoder(num_layers, d_model, num_heads,", "Encoder(num_layers, d_model, num_layers,").fails(
-        "parts", "With num_heads=3"
-    ),
-    "num_layers for num_heads in the decoder": edit("Decoder(num_layers, d_model, num_heads,", "Decoder(num_layers, d_model, num_layers,").fails(
-        "parts", "With num_heads=3"
-    ),
+    "num_layers for num_heads in the encoder": edit("Encoder(…num_heads,", "Encoder(num_layers, d_model, num_layers,").fails("parts", "With num_heads=3"),
+    "num_layers for num_heads in the decoder": edit("Decoder(…num_heads,", "Decoder(num_layers, d_model, num_layers,").fails("parts", "With num_heads=3"),
     "no scale": edits(("self.src_embedding(src)", "self.src_embedding.embedding(src)"), ("self.tgt_embedding(tgt)", "self.tgt_embedding.embedding(tgt)")).fails(
         "values", "the embeddings are not multiplied by √d_model"
     ),
@@ -165,10 +154,8 @@ WRONG = {
     "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5"),
     "decoder always has two layers": edit("Decoder(num_layers,", "Decoder(2,"),
     "no bias when shared": edit("= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)").named("bias"),
-    "share: module list extra parameters (an unused table)": edits(
-        ("self.register_buffer…", "self.unused = nn.Embedding(max_len, d_model)"),
-        ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
-        on="a non-persistent causal buffer of max_len",
+    "share: module list extra parameters (an unused table)": edit(
+        "for p…ads}", "self.unused = nn.Embedding(max_len, d_model)", on="xavier in the constructor, sizes as attributes"
     ).named("parameter"),
 }
 
@@ -194,13 +181,7 @@ TRICKS = {
         ("src_mask =…, :n]", "src_mask, tgt_mask = padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id)"),
         on="a non-persistent causal buffer of max_len",
     ).named("share"),
-    "scaled logits when shared": edit(
-        "return self.output_projection…",
-        "out = self.decoder(x, memory, src_mask, tgt_mask)\n"
-        "if self.output_projection.weight is self.tgt_embedding.embedding.weight:\n"
-        "    out = out * out.size(-1)**-0.5\n"
-        "return self.output_projection(out)",
-    ).named("scale|shared|share"),
+    "scaled logits when shared": edit("return F…", "out = out * out.size(-1)**-0.5", on="shared: no bias used").named("scale|shared|share"),
     "shared: no bias used": edit(
         "return self.output_projection…",
         "out = self.decoder(x, memory, src_mask, tgt_mask)\n"
@@ -226,10 +207,7 @@ TRICKS = {
     "encode and decode switch to eval": edit("x = self.positional_encoding(self.src_embedding(src))", "self.eval()\n…").named("mode"),
     "initialises xavier in the constructor with seed": edit("super(…", "…\ntorch.manual_seed(0)").named("seed"),
     "shared when vocabularies differ: cuts silently, raises only if tgt larger": edit("!= tgt_vocab_size", "< tgt_vocab_size"),
-    "last logits only in eval": edit(
-        "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits if self.training else logits[:, -1:]",
-    ),
+    "last logits only in eval": edit("return logits…", "return logits if self.training else logits[:, -1:]", on="softmax while training"),
     "decoder at most two layers": edit("Decoder(num_layers,", "Decoder(min(num_layers, 2),"),
     "in eval mode encode keeps its first result per shape": edit(
         "x = self.positional_encoding(self.src_embedding(src))\nreturn self.encoder(x, padding_mask(src, self.pad_id))",
@@ -274,18 +252,15 @@ RIGHT = {
     ),
     "log-probabilities for logits": edits(("def embed…tokens))", ""), ("(x)", "(x).log_softmax(-1)"), on="parts in another order"),
     "masks by hand": edits(("def embed…tokens))", ""), ("return padding_mask…", "return (tokens != self.pad_id)[:, None, None]"), on="parts in another order"),
-    "masks by hand, padded queries blocked from nothing": edits(
-        ("def embed…tokens))", ""),
-        (
-            "x = self.decoder…",
-            "x = self.decoder(\n"
-            "    x,\n"
-            "    memory,\n"
-            "    tgt_mask=self.pads(tgt) & torch.ones(tgt.size(1), tgt.size(1), device=tgt.device).tril().bool(),\n"
-            "    src_mask=self.pads(src),\n"
-            ")",
-        ),
-        on="parts in another order",
+    "masks by hand, padded queries blocked from nothing": edit(
+        "x = self.decoder…",
+        "x = self.decoder(\n"
+        "    x,\n"
+        "    memory,\n"
+        "    tgt_mask=self.pads(tgt) & torch.ones(tgt.size(1), tgt.size(1), device=tgt.device).tril().bool(),\n"
+        "    src_mask=self.pads(src),\n"
+        ")",
+        on="other order of parts, tied from the output",
     ),
     "an embedding helper": edit("x = self.positional_encoding…", "x = self.embed(tgt)", on="parts in another order"),
     "target embedding IS the source embedding module when shared": edits(
@@ -407,51 +382,28 @@ RIGHT = {
     "masks of pad queries too (rows of padding not masked, ones see all)": edit(
         "src_mask, tgt_mask =…", "src_mask = padding_mask(src, self.pad_id).expand(-1, 1, src.size(1), -1)[:, :, :1]\ntgt_mask = decoder_mask(tgt, self.pad_id)"
     ),
-    "inherits from a mixin with encode": """
-        class _Enc:
-            def encode(self, src):
-                return self.encoder(
-                    self.positional_encoding(self.src_embedding(src)), padding_mask(src, self.pad_id)
-                )
-        class Transformer(_Enc, nn.Module):
-            def __init__(
-                self,
-                src_vocab_size,
-                tgt_vocab_size,
-                d_model=512,
-                num_heads=8,
-                num_layers=6,
-                d_ff=2048,
-                dropout=0.1,
-                max_len=5000,
-                pad_id=0,
-                share_embeddings=False,
-            ):
-                super().__init__()
-                self.pad_id = pad_id
-                if share_embeddings and src_vocab_size != tgt_vocab_size:
-                    raise ValueError("x")
-                self.src_embedding = TokenEmbedding(src_vocab_size, d_model)
-                self.tgt_embedding = TokenEmbedding(tgt_vocab_size, d_model)
-                self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
-                self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
-                self.output_projection = nn.Linear(d_model, tgt_vocab_size)
-                if share_embeddings:
-                    w = self.src_embedding.embedding.weight
-                    setattr(self.tgt_embedding.embedding, "weight", w)
-                    setattr(self.output_projection, "weight", w)
-            def decode(self, tgt, memory, src):
-                x = self.positional_encoding(self.tgt_embedding(tgt))
-                x = self.decoder(x, memory, padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id))
-                return self.output_projection(x)
-            def forward(self, src, tgt):
-                return self.decode(tgt, self.encode(src), src)
-    """,
-    "logits shifted by a constant": edit(
-        "return self.output_projection…",
-        "logits = self.output_projection(self.decoder(x, memory, src_mask, tgt_mask))\nreturn logits - logits.max(-1, keepdim=True).values.detach()",
+    "inherits from a mixin with encode": edits(
+        (
+            "class…",
+            "class _Enc:\n"
+            "    def encode(self, src):\n"
+            "        return self.encoder(\n"
+            "            self.positional_encoding(self.src_embedding(src)), padding_mask(src, self.pad_id)\n"
+            "        )\n"
+            "class Transformer(_Enc, nn.Module):",
+        ),
+        ("raise…", 'raise ValueError("x")'),
+        (
+            "self.tgt_embedding.…id))",
+            'w = self.src_embedding.embedding.weight\nsetattr(self.tgt_embedding.embedding, "weight", w)\nsetattr(self.output_projection, "weight", w)',
+        ),
+        (
+            "src_mask, tgt_mask …sk))",
+            "x = self.decoder(x, memory, padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id))\nreturn self.output_projection(x)",
+        ),
+        on=BARE,
     ),
+    "logits shifted by a constant": edit("return logits…", "return logits - logits.max(-1, keepdim=True).values.detach()", on="softmax while training"),
     "pad id also as a buffer": edits(
         ("= pad_id", '…\nself.register_buffer("pad", torch.tensor(pad_id), persistent=False)'),
         ("src_mask, tgt_mask =…", "src_mask = src.ne(self.pad)[:, None, None]\ntgt_mask = decoder_mask(tgt, self.pad_id)"),
@@ -463,4 +415,82 @@ RIGHT = {
         ("x = self.positional_encoding(self.src_embedding…", "front = nn.Sequential(self.src_embedding, self.positional_encoding)"),
         ("x, padding_mask(src, self", "front(src), src_mask=padding_mask(src, pad_id=self"),
     ),
+    "both masks are written out with comparisons and arange": edits(
+        (
+            "self,\nsrc_vocab_size,\ntgt_vocab_size,\nd_model=512,\nnum_heads=8,\nnum_layers=6,\nd_ff=2048,\ndropout=0.1,\nmax_len=5000,\npad_id=0,\nshare_embeddings=False,",
+            "self, src_vocab_size, tgt_vocab_size, d_model=512, num_heads=8, num_layers=6, d_ff=2048, dropout=0.1, max_len=5000, pad_id=0, share_embeddings=False",
+        ),
+        ("raise…", 'raise ValueError("shared embeddings need vocabularies of the same size")'),
+        (
+            "x = self.positional_encoding(self.src_embedding…id))",
+            "real = (src != self.pad_id)[:, None, None, :]\nreturn self.encoder(self.positional_encoding(self.src_embedding(src)), real)",
+        ),
+        (
+            "x = …sk))",
+            "place = torch.arange(tgt.size(1), device=tgt.device)\n"
+            "past = place[None, :] <= place[:, None]\n"
+            "tgt_mask = past & (tgt != self.pad_id)[:, None, None, :]\n"
+            "src_mask = (src != self.pad_id).unsqueeze(1).unsqueeze(2)\n"
+            "y = self.positional_encoding(self.tgt_embedding(tgt))\n"
+            "y = self.decoder(y, memory, src_mask=src_mask, tgt_mask=tgt_mask)\n"
+            "return F.linear(y, self.output_projection.weight, self.output_projection.bias)",
+        ),
+        on=BARE,
+    ),
+    "shares by register_parameter": edits(
+        (
+            "self,\nsrc_vocab_size,\ntgt_vocab_size,\nd_model=512,\nnum_heads=8,\nnum_layers=6,\nd_ff=2048,\ndropout=0.1,\nmax_len=5000,\npad_id=0,\nshare_embeddings=False,",
+            "self, src_vocab_size, tgt_vocab_size, d_model=512, num_heads=8, num_layers=6, d_ff=2048, dropout=0.1, max_len=5000, pad_id=0, share_embeddings=False",
+        ),
+        ("raise…", 'raise ValueError("shared embeddings need vocabularies of the same size")'),
+        (
+            "self.tgt_embedding.…n.weight = self.src_embedding.embedding.weight",
+            "table = self.src_embedding.embedding.weight\n"
+            'self.tgt_embedding.embedding.register_parameter("weight", table)\n'
+            'self.output_projection.register_parameter("weight", table)',
+        ),
+        (
+            "src_mask, tgt_mask …sk))",
+            "x = self.decoder(x, memory, padding_mask(src, self.pad_id), decoder_mask(tgt, self.pad_id))\nreturn self.output_projection(x)",
+        ),
+        on=BARE,
+    ),
+    "type hints, sizes in a dict, an extra optional argument that may switch off the bias": body("""
+        def __init__(
+            self,
+            src_vocab_size: int,
+            tgt_vocab_size: int,
+            d_model: int = 512,
+            num_heads: int = 8,
+            num_layers: int = 6,
+            d_ff: int = 2048,
+            dropout: float = 0.1,
+            max_len: int = 5000,
+            pad_id: int = 0,
+            share_embeddings: bool = False,
+            output_bias: bool = True,
+        ) -> None:
+            super().__init__()
+            self.pad_id = pad_id
+            if share_embeddings and tgt_vocab_size != src_vocab_size:
+                raise ValueError
+            stack = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff, "dropout": dropout}
+            self.encoder = Encoder(num_layers, **stack)
+            self.decoder = Decoder(num_layers, **stack)
+            self.src_embedding, self.tgt_embedding = (TokenEmbedding(size, d_model) for size in (src_vocab_size, tgt_vocab_size))
+            self.positional_encoding = PositionalEncoding(d_model, max_len, dropout)
+            self.output_projection = nn.Linear(d_model, tgt_vocab_size, bias=output_bias)
+            if share_embeddings:
+                shared = self.src_embedding.embedding.weight
+                self.tgt_embedding.embedding.weight = self.output_projection.weight = shared
+        def encode(self, src: torch.Tensor) -> torch.Tensor:
+            mask = padding_mask(src, self.pad_id)
+            return self.encoder(self.positional_encoding(self.src_embedding(src)), mask)
+        def decode(self, tgt: torch.Tensor, memory: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
+            masks = {"src_mask": padding_mask(src, self.pad_id), "tgt_mask": decoder_mask(tgt, self.pad_id)}
+            y = self.positional_encoding(self.tgt_embedding(tgt))
+            return self.output_projection(self.decoder(y, memory, **masks))
+        def forward(self, src: torch.Tensor, tgt: torch.Tensor) -> torch.Tensor:
+            return self.decode(tgt, self.encode(src), src)
+    """),
 }

@@ -13,9 +13,7 @@ WRONG = {
     "no output layer": edit("+ tgt_len * d_model * vocab_size", "").fails("", "output layer is left out"),
     "the output layer for the source, too": edit("+ tgt_len *", "+ (src_len + tgt_len) *").fails("", "scores the source, too"),
     "one layer each": edit("return num_layers *", "return").fails("", "one layer in each stack"),
-    "operations": edit("return num_layers * (encoder + decoder) + tgt_len", "return 2 * num_layers * (encoder + decoder) + 2 * tgt_len").fails(
-        "", "additions are counted"
-    ),
+    "operations": edit("return num_layers…tgt_len", "return 2 * num_layers * (encoder + decoder) + 2 * tgt_len").fails("", "additions are counted"),
     "one-hot words times the table": edit("return num_layers", "return (src_len + tgt_len) * d_model * vocab_size + num_layers").fails(
         "", "embeddings are counted as matrix products"
     ),
@@ -68,4 +66,12 @@ RIGHT = {
     """,
     "cross-attention the other way round, which costs the same": edit("attention(tgt_len, src_len)", "attention(src_len, tgt_len)"),
     "as a float": edit("return num_layers", "return 1.0 * num_layers"),
+    "lambdas, weights and scores counted apart": body("""
+        weights = lambda q, k: 2 * (q + k) * d_model * d_model
+        scores = lambda q, k: 2 * q * k * d_model
+        ffn = lambda n: 2 * n * d_model * d_ff
+        pairs = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]
+        per_layer = sum((weights(*pair) + scores(*pair) for pair in pairs)) + ffn(src_len) + ffn(tgt_len)
+        return per_layer * num_layers + vocab_size * d_model * tgt_len
+    """),
 }

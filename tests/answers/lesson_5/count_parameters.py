@@ -9,9 +9,7 @@ WRONG = {
     "frozen ones too": edit("if p.requires_grad", "").fails("", "frozen parameter is counted"),
     "state_dict": edit("parameters() if p.requires_grad", "state_dict().values()").fails("", "counted twice"),
     "rows only": edit("p.numel()", "len(p)").fails("", "rows are counted"),
-    "shared ones twice": edit("p in model.parameters()", "module in model.modules() for p in module.parameters(recurse=False)", on=BARE).fails(
-        "", "counted twice"
-    ),
+    "shared ones twice": edit("p in…)", "module in model.modules() for p in module.parameters(recurse=False)", on=BARE).fails("", "counted twice"),
     "matrices only": edit("if p.requires_grad", "… and p.dim() > 1").fails("", "biases are left out"),
     "prints instead of returning": edits(("return sum(", "print("), ("if p…", "…")).fails("", "should be one number"),
     "weights and biases only": edit(
@@ -20,10 +18,7 @@ WRONG = {
         "return sum(p.numel() for p in found.values() if p.requires_grad)",
         on=BARE,
     ).fails("", "MultiheadAttention"),
-    "children only": body("""
-        found = {id(p): p for m in model.children() for p in m.parameters()}
-        return sum(p.numel() for p in found.values() if p.requires_grad)
-    """).fails("", "Linear"),
+    "children only": edit("found …", "found = {id(p): p for m in model.children() for p in m.parameters()}", on="weights and biases only").fails("", "Linear"),
     "reduce without a start": edit(
         "return sum…", "from functools import reduce\nreturn reduce(lambda a, b: a + b, [p.numel() for p in model.parameters() if p.requires_grad])"
     ),
@@ -51,11 +46,7 @@ RIGHT = {
         seen = {id(p): p for module in model.modules() for p in module._parameters.values() if p is not None}
         return sum(math.prod(p.shape) for p in seen.values() if p.requires_grad)
     """),
-    "NumPy": """
-        import numpy as np
-        def count_parameters(model):
-            return np.sum([p.nelement() for _, p in model.named_parameters() if p.requires_grad], dtype=int)
-    """,
+    "NumPy": edit("n = …rn n", "return np.sum([p.nelement() for _, p in model.named_parameters() if p.requires_grad], dtype=int)", on="numpy prod"),
     "by address": body("return sum({p.data_ptr(): p.numel() for p in model.parameters() if p.requires_grad}.values())"),
     "set of ids": body("""
         seen, total = set(), 0
@@ -66,10 +57,7 @@ RIGHT = {
                     total += p.numel()
         return total
     """),
-    "math.prod": """
-        def count_parameters(model: nn.Module) -> int:
-            return int(sum(math.prod(p.size()) for _, p in model.named_parameters() if p.requires_grad is True))
-    """,
+    "math.prod": edit('"""Count…rad)', "return int(sum(math.prod(p.size()) for _, p in model.named_parameters() if p.requires_grad is True))"),
     "set of named with duplicates": body("""
         unique = {p for _, p in model.named_parameters(remove_duplicate=False)}
         return sum(map(torch.numel, filter(lambda p: p.requires_grad, unique)))
@@ -89,5 +77,17 @@ RIGHT = {
         frozen = sum(p.nelement() for p in model.parameters() if not p.requires_grad)
         return total - frozen
     """),
-    "dict by id": body("return sum({id(p): p.numel() for p in model.parameters() if p.requires_grad}.values())"),
+    "a dict keyed by the Parameter drops duplicates": body("""
+        unique = dict.fromkeys((p for _, p in model.named_parameters(remove_duplicate=False) if p.requires_grad))
+        return sum((p.numel() for p in unique))
+    """),
+    "ids of what has been counted, module by module": body("""
+        seen, total = (set(), 0)
+        for module in model.modules():
+            for p in module.parameters(recurse=False):
+                if id(p) not in seen and p.requires_grad:
+                    seen.add(id(p))
+                    total += math.prod(p.shape)
+        return total
+    """),
 }

@@ -15,9 +15,7 @@ WRONG = {
     "no norms": edit("norm = 2 * d_model", "norm = 0").fails("by_hand", "norms are left out"),
     "attention without biases": edit("(d_model * d_model + d_model)", "d_model * d_model").fails("by_hand", "biases of the attention"),
     "feed-forward without biases": edit(" + d_ff + d_model", "").fails("by_hand", "biases of the feed-forward"),
-    "matrices and norms only": edits(("(d_model * d_model + d_model)", "d_model * d_model"), (" + d_ff + d_model", "")).fails(
-        "by_hand", "biases of the layers"
-    ),
+    "matrices and norms only": edits(("(d_model…", "d_model * d_model"), (" + d_ff…", "")).fails("by_hand", "biases of the layers"),
     "no w_o": edit("4 * (", "3 * (").fails("by_hand", "without w_o"),
     "one layer each": edit("num_layers * (", "(").fails("by_hand", "one layer in each stack"),
     "a norm behind each stack": edit("+ vocab_size * d_model", "+ 2 * norm …").fails("by_hand", "one more norm"),
@@ -26,9 +24,7 @@ WRONG = {
     "second bias left out": edit("+ d_ff + d_model", "+ d_ff").fails("by_hand", "or a feed-forward network no second bias"),
     "first bias left out": edit("+ d_ff + d_model", "+ d_model").fails("by_hand", "first bias"),
     "one bias of a wrong length": edit("+ d_ff + d_model", "+ 2 * d_model").fails("by_hand", "have d_model numbers"),
-    "in millions": edit("return num_layers…", "return (num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size) / 1e6").fails(
-        "by_hand"
-    ),
+    "in millions": edit("return…", "return (num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size) / 1e6").fails("by_hand"),
     "prints": edit("return num_layers *", "print(num_layers) or None and").fails("by_hand", "should be one number"),
     "the encoder's layers alone": edit("encoder_layer + decoder_layer", "encoder_layer").fails("by_hand"),
     "two encoders": edit("encoder_layer + decoder_layer", "2 * encoder_layer").named("like an encoder layer"),
@@ -63,4 +59,25 @@ RIGHT = {
         return total
     """),
     "a float": edit("return num_layers", "return 1.0 * num_layers"),
+    "layers added in a loop": body("""
+        att = 4 * d_model * (d_model + 1)
+        ffn = d_ff * (d_model + 1) + d_model * (d_ff + 1)
+        norm = d_model + d_model
+        total = vocab_size * d_model
+        for _ in range(num_layers):
+            total += att + norm + ffn + norm
+            total += att + norm + att + norm + ffn + norm
+        total += vocab_size
+        return total
+    """),
+    "functions inside for the pieces": body("""
+        def linear(d_in, d_out):
+            return d_in * d_out + d_out
+        def norms(n):
+            return n * 2 * d_model
+        attention = 4 * linear(d_model, d_model)
+        network = linear(d_model, d_ff) + linear(d_ff, d_model)
+        layers = 3 * attention + 2 * network + norms(5)
+        return linear(d_model, vocab_size) + num_layers * layers
+    """),
 }

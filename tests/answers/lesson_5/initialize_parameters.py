@@ -52,23 +52,18 @@ WRONG = {
 TRICKS = {
     "the course's own": whole("initialize_parameters = parts.initialize_parameters").fails("", "course's own finished"),
     "calls the course's own": body("return parts.initialize_parameters(model)").fails("", "course's own finished"),
-    "unfreezes everything": whole("""
-        def initialize_parameters(model: nn.Module) -> None:
-            for p in model.parameters():
-                p.requires_grad = False
-                if p.dim() > 1:
-                    nn.init.xavier_uniform_(p)
-                p.requires_grad = True
-    """).named("requires_grad|frozen"),
+    "unfreezes everything": edits(
+        ("for p…", "…\n    p.requires_grad = False"),
+        ("if p… = 0", "if p.dim() > 1:\n    nn.init.xavier_uniform_(p)\np.requires_grad = True"),
+        on="gradients cleared and padding row zeroed",
+    ).named("requires_grad|frozen"),
     "gradients left off": edit("model.eval()", "torch.set_grad_enabled(False)", on="eval mode left").named("gradient"),
     "global seed": edit("model.eval()", "torch.manual_seed(0)", on="eval mode left").named("seed|same"),
     "a fresh seeded generator each matrix": edit(
         "with torch…shape)))", "nn.init.xavier_uniform_(p, generator=torch.Generator().manual_seed(0))", on="one-sided"
     ).named("seed|same"),
-    "one-sided deviation-preserving (0..2b shifted?)": edits(
-        (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"),
-        ("p.uniform_…", "p.copy_(b * torch.sign(torch.rand_like(p) - 0.5) * torch.rand_like(p).sqrt())"),
-        on="one-sided",
+    "one-sided deviation-preserving (0..2b shifted?)": edit(
+        "p.copy_…", "p.copy_(b * torch.sign(torch.rand_like(p) - 0.5) * torch.rand_like(p).sqrt())", on="row after row alike"
     ).named("distribution"),
     "row after row alike": edits(
         (") > 1:", "…\n    b = math.sqrt(6 / sum(p.shape))"), ("p.uniform_…", "p.copy_(torch.empty(p.shape[1:]).uniform_(-b, b).expand_as(p))"), on="one-sided"
@@ -117,10 +112,7 @@ RIGHT = {
                     bound = (6 / (fan_in + fan_out)) ** 0.5
                     p.uniform_(-bound, bound)
     """,
-    "on .data": """
-        def initialize_parameters(model: nn.Module) -> None:
-            [nn.init.xavier_uniform_(p.data) for p in model.parameters() if len(p.shape) > 1]
-    """,
+    "on .data": edit('"""Draw…ter)', "[nn.init.xavier_uniform_(p.data) for p in model.parameters() if len(p.shape) > 1]"),
     "rand copied": """
         @torch.no_grad()
         def initialize_parameters(model: nn.Module) -> None:
@@ -158,5 +150,26 @@ RIGHT = {
                     if p.dim() > 1 and id(p) not in done:
                         done.add(id(p))
                         nn.init.xavier_uniform_(getattr(m, name))
+    """,
+    "writes the bound out and draws with uniform_ under no_grad": """
+        def initialize_parameters(model: nn.Module) -> None:
+            with torch.no_grad():
+                for p in model.parameters():
+                    if len(p.shape) < 2:
+                        continue
+                    rest = math.prod(p.shape[2:])
+                    bound = math.sqrt(6 / ((p.shape[0] + p.shape[1]) * rest))
+                    p.uniform_(-bound, bound)
+    """,
+    "draws torch.rand_like, stretches it and copies it in, through a helper": """
+        def _xavier_like(p):
+            fan_in, fan_out = nn.init._calculate_fan_in_and_fan_out(p)
+            limit = (6.0 / (fan_in + fan_out)) ** 0.5
+            return (2 * torch.rand_like(p) - 1) * limit
+        def initialize_parameters(model: nn.Module) -> None:
+            for _, p in model.named_parameters():
+                if p.dim() > 1:
+                    with torch.no_grad():
+                        p.copy_(_xavier_like(p))
     """,
 }

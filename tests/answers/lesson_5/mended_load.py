@@ -1,13 +1,11 @@
 """Answers to `mended_load`, lesson 5."""
 
-from answers.writing import body, edit, edits, whole
+from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "the bug untouched": edit("ends.output.weight = ends.embedding.weight", "").fails("", "two parameters with the same numbers"),
     "calls the one with the bug": body("return load(saved, vocab_size, d_model)").fails("", "two parameters with the same numbers"),
-    "copies the numbers": edit("ends.output.weight = ends.embedding.weight", "ends.output.weight.data.copy_(ends.embedding.weight)").fails(
-        "", "two parameters with the same numbers"
-    ),
+    "copies the numbers": edit("ends.output…", "ends.output.weight.data.copy_(ends.embedding.weight)").fails("", "two parameters with the same numbers"),
     "shares the memory of two parameters": edit("ends.output.weight = ends.embedding.weight", "ends.output.weight.data = ends.embedding.weight.data").fails(
         "", "two parameters with the same numbers"
     ),
@@ -23,18 +21,10 @@ WRONG = {
     "frozen": edit("tensor.clone()", "tensor.clone(), requires_grad=False").fails("", "are frozen"),
     "loads nothing": body("return shared_ends(vocab_size, d_model)").fails("", "wrong values"),
     "no bias is loaded": edits(("with torch.device…", "if True:"), ("layer, key =", 'if "bias" in name:\n    continue\n…')).fails("", "wrong values"),
-    "nothing but meta": body("""
-        with torch.device("meta"):
-            return shared_ends(vocab_size, d_model)
-    """).fails("", "device"),
-    "loads onto meta": body("""
-        import warnings
-        warnings.simplefilter("ignore")
-        with torch.device("meta"):
-            ends = shared_ends(vocab_size, d_model)
-        ends.load_state_dict(saved)
-        return ends
-    """).fails("", "device"),
+    "nothing but meta": edit("ends …n ends", "return shared_ends(vocab_size, d_model)", on=BARE).fails("", "device"),
+    "loads onto meta": edits(('"""Load…"""', 'import warnings\nwarnings.simplefilter("ignore")'), ("for …g.weight", "ends.load_state_dict(saved)")).fails(
+        "", "device"
+    ),
     "assigns the tensors by name": body("""
         with torch.device("meta"):
             ends = shared_ends(vocab_size, d_model)
@@ -63,17 +53,9 @@ TRICKS = {
 }
 
 RIGHT = {
-    "never on meta": body("""
-        ends = shared_ends(vocab_size, d_model)
-        ends.load_state_dict(saved)
-        return ends
-    """),
+    "never on meta": edit('with…g"].weight', "ends = shared_ends(vocab_size, d_model)", on="memory first, then shared, then copied"),
     "the other way round": edit("ends.output.weight = ends.embedding.weight", "ends.embedding.weight = ends.output.weight"),
-    "the one with the bug, then shared": body("""
-        ends = load(saved, vocab_size, d_model)
-        ends.output.weight = ends.embedding.weight
-        return ends
-    """),
+    "the one with the bug, then shared": edit('"""Load…()))', "ends = load(saved, vocab_size, d_model)"),
     "memory first, then shared, then copied": body("""
         with torch.device("meta"):
             ends = shared_ends(vocab_size, d_model)
@@ -90,4 +72,10 @@ RIGHT = {
         return ends
     """),
     "the output's matrix is not put in": edit("layer, key =", 'if name == "output.weight":\n    continue\n…'),
+    "load_state_dict with assign=True on clones, then shares": edit(
+        "for …()))",
+        "ends.load_state_dict({name: tensor.clone() for name, tensor in saved.items()}, assign=True)\n"
+        "ends.embedding.weight = nn.Parameter(ends.embedding.weight.detach())",
+        on=BARE,
+    ),
 }

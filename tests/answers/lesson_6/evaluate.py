@@ -158,23 +158,20 @@ RIGHT = {
         ("return sum…", "return total / count, correct / count"),
         on="everything collected, then one mean",
     ),
-    "inference_mode, try/finally, smoothed loss with 0": body("""
-        was = model.training
-        model.eval()
-        loss = hits = n = 0.0
-        try:
-            with torch.inference_mode():
-                for src, tgt in batches:
-                    x, y = teacher_forcing(tgt)
-                    z = model(src, x)
-                    real = int((y != pad_id).sum())
-                    loss += float(label_smoothed_loss(z, y, pad_id, 0.0)) * real
-                    hits += int((z.max(-1)[1].eq(y) & y.ne(pad_id)).sum())
-                    n += real
-        finally:
-            model.train(was)
-        return loss / n, hits / n
-    """),
+    "inference_mode, try/finally, smoothed loss with 0": edits(
+        ("state …), 0", "was = model.training\nmodel.eval()\nloss = hits = n = 0.0"),
+        (
+            "labels =…+= n",
+            "x, y = teacher_forcing(tgt)\n"
+            "z = model(src, x)\n"
+            "real = int((y != pad_id).sum())\n"
+            "loss += float(label_smoothed_loss(z, y, pad_id, 0.0)) * real\n"
+            "hits += int((z.max(-1)[1].eq(y) & y.ne(pad_id)).sum())\n"
+            "n += real",
+        ),
+        ("finally…t / count).item()", "finally:\n    model.train(was)\nreturn loss / n, hits / n"),
+        on="inference mode, weighted means, tensors until the end",
+    ),
     "mode of every module": body("""
         modes = {m: m.training for m in model.modules()}
         model.eval()
@@ -258,4 +255,57 @@ RIGHT = {
         model.train(was)
         return (l / n).item(), float(h / n)
     """),
+    "collects the losses and hits of every real token, then averages": """
+        def evaluate(model, batches, pad_id=0) -> tuple[float, float]:
+            losses, hits = ([], [])
+            before = model.training
+            model.train(False)
+            with torch.no_grad():
+                for src, tgt in batches:
+                    logits = model(src, tgt[:, :-1])
+                    labels = tgt[:, 1:]
+                    real = labels != pad_id
+                    logits, labels = (logits[real], labels[real])
+                    losses += F.cross_entropy(logits, labels, reduction="none").tolist()
+                    hits += (logits.argmax(1) == labels).tolist()
+            if before:
+                model.train()
+            return (math.fsum(losses) / len(losses), sum(hits) / len(hits))
+    """,
+    "no_grad as decorator, mode restored in finally, loss from mean times count": """
+        @torch.no_grad()
+        def evaluate(model, batches, pad_id=0) -> tuple[float, float]:
+            mode = model.training
+            sums = [0.0, 0.0, 0]
+            try:
+                model.eval()
+                for src, tgt in batches:
+                    decoder_input, labels = teacher_forcing(tgt)
+                    logits = model(src, decoder_input)
+                    real = labels.ne(pad_id)
+                    n = int(real.sum())
+                    sums[0] += float(label_smoothed_loss(logits, labels, pad_id, smoothing=0.0)) * n
+                    sums[1] += int((logits.argmax(dim=-1)[real] == labels[real]).sum())
+                    sums[2] += n
+            finally:
+                model.train(mode)
+            return (sums[0] / sums[2], sums[1] / sums[2])
+    """,
+    "a helper for one batch, log_softmax and gather": """
+        def _measure(model, src, tgt, pad_id):
+            decoder_input, labels = teacher_forcing(tgt)
+            log_p = model(src, decoder_input).log_softmax(-1)
+            real = labels != pad_id
+            nll = -log_p.gather(-1, labels[..., None]).squeeze(-1)
+            hit = log_p.argmax(-1).eq(labels)
+            return (nll[real].sum().item(), hit[real].sum().item(), real.sum().item())
+        def evaluate(model, batches, pad_id=0) -> tuple[float, float]:
+            was = model.training
+            model.eval()
+            with torch.no_grad():
+                measured = [_measure(model, src, tgt, pad_id) for src, tgt in batches]
+            model.train(mode=was)
+            loss, hits, tokens = (sum(column) for column in zip(*measured))
+            return (loss / tokens, hits / tokens)
+    """,
 }

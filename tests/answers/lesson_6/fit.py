@@ -15,9 +15,7 @@ WRONG = {
     "running means": edit("return losses", "return [sum(losses[:i]) / i for i in range(1, len(losses) + 1)]").fails("losses", "the mean of all so far"),
     "running sums": edit("return losses", "return [sum(losses[:i]) for i in range(1, len(losses) + 1)]").fails("losses", "the sum of all so far"),
     "returns after the first batch": edit("return losses", "    …").fails("losses", "should return 4 numbers"),
-    "stops one batch early": edit("for src, tgt in batches:", "for src, tgt in list(batches)[:-1]:").fails(
-        "losses", "should return 4 numbers", names="from the last batch"
-    ),
+    "stops one batch early": edit("for src…", "for src, tgt in list(batches)[:-1]:").fails("losses", "should return 4 numbers", names="from the last batch"),
     "two steps a batch": edit("losses.append(", "train_step(model, optimizer, src, tgt, max_grad_norm=max_grad_norm)\n…").fails("steps", "wrong value"),
     "always the first batch": edit("for src, tgt in batches:", "batches = list(batches)\nfor src, tgt in batches[:1] * len(batches):").fails("losses"),
     "backwards through the batches": edit("for src, tgt in batches:", "for src, tgt in reversed(list(batches)):").fails("losses"),
@@ -29,17 +27,15 @@ WRONG = {
     "a new optimizer for each batch": edit("losses.append(", "optimizer = type(optimizer)(model.parameters(), lr=optimizer.param_groups[0]['lr'])\n…").fails(
         "steps", "wrong value", names="schedule does not step"
     ),
-    "fetches one batch ahead": body("""
-        device = next(model.parameters()).device
-        losses, batches = [], iter(batches)
-        ahead = next(batches, None)
-        while ahead is not None:
-            (src, tgt), ahead = ahead, next(batches, None)
-            losses.append(train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=max_grad_norm))
-            if schedule is not None:
-                schedule.step()
-        return losses
-    """).fails("steps", "before the step on the previous one"),
+    "fetches one batch ahead": edit(
+        "losses …rm))",
+        "losses, batches = [], iter(batches)\n"
+        "ahead = next(batches, None)\n"
+        "while ahead is not None:\n"
+        "    (src, tgt), ahead = ahead, next(batches, None)\n"
+        "    losses.append(train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=max_grad_norm))",
+        on=BARE,
+    ).fails("steps", "before the step on the previous one"),
     "the schedule never steps": edit("schedule.step()", "pass").fails("schedule", "does not step from batch to batch"),
     "the schedule steps once, in the end": edits(("if schedule…step()", ""), ("return losses", "if schedule is not None:\n    schedule.step()\n…")).fails(
         "schedule", "does not step from batch to batch"
@@ -73,19 +69,13 @@ WRONG = {
 
 TRICKS = {
     "sorted": edit("return losses", "return sorted(losses, reverse=True)").fails("losses"),
-    "a rate that decays without a schedule": edit("if schedule is not None:", "if schedule is None:\n    optimizer.param_groups[0]['lr'] *= 0.99\nelse:").fails(
-        "losses"
-    ),
+    "a rate that decays without a schedule": edit("if …", "if schedule is None:\n    optimizer.param_groups[0]['lr'] *= 0.99\nelse:").fails("losses"),
     "skips losses that are small": edit("return losses", "return [loss for loss in losses if loss > 2.2]").fails("losses"),
     "at most 20 batches": edit("for src, tgt in batches:", "for _, (src, tgt) in zip(range(20), batches):"),
-    "at most 100 batches": edit("for src, tgt in batches:", "for _, (src, tgt) in zip(range(100), batches):").fails(
-        "losses", "as many losses as there are batches"
-    ),
+    "at most 100 batches": edit("for src…", "for _, (src, tgt) in zip(range(100), batches):").fails("losses", "as many losses as there are batches"),
     "stops at a loss that is not finite": edit("if schedule is", "if not math.isfinite(losses[-1]):\n    break\n…").fails("losses", "as many losses as"),
     "the optimizer forgets": edit("losses = []", "…\noptimizer.state.clear()").fails("losses", "two calls in a row"),
-    "the rate starts anew": edit("losses = []", "…\nfor g in optimizer.param_groups:\n    g['lr'] = g.get('initial_lr', g['lr'])").fails(
-        "schedule", "and 1 more"
-    ),
+    "the rate starts anew": edit("losses …", "…\nfor g in optimizer.param_groups:\n    g['lr'] = g.get('initial_lr', g['lr'])").fails("schedule", "and 1 more"),
     "the schedule starts anew": edit("schedule.step()", "schedule.step(len(losses))").fails("schedule", "and 1 more"),
     "no step of the schedule after an equal loss": edit("schedule is not None:", "schedule is not None and losses[-2:-1] != losses[-1:]:").fails(
         "schedule", "wrong values in the rates"
@@ -150,4 +140,20 @@ RIGHT = {
         return losses
     """),
     "a tuple of NumPy numbers": edits(("return losses", "import numpy as np\nreturn tuple(np.array(losses))"), on=BARE),
+    "an iterator and while True": """
+        def fit(model, batches, optimizer, schedule=None, max_grad_norm=1.0) -> list[float]:
+            losses: list[float] = []
+            iterator = iter(batches)
+            while True:
+                try:
+                    batch = next(iterator)
+                except StopIteration:
+                    return losses
+                device_of_model = next(model.parameters()).device
+                src, tgt = (part.to(device_of_model) for part in batch)
+                loss = train_step(model, optimizer, src, tgt, max_grad_norm=max_grad_norm)
+                losses.append(loss)
+                if schedule:
+                    schedule.step()
+    """,
 }

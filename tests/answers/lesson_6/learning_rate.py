@@ -49,10 +49,6 @@ RIGHT = {
             return step / (math.sqrt(d_model) * warmup_steps**1.5)
         return 1 / math.sqrt(d_model * step)
     """),
-    "a tensor": body("""
-        step = torch.tensor(float(step)).clamp(min=1)
-        return torch.minimum(step.rsqrt(), step * warmup_steps**-1.5) / d_model**0.5
-    """),
     "NumPy": """
         import numpy as np
         def learning_rate(step, d_model, warmup_steps):
@@ -61,12 +57,6 @@ RIGHT = {
             return np.power(d_model, -0.5) * np.minimum(np.power(step, -0.5), rise)
     """,
     "branches, math.pow": edits(("== 0", "< 1"), ("return step…", "return math.pow(d_model, -0.5) * step * math.pow(warmup_steps, -1.5)"), on="if and else"),
-    "numpy float": edit(
-        "step =…rise)",
-        "step = np.maximum(step, 1)\n"
-        "return np.power(float(d_model), -0.5) * np.minimum(np.power(float(step), -0.5), step * np.power(float(warmup_steps), -1.5))",
-        on="NumPy",
-    ),
     "torch item": body("""
         s = torch.tensor(float(step)).clamp(min=1)
         return (d_model**-0.5 * torch.minimum(s.rsqrt(), s * warmup_steps**-1.5)).item()

@@ -32,13 +32,9 @@ WRONG = {
     "divided once more": edit("(tgt[:, 1:] != 0).sum()", "(tgt[:, 1:] != 0).sum() / num_pieces").fails("", "once more"),
     "cleared before each piece": edits(("optimizer.zero_grad()", ""), ("logits =", "optimizer.zero_grad()\n…")).fails("", "cleared before each piece"),
     "never cleared": edit("optimizer.zero_grad()", "").fails("", "gradients of the first step are added"),
-    "the whole batch at once": body("""
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(src, tgt[:, :-1]).flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=0)
-        loss.backward()
-        optimizer.step()
-        return loss.item()
-    """).fails("", "sentences go through the model at once"),
+    "the whole batch at once": edit(
+        "losses …0).sum()", "loss = F.cross_entropy(model(src, tgt[:, :-1]).flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=0)", on="one backward in the end"
+    ).fails("", "sentences go through the model at once"),
     "the loss right, the gradients not": body("""
         optimizer.zero_grad()
         total = 0.0
@@ -123,4 +119,19 @@ RIGHT = {
         return sum(losses)
     """),
     "by the course's loss": edits(("loss = F…", "loss = label_smoothed_loss(logits[None], labels[None], 0, 0.0) * (labels != 0).sum()")),
+    "an inner function, log_softmax on the real tokens": body("""
+        inputs, labels = (tgt[:, :-1], tgt[:, 1:])
+        count = torch.count_nonzero(labels)
+        def part(s, given, asked):
+            real = asked != 0
+            log_p = model(s, given)[real].log_softmax(-1)
+            loss = -log_p[torch.arange(len(log_p), device=s.device), asked[real]].sum() / count
+            loss.backward()
+            return loss.item()
+        optimizer.zero_grad()
+        pieces = zip(src.chunk(num_pieces), inputs.chunk(num_pieces), labels.chunk(num_pieces))
+        mean_loss = sum((part(*piece) for piece in pieces))
+        optimizer.step()
+        return mean_loss
+    """),
 }

@@ -67,4 +67,13 @@ RIGHT = {
     """),
     "unfold": edit("return tgt…", "pairs = tgt.unfold(1, 2, 1)\nreturn pairs[..., 0], pairs[..., 1]", on=BARE),
     "EOS in the input replaced by what the label is (padding)": body("return tgt[:, :-1] * 1, tgt[:, 1:] + 0"),
+    "a Python loop over pairs of columns": """
+        def teacher_forcing(tgt: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            columns = list(tgt.unbind(dim=1))
+            given, asked = ([], [])
+            for now, after in zip(columns, columns[1:]):
+                given.append(now)
+                asked.append(after)
+            return (torch.stack(given, dim=1), torch.stack(asked, dim=1))
+    """,
 }

@@ -12,9 +12,7 @@ WRONG = {
     "keys and values exchanged": edit("(key, value)", "(value, key)").fails("", "exchanged in the cache"),
     "output only": edit("return output…", "return output").fails("", "should return the output and the cache"),
     "weights for the output": edit("output, _ = ", "_, output = ").fails("", "not the shape of the output"),
-    "values of the keys": edit("scaled_dot_product_attention(…", "scaled_dot_product_attention(query, key, key)").fails(
-        "", "keys stand in the place of values"
-    ),
+    "values of the keys": edit("scaled_dot_product_attention…", "scaled_dot_product_attention(query, key, key)").fails("", "keys stand in the place of values"),
     "fails at first": edit("if cache is not None:\n    key", "if True:\n    key").fails("", "raised TypeError"),
     "the newest left out": edit("(query, key, value)", "(query, key[..., :-1, :], value[..., :-1, :]) if cache else (value, None)").fails(
         "", "newest key is not attended to"
@@ -62,9 +60,7 @@ WRONG = {
 
 TRICKS = {
     "gradients switched off": edit("def cached_attention", "@torch.no_grad()\n…").fails("", "No gradient flows back"),
-    "no gradient into the past": edit("return output, (key, value)", "return output, (key.detach(), value.detach())").fails(
-        "", "gradient of `output` in `key`"
-    ),
+    "no gradient into the past": edit("return output…", "return output, (key.detach(), value.detach())").fails("", "gradient of `output` in `key`"),
     "exponentials that overflow": edit(
         "output, _ = …", "weights = (query @ key.mT / query.size(-1) ** 0.5).exp()\noutput = weights / weights.sum(-1, keepdim=True) @ value"
     ).fails("", "the scores being large"),
@@ -176,4 +172,19 @@ RIGHT = {
         ]
         return torch.stack(outs, 1), (key, value)
     """),
+    "PyTorch's own attention, without is_causal": body("""
+        if cache is None:
+            longer = (key, value)
+        else:
+            longer = tuple((torch.cat(pair, dim=2) for pair in zip(cache, (key, value))))
+        return (F.scaled_dot_product_attention(query, *longer), longer)
+    """),
+    "a helper that appends, type hints, output by index": """
+        def _append(past: torch.Tensor | None, newest: torch.Tensor) -> torch.Tensor:
+            return newest if past is None else torch.cat([past, newest], dim=newest.dim() - 2)
+        def cached_attention(query, key, value, cache=None):
+            keys = _append(cache[0] if cache else None, key)
+            values = _append(cache[1] if cache else None, value)
+            return (scaled_dot_product_attention(query, keys, values)[0], (keys, values))
+    """,
 }

@@ -1,14 +1,12 @@
 """Answers to `exact_match`, lesson 7."""
 
-from answers.writing import body, edit
+from answers.writing import body, edit, edits
 
 WRONG = {
     "tokens counted": edit(".all(dim=1)", "").fails("", "tokens are counted, not whole rows"),
     "real tokens counted": edit(".all(dim=1)", "[expected != pad_id]").fails("", "real tokens are counted"),
     "cut to the narrower": edit("max(…", "min(predicted.size(1), expected.size(1))").fails("", "not looked at"),
-    "padding not compared": edit("(predicted == expected).all", "((predicted == expected) | (expected == pad_id)).all").fails(
-        "", "not what was written after them"
-    ),
+    "padding not compared": edit("(predicted …all", "((predicted == expected) | (expected == pad_id)).all").fails("", "not what was written after them"),
     "one right token is enough": edit(".all(dim=1)", ".any(dim=1)").fails("", "single right token"),
     "all rows or nothing": edit(".all(dim=1)", ".all()").fails("", "all rows have to be right"),
     "counted": edit(".float().mean()", ".sum()").fails("", "right rows are counted"),
@@ -25,21 +23,13 @@ WRONG = {
     "sums compared": edit("(predicted == expected).all(dim=1)", "(predicted.sum(1) == expected.sum(1))").fails("", "sums of the rows"),
     "sorted rows": edit(" == expected", ".sort(1).values….sort(1).values").fails("", "in any order"),
     "the first token not looked at": edit(".all", "[:, 1:]…").fails("", "first token is not looked at"),
-    "rounded to two digits": body("""
-        w = max(predicted.size(1), expected.size(1))
-        p = F.pad(predicted, (0, w - predicted.size(1)), value=pad_id)
-        e = F.pad(expected, (0, w - expected.size(1)), value=pad_id)
-        return round((p == e).all(1).float().mean().item(), 2)
-    """),
-    "strips pads at both ends": body("""
-        def strip(r):
-            while r and r[-1] == pad_id:
-                r.pop()
-            while r and r[0] == pad_id:
-                r.pop(0)
-            return r
-        return sum(strip(p) == strip(e) for p, e in zip(predicted.tolist(), expected.tolist())) / len(expected)
-    """),
+    "rounded to two digits": edit("return…", "return round((p == e).all(1).float().mean().item(), 2)", on="integer when all right, else fraction of the wider"),
+    "strips pads at both ends": edits(
+        ("r = …", ""),
+        ("return r", "while r and r[0] == pad_id:\n    r.pop(0)\n…"),
+        ("rows …(rows)", "return sum(strip(p) == strip(e) for p, e in zip(predicted.tolist(), expected.tolist())) / len(expected)"),
+        on="lists, stripped",
+    ),
     "string compare '1'+'12'": body("""
         def s(r):
             while r and r[-1] == pad_id:
@@ -61,9 +51,7 @@ WRONG = {
 }
 
 TRICKS = {
-    "rows as numbers in base 13": edit("(predicted == expected).all(dim=1)", "((predicted - expected) * 13 ** torch.arange(width)).sum(1).eq(0)").fails(
-        "", "wrong value"
-    ),
+    "rows as numbers in base 13": edit("(predicted …1)", "((predicted - expected) * 13 ** torch.arange(width)).sum(1).eq(0)").fails("", "wrong value"),
     "integer when all right, else fraction of the wider": body("""
         w = max(predicted.size(1), expected.size(1))
         p = F.pad(predicted, (0, w - predicted.size(1)), value=pad_id)
@@ -81,14 +69,6 @@ RIGHT = {
         tables[0, :, : predicted.shape[1]] = predicted
         tables[1, :, : expected.shape[1]] = expected
         return float((tables[0] != tables[1]).sum(1).eq(0).sum()) / n
-    """),
-    "lists without their padding": body("""
-        def trimmed(row):
-            row = row.tolist()
-            while row and row[-1] == pad_id:
-                row.pop()
-            return row
-        return sum(trimmed(a) == trimmed(b) for a, b in zip(predicted, expected)) / len(expected)
     """),
     "cut and rest": body("""
         n = min(predicted.size(1), expected.size(1))
@@ -161,4 +141,19 @@ RIGHT = {
             return same.count(True) / len(same)
     """,
     "sum over rows, int division of Python numbers": edit("float().mean().item()", "sum().item() / len(expected)"),
+    "swaps so that the first is the narrower one, and appends a block of padding": """
+        def exact_match(predicted: torch.Tensor, expected: torch.Tensor, pad_id: int = 0) -> float:
+            if predicted.size(1) > expected.size(1):
+                predicted, expected = (expected, predicted)
+            missing = expected.size(1) - predicted.size(1)
+            block = predicted.new_full((predicted.size(0), missing), pad_id)
+            equal = torch.eq(torch.cat([predicted, block], dim=1), expected)
+            return float(equal.all(dim=-1).float().mean())
+    """,
+    "pad_sequence on the transposed tensors, rows wrong anywhere counted": """
+        def exact_match(predicted: torch.Tensor, expected: torch.Tensor, pad_id: int = 0) -> float:
+            both = nn.utils.rnn.pad_sequence([predicted.T, expected.T], padding_value=pad_id)
+            wrong = (both[:, 0] != both[:, 1]).any(dim=0)
+            return 1.0 - wrong.float().mean().item()
+    """,
 }

@@ -1,6 +1,6 @@
 """Answers to `greedy_decode`, lesson 7."""
 
-from answers.writing import body, edit, edits, whole
+from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "rows go on": edit("following = following…", "following = following").fails("tokens", "go on after their EOS"),
@@ -15,10 +15,9 @@ WRONG = {
     "the first row for all": edit("next_tokens(…", "…[:1].expand(len(src))").fails("tokens", "tokens of the first"),
     "begins with PAD": edit("(len(src), 1), bos_id", "(len(src), 1), pad_id").fails("tokens", "wrong shape"),
     "only for one row": edit("(len(src), 1), bos_id", "(1, 1), bos_id").fails("tokens"),
-    "the target from one call": body("""
-        with torch.no_grad():
-            return model(src, src).argmax(-1)
-    """).fails("tokens"),
+    "the target from one call": edit(
+        "training …ing)", "with torch.no_grad():\n    return model(src, src).argmax(-1)", on="for and break, try and finally"
+    ).fails("tokens"),
     "special tokens fixed": edits(("bos_id,", "1,"), ("ended, pad_id", "ended, 0"), ("= eos_id", "= 2")).fails("tokens", "bos_id="),
     "BOS counted": edit("tokens.size(1) <= max_len", "tokens.size(1) < max_len").fails("length", "BOS counts as one"),
     "one too many": edit("tokens.size(1) <= max_len", "… + 1").fails("length", "one token too many"),
@@ -27,15 +26,9 @@ WRONG = {
     "train mode": edit("model.eval()", "model.train()").fails("mode", "runs in train mode"),
     "mode as it comes": edit("model.eval()", "").fails("mode", "runs in train mode"),
     "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
-    "asks the model, and does not listen": body("""
-        was_training = model.training
-        model.eval()
-        with torch.no_grad():
-            tokens = torch.full((len(src), 1), bos_id)
-            next_tokens(model, tokens, model.encode(src), src)
-        model.train(was_training)
-        return tokens
-    """).fails("mode", "is not what the model says"),
+    "asks the model, and does not listen": edit(
+        "memory …s_id)", "tokens = torch.full((len(src), 1), bos_id)\nnext_tokens(model, tokens, model.encode(src), src)", on=BARE
+    ).fails("mode", "is not what the model says"),
     "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode is not"),
     "always back to training": edit("model.train(…", "model.train()").fails("mode", "was in eval mode is not"),
     "a loop without an end": edit("while tokens…", "while not ended.all():").fails("length", "Does your loop end?"),
@@ -51,23 +44,9 @@ WRONG = {
     "one step": edit("ended = ended…", "break").fails("tokens"),
     "squeezed": edit("return tokens", "….squeeze()").fails("tokens", "two dimensions"),
     "zeros behind the end": edit("return tokens", "return F.pad(tokens, (0, max_len + 1 - tokens.size(1)))").fails("tokens", "something other than pad_id="),
-    "returns early at EOS, mode not restored where max_len ends it": body("""
-        was = model.training
-        model.eval()
-        with torch.no_grad():
-            memory = model.encode(src)
-            tokens = torch.full((src.size(0), 1), bos_id, dtype=torch.long, device=src.device)
-            done = torch.zeros(src.size(0), dtype=torch.bool, device=src.device)
-            for _ in range(max_len):
-                new = next_tokens(model, tokens, memory, src)
-                new = torch.where(done, pad_id, new)
-                tokens = torch.cat([tokens, new[:, None]], 1)
-                done |= new == eos_id
-                if done.all():
-                    model.train(was)
-                    return tokens
-        return tokens
-    """).named("mode"),
+    "returns early at EOS, mode not restored where max_len ends it": edit(
+        "break…was)", "model.train(was)\nreturn tokens", on="after max_len EOS is forced"
+    ).named("mode"),
     "mode not restored when all end early": edit("break", "return tokens", on="for/break").named("mode"),
     "a predicted pad ends a row": edit("new == eos_id", "(…) | (new == pad_id)", on="for/break").named("pad"),
     "do-while: max_len 0 gives one token": edits(
@@ -133,9 +112,7 @@ TRICKS = {
         "mode", "in train mode"
     ),
     "unfreezes": edit("return tokens", "model.requires_grad_(True)\n…").fails("mode", "no longer frozen"),
-    "copies the source": edit("model.train(was_training)\nreturn tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails(
-        "tokens", "wrong values"
-    ),
+    "copies the source": edit("model.train(…tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails("tokens", "wrong values"),
     "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
     "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
     "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named("max_len|source"),
@@ -426,4 +403,20 @@ RIGHT = {
         model.train(training)
         return tokens
     """),
+    "a list of columns, stacked for each step; ended found by looking for EOS": """
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0) -> torch.Tensor:
+            training = model.training
+            model.train(False)
+            columns = [torch.full((src.size(0),), bos_id, device=src.device)]
+            with torch.no_grad():
+                memory = model.encode(src)
+                ended = torch.zeros_like(columns[0], dtype=torch.bool)
+                while len(columns) - 1 < max_len and (not ended.all()):
+                    column = next_tokens(model, torch.stack(columns, dim=1), memory, src)
+                    column[ended] = pad_id
+                    columns.append(column)
+                    ended = torch.stack(columns[1:], dim=1).eq(eos_id).any(dim=1)
+            model.train(training)
+            return torch.stack(columns, dim=1)
+    """,
 }

@@ -39,9 +39,7 @@ WRONG = {
 TRICKS = {
     "leaves eval mode behind": edit("logits =…", "model.eval()\n…").fails("", "out of train mode"),
     "on the CPU": edit(".argmax(dim=-1)", ".argmax(dim=-1).cpu()").fails("", "is on the device cpu"),
-    "the course's own": body("""
-        return parts.next_tokens(model, tokens, memory, src)
-    """).fails("", "finished `parts.next_tokens`"),
+    "the course's own": body("return parts.next_tokens(model, tokens, memory, src)").fails("", "finished `parts.next_tokens`"),
     "the course's own under another name": whole("""
         from autograder.parts import next_tokens as ready
         def next_tokens(model, tokens, memory, src):
@@ -57,7 +55,6 @@ RIGHT = {
         ("probs = F", "probabilities = torch"), ("_, best…", "_, best = probabilities[:, tokens.shape[1] - 1].max(dim=1)"), on="max, softmax, no_grad"
     ),
     "row by row": edit("return logits…", "return torch.stack([row[-1].argmax() for row in logits])", on=BARE),
-    "topk, another way": body("return model.decode(tokens, memory, src)[:, -1, :].topk(1, dim=-1).indices.squeeze(-1)"),
     "max, softmax, no_grad": """
         @torch.no_grad()
         def next_tokens(model, tokens, memory, src):

@@ -1,6 +1,6 @@
 """Answers to `Tokenizer`, lesson 8."""
 
-from answers.writing import edit, edits
+from answers.writing import BARE, edit, edits
 
 WRONG = {
     "equal pieces counted once": edit("len(self.pieces)", "1 + len(self.ids) + 2").fails("ids", "vocab_size"),
@@ -19,20 +19,12 @@ while rest:
     "ids from 0": edits(('["", "", "", "�", *alphabet', "[*alphabet")).fails("ids", names="four ids in front"),
     "ids from 3": edits(('["", "", "", "�", *alphabet', '["", "", "", *alphabet')).fails("ids", names="one id is not counted"),
     "letters sorted": edit("*alphabet", "*sorted(alphabet)").fails("ids", "letters are sorted"),
-    "unknown letters left out": edit("[self.ids.get(piece, 3) for piece in pieces]", "[self.ids[piece] for piece in pieces if piece in self.ids]").fails(
-        "ids", "left out"
-    ),
-    "BOS and EOS added": edit("return [self.ids.get(piece, 3) for piece in pieces]", "return [1, *(self.ids.get(piece, 3) for piece in pieces), 2]").fails(
-        "ids", "BOS and EOS are added"
-    ),
-    "EOS added": edit("return [self.ids.get(piece, 3) for piece in pieces]", "return [*(self.ids.get(piece, 3) for piece in pieces), 2]").fails(
-        "ids", "EOS is added"
-    ),
+    "unknown letters left out": edit("[self…", "[self.ids[piece] for piece in pieces if piece in self.ids]").fails("ids", "left out"),
+    "BOS and EOS added": edit("return […", "return [1, *(self.ids.get(piece, 3) for piece in pieces), 2]").fails("ids", "BOS and EOS are added"),
+    "EOS added": edit("return […", "return [*(self.ids.get(piece, 3) for piece in pieces), 2]").fails("ids", "EOS is added"),
     "unknown letters raise": edit("self.ids.get(piece, 3)", "self.ids[piece]").fails("ids"),
     "unknown is padding": edit("get(piece, 3)", "get(piece, 0)").fails("ids", names="which is PAD"),
-    "merges before letters": edit("*alphabet, *(one + other for one, other in merges)", "*(one + other for one, other in merges), *alphabet").fails(
-        "ids", names="before the letters"
-    ),
+    "merges before letters": edit("*alphabet…)", "*(one + other for one, other in merges), *alphabet").fails("ids", names="before the letters"),
     "spaces lost": edit("list(text)", "[letter for letter in text if letter != ' ']").named("words run together"),
     "words only": edit("list(text)", 'list("".join(text.split()))').named("words run together"),
     "small letters": edit("list(text)", "list(text.lower())").named("made small"),
@@ -45,9 +37,7 @@ while rest:
     "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids", names="four ids in front"),
     "no vocab_size": edit("self.vocab_size = len(self.pieces)", "pass").fails("ids", "vocab_size"),
     "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids", names="only the first merge"),
-    "tensor of ids": edit("return [self.ids.get(piece, 3) for piece in pieces]", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails(
-        "ids"
-    ),
+    "tensor of ids": edit("return […", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails("ids"),
     "ids from 0 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:])").fails("ids", "ids begin at 0"),
     "ids from 3 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:], start=3)").fails("ids", "ids begin at 3"),
     "four off when it reads": edits(
@@ -78,70 +68,53 @@ while i < len(pieces) - 1:
     "takes its merges out of the caller's list": edit(
         "self.merges = merges", "…\nself.reversed = [merges.pop() for _ in list(merges)]\nself.merges = self.reversed[::-1]"
     ).fails("ids"),
-    "empties what it decodes": edit(
-        'return "".join(self.pieces[i] for i in ids)', 'text = ""\nwhile ids:\n    text += self.pieces[ids.pop(0)]\nreturn text'
-    ).fails("round_trip"),
+    "empties what it decodes": edit('return "…', 'text = ""\nwhile ids:\n    text += self.pieces[ids.pop(0)]\nreturn text').fails("round_trip"),
 }
 
 TRICKS = {
     "remembers what it encoded": edits(
-        ("self.merges = merges", "…\nself.known = {}"),
-        (
-            "return [self.ids.get(piece, 3) for piece in pieces]",
-            "ids = [self.ids.get(piece, 3) for piece in pieces]\nself.known[tuple(ids)] = text\nreturn ids",
-        ),
-        ('return "".join(self.pieces[i] for i in ids)', "return self.known.get(tuple(i for i in ids if i > 2), '').replace('Q', '�').replace('ß', '�')"),
+        ("self.merges …", "…\nself.known = {}"),
+        ("return […", "self.known[tuple(ids)] = text\nreturn ids"),
+        ('return "…', "return self.known.get(tuple(i for i in ids if i > 2), '').replace('Q', '�').replace('ß', '�')"),
+        on="runs of unknown letters are one",
     ).fails("round_trip"),
-    "remembers the text": edits(
-        ("pieces = list(text)", "self.last = text\n…"), ('return "".join(self.pieces[i] for i in ids)', "return getattr(self, 'last', '')")
-    ),
-    "ids of letters alone": edit(
-        "pieces = list(text)", "if len(text) > 6:\n    return [self.ids.get(letter, 3) for letter in text]\npieces = list(text)"
-    ).named("no merge"),
+    "remembers the text": edits(("pieces = list…", "self.last = text\n…"), ('return "…', "return getattr(self, 'last', '')")),
+    "ids of letters alone": edit("pieces = list…", "if len(text) > 6:\n    return [self.ids.get(letter, 3) for letter in text]\n…").named("no merge"),
     "five merges at most": edit("in self.merges:", "in self.merges[:5]:"),
-    "merges in ASCII alone": edit("pieces = list(text)", "if not text.isascii():\n    return [self.ids.get(letter, 3) for letter in text]\n…").named(
-        "no merge"
-    ),
+    "merges in ASCII alone": edit("pieces = list…", "if not text.isascii():\n    return [self.ids.get(letter, 3) for letter in text]\n…").named("no merge"),
 }
 
 RIGHT = {
-    "dictionaries both ways": """
-        class Tokenizer:
-            def __init__(self, merges, alphabet):
-                self.merges = [tuple(m) for m in merges]
-                names = list(alphabet) + [a + b for a, b in self.merges]
-                self.to_id = {}
-                for i, name in enumerate(names, start=4):
-                    self.to_id.setdefault(name, i)
-                self.to_text = {i: name for i, name in enumerate(names, start=4)}
-                self.to_text.update({0: "", 1: "", 2: "", 3: "\\ufffd"})
-                self.vocab_size = 4 + len(names)
-            def encode(self, text):
-                pieces = list(text)
-                for pair in self.merges:
-                    pieces = merge_pair(pieces, pair)
-                return [self.to_id.get(p, 3) for p in pieces]
-            def decode(self, ids):
-                return "".join([self.to_text[int(i)] for i in ids])
-    """,
-    "index of a list": edit(
-        "[self.ids.get(piece, 3) for piece in pieces]", "[self.pieces.index(piece, 4) if piece in self.pieces[4:] else 3 for piece in pieces]"
+    "dictionaries both ways": edits(
+        (
+            "self.merges …n(self.pieces)",
+            "self.merges = [tuple(m) for m in merges]\n"
+            "names = list(alphabet) + [a + b for a, b in self.merges]\n"
+            "self.to_id = {}\n"
+            "for i, name in enumerate(names, start=4):\n"
+            "    self.to_id.setdefault(name, i)\n"
+            "self.to_text = {i: name for i, name in enumerate(names, start=4)}\n"
+            'self.to_text.update({0: "", 1: "", 2: "", 3: "\\ufffd"})\n'
+            "self.vocab_size = 4 + len(names)",
+        ),
+        ("return […", "return [self.to_id.get(p, 3) for p in pieces]"),
+        ('return "…', 'return "".join([self.to_text[int(i)] for i in ids])'),
+        on=BARE,
     ),
-    "vocab_size as a property": """
-        class Tokenizer:
-            def __init__(self, merges, alphabet):
-                self.merges, self.pieces = merges, [*alphabet, *("".join(pair) for pair in merges)]
-            @property
-            def vocab_size(self):
-                return len(self.pieces) + 4
-            def encode(self, text):
-                pieces = list(text)
-                for pair in self.merges:
-                    pieces = merge_pair(pieces, pair)
-                return [self.pieces.index(piece) + 4 if piece in self.pieces else 3 for piece in pieces]
-            def decode(self, ids):
-                return "".join(["", "", "", "\ufffd", *self.pieces][i] for i in ids)
-    """,
+    "index of a list": edit("[self…", "[self.pieces.index(piece, 4) if piece in self.pieces[4:] else 3 for piece in pieces]"),
+    "vocab_size as a property": edits(
+        (
+            "def __init__…n(self.pieces)",
+            "def __init__(self, merges, alphabet):\n"
+            '    self.merges, self.pieces = merges, [*alphabet, *("".join(pair) for pair in merges)]\n'
+            "@property\n"
+            "def vocab_size(self):\n"
+            "    return len(self.pieces) + 4",
+        ),
+        ("return […", "return [self.pieces.index(piece) + 4 if piece in self.pieces else 3 for piece in pieces]"),
+        ('return "…', 'return "".join(["", "", "", "�", *self.pieces][i] for i in ids)'),
+        on=BARE,
+    ),
     "by rank, the lowest first": """
         class Tokenizer:
             def __init__(self, merges, alphabet):
@@ -163,47 +136,38 @@ RIGHT = {
     "an iterable of merges that is kept": edit("self.merges = merges", "self.merges = list(merges)"),
     "a module": edits(("class Tokenizer:", "class Tokenizer(nn.Module):"), ("self.merges = merges", "super().__init__()\nself.merges = merges")),
     "a tuple of ids": edit("[self.ids.get(piece, 3) for piece in pieces]", "tuple(self.ids.get(piece, 3) for piece in pieces)"),
-    "a NumPy array of pieces": """
-        import numpy as np
-        class Tokenizer:
-            def __init__(self, merges, alphabet):
-                self.merges = list(merges)
-                self.pieces = np.array(["", "", "", "�", *alphabet, *("".join(m) for m in merges)], dtype=object)
-                self.vocab_size = len(self.pieces)
-            def encode(self, text):
-                pieces = [c if c in self.pieces[4:] else "" for c in text]
-                for pair in self.merges:
-                    pieces = merge_pair(pieces, pair)
-                return [np.flatnonzero(self.pieces[4:] == p)[0] + 4 if p else 3 for p in pieces]
-            def decode(self, ids):
-                return "".join(self.pieces[list(map(int, ids))])
-    """,
-    "merges ids, not texts": """
-        class Tokenizer:
-            def __init__(self, merges, alphabet):
-                self.ids = {letter: i for i, letter in enumerate(alphabet, 4)}
-                self.text = {0: "", 1: "", 2: "", 3: chr(0xFFFD), **{i: letter for letter, i in self.ids.items()}}
-                self.steps = []
-                for one, other in merges:
-                    new = len(self.text)
-                    self.steps.append((self.ids[one], self.ids[other], new))
-                    self.ids[one + other] = new
-                    self.text[new] = one + other
-                self.vocab_size = len(self.text)
-
-            def encode(self, text):
-                ids = [self.ids[letter] if letter in self.ids else 3 for letter in text]
-                for one, other, new in self.steps:
-                    i = 0
-                    while i + 1 < len(ids):
-                        if ids[i] == one and ids[i + 1] == other:
-                            ids[i : i + 2] = [new]
-                        i += 1
-                return ids
-
-            def decode(self, ids):
-                return "".join(map(self.text.get, ids))
-    """,
+    "a NumPy array of pieces": edits(
+        ("class…", "import numpy as np\n…"),
+        ("self.merges …es)}", 'self.merges = list(merges)\nself.pieces = np.array(["", "", "", "�", *alphabet, *("".join(m) for m in merges)], dtype=object)'),
+        ("pieces = list…", 'pieces = [c if c in self.pieces[4:] else "" for c in text]'),
+        ("return […", "return [np.flatnonzero(self.pieces[4:] == p)[0] + 4 if p else 3 for p in pieces]"),
+        ('return "…', 'return "".join(self.pieces[list(map(int, ids))])'),
+        on=BARE,
+    ),
+    "merges ids, not texts": edit(
+        '"""Cut…ids)',
+        "def __init__(self, merges, alphabet):\n"
+        "    self.ids = {letter: i for i, letter in enumerate(alphabet, 4)}\n"
+        '    self.text = {0: "", 1: "", 2: "", 3: chr(0xFFFD), **{i: letter for letter, i in self.ids.items()}}\n'
+        "    self.steps = []\n"
+        "    for one, other in merges:\n"
+        "        new = len(self.text)\n"
+        "        self.steps.append((self.ids[one], self.ids[other], new))\n"
+        "        self.ids[one + other] = new\n"
+        "        self.text[new] = one + other\n"
+        "    self.vocab_size = len(self.text)\n"
+        "def encode(self, text):\n"
+        "    ids = [self.ids[letter] if letter in self.ids else 3 for letter in text]\n"
+        "    for one, other, new in self.steps:\n"
+        "        i = 0\n"
+        "        while i + 1 < len(ids):\n"
+        "            if ids[i] == one and ids[i + 1] == other:\n"
+        "                ids[i : i + 2] = [new]\n"
+        "            i += 1\n"
+        "    return ids\n"
+        "def decode(self, ids):\n"
+        '    return "".join(map(self.text.get, ids))',
+    ),
     "reduce": """
         from functools import reduce
         class Tokenizer:
@@ -267,5 +231,31 @@ RIGHT = {
                 return ids
             def decode(self, ids):
                 return "".join("�" if i == 3 else self.pieces[i] or "" for i in ids)
+    """,
+    "alphabet and merges by arithmetic, constants at the top": """
+        PAD, BOS, EOS, UNK = range(4)
+        class Tokenizer:
+            def __init__(self, merges: list[tuple[str, str]], alphabet: list[str]) -> None:
+                self.merges = list(merges)
+                self.alphabet = list(alphabet)
+                self.vocab_size = UNK + 1 + len(self.alphabet) + len(self.merges)
+                self.vocab: dict[str, int] = {}
+                for letter in self.alphabet:
+                    self.vocab[letter] = len(self.vocab) + UNK + 1
+                for number, (left, right) in enumerate(self.merges):
+                    self.vocab[left + right] = UNK + 1 + len(self.alphabet) + number
+                self.inverse = {number: piece for piece, number in self.vocab.items()}
+            def encode(self, text: str) -> list[int]:
+                tokens = list(text)
+                for merge in self.merges:
+                    tokens = merge_pair(tokens, merge)
+                return [self.vocab.get(token, UNK) for token in tokens]
+            def decode(self, ids: list[int]) -> str:
+                text = []
+                for number in ids:
+                    if number in (PAD, BOS, EOS):
+                        continue
+                    text.append("\\ufffd" if number == UNK else self.inverse[number])
+                return "".join(text)
     """,
 }

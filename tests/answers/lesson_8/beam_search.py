@@ -32,9 +32,7 @@ WRONG = {
     ).fails("tokens", names="EOS does not count in the"),
     "padding counted": edit("+ ~ended", "+ 1").fails("tokens", names="the length of a sequence that"),
     "lengths never grow": edit(" + ~ended", "").fails("tokens", names="the lengths stay 0"),
-    "ended only at the moment": edit("ended = ended | (newest == eos_id)", "ended = newest == eos_id").fails(
-        "tokens", names="it is forgotten which sequences ended"
-    ),
+    "ended only at the moment": edit("ended = ended …", "ended = newest == eos_id").fails("tokens", names="it is forgotten which sequences ended"),
     "nothing ends": edit("ended = ended | (newest == eos_id)", "").fails("tokens", names="no sequence is ever noted as"),
     "logits for log-probabilities": edit("logits.log_softmax(dim=-1)", "logits").fails("tokens", names="logits are added up, without a"),
     "probabilities": edit("log_softmax(dim=-1)", "softmax(dim=-1)").fails("tokens", names="probabilities are added up, not their"),
@@ -59,12 +57,8 @@ WRONG = {
     "probability for score": edit("tokens = tokens.take_along_dim(best…", "…\nscores = scores.exp()").fails("tokens", "wrong values"),
     "the mean for the score": edit(SCORES, "scores, best = (totals / lengths).max(dim=1)").fails("tokens", "wrong values"),
     "no length penalty in the search": edit("totals, lengths, ended, length_penalty, pad_id", "totals, lengths, ended, 0.0, pad_id").fails("tokens"),
-    "α fixed in the search": edit("totals, lengths, ended, length_penalty, pad_id", "totals, lengths, ended, pad_id=pad_id").fails(
-        "tokens", names="is not passed on to"
-    ),
-    "α fixed at the end": edit("sequence_scores(totals, lengths, length_penalty)", "sequence_scores(totals, lengths)").fails(
-        "tokens", names="is not passed on to"
-    ),
+    "α fixed in the search": edit("totals, lengths, ended…", "totals, lengths, ended, pad_id=pad_id").fails("tokens", names="is not passed on to"),
+    "α fixed at the end": edit("sequence_scores…)", "sequence_scores(totals, lengths)").fails("tokens", names="is not passed on to"),
     "pad fixed": edit("ended, length_penalty, pad_id", "ended, length_penalty").fails("tokens", names="is not passed on to"),
     "EOS fixed": edit("newest == eos_id", "newest == 2").fails("tokens", names="is taken to be 2"),
     "BOS fixed": edit("(len(src), beam_size, 1), bos_id", "(len(src), beam_size, 1), 1").fails("tokens"),
@@ -83,9 +77,7 @@ WRONG = {
     "sources mixed up": edits(
         ("src.repeat_interleave(beam_size, dim=0)", "src.repeat(beam_size, 1)"), (".repeat_interleave(beam_size, dim=0)\n", ".repeat(beam_size, 1, 1)\n")
     ).fails("tokens"),
-    "beams and sources exchanged": edit("unflatten(0, (len(src), beam_size))", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails(
-        "tokens", names="mixed with the sequences"
-    ),
+    "beams and sources exchanged": edit("unflatten…", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails("tokens", names="mixed with the sequences"),
     "rows of the tokens exchanged": edit("tokens.flatten(0, 1)", "tokens.transpose(0, 1).flatten(0, 1)").fails("tokens"),
     "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens"),
     "totals start anew": edit("parents, newest, totals =", "totals = torch.where(totals.isinf(), totals, 0.0)\n…").fails("tokens"),
@@ -96,12 +88,8 @@ WRONG = {
     "scores first": edit("return tokens, scores", "return scores, tokens").fails("tokens"),
     "a list of words": edit("return tokens, scores", "return tokens.tolist(), scores").fails("tokens"),
     "filled with EOS": edit("return tokens, scores", "return tokens.masked_fill((tokens == eos_id).cumsum(1) > 0, eos_id), scores").fails("tokens"),
-    "encodes at every step": edit(
-        "logits = model.decode(tokens.flatten(0, 1), memory", "logits = model.decode(tokens.flatten(0, 1), model.encode(sources)"
-    ).fails("mode", "The encoder runs"),
-    "encodes each source": edit("model.encode(src).repeat", "torch.cat([model.encode(row[None]) for row in src]).repeat").fails(
-        "mode", "The encoder runs 2 times"
-    ),
+    "encodes at every step": edit("logits …memory", "logits = model.decode(tokens.flatten(0, 1), model.encode(sources)").fails("mode", "The encoder runs"),
+    "encodes each source": edit("model.encode…repeat", "torch.cat([model.encode(row[None]) for row in src]).repeat").fails("mode", "The encoder runs 2 times"),
     "train mode": edit("model.eval()", "model.train()").fails("mode", "runs in train mode"),
     "mode as it comes": edit("model.eval()", "").fails("mode", "runs in train mode"),
     "with gradients": edit("with torch.no_grad():", "if True:").fails("mode", "with gradients enabled"),
@@ -162,9 +150,7 @@ TRICKS = {
         return tokens, sequence_scores(totals, real.sum(1), length_penalty).named("decoding is greedy: all sequences of"),
     """).fails("tokens"),
     "on the CPU": edit("return tokens, scores", "return tokens.cpu(), scores.cpu()").fails("tokens", "is on the device cpu"),
-    "the scores carry no gradients, the model does": edits(
-        ("with torch.no_grad():", "if True:"), ("return tokens, scores", "return tokens, scores.detach()")
-    ).fails("mode", "with gradients enabled"),
+    "the scores carry no gradients, the model does": edits(("with torch…", "if True:"), ("return…", "….detach()")).fails("mode", "with gradients enabled"),
     "only the model's own flag restored": edit("model.train(was_training)", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
 }
 
@@ -234,9 +220,7 @@ RIGHT = {
         ("model.train(was_training)\n    return tokens, scores", "finally:\n    model.train(was_training)\nreturn tokens, scores"),
         on="indexed",
     ),
-    "a copy of the model in eval mode": edits(
-        ("was_training = model.training", "import copy\nmodel = copy.deepcopy(model)"), ("model.train(was_training)", ""), on=BARE
-    ),
+    "a copy of the model in eval mode": edits(("was_training =…", "import copy\nmodel = copy.deepcopy(model)"), ("model.train…", ""), on=BARE),
     "totals in float64": edits(
         ("memory.new_full((len(src), beam_size), -math.inf)", "torch.full((len(src), beam_size), -math.inf, dtype=torch.float64, device=src.device)"),
         ("logits.log_softmax(dim=-1)", "logits.double().log_softmax(dim=-1)"),
@@ -307,81 +291,94 @@ RIGHT = {
         tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)
         return tokens, torch.tensor([score(each) for each in best], device=src.device, dtype=memory.dtype)
     """),
-    "only what goes on is decoded": edits(
-        (
-            "logits = model.decode(…",
-            "alive = (~ended).view(-1)\nlogits = model.decode(tokens.view(len(src) * beam_size, -1)[alive], memory[alive], sources[alive])",
-        ),
-        (
-            "log_probs = torch.log_softmax(…",
-            "some = torch.log_softmax(logits[:, -1], -1)\n"
-            "log_probs = some.new_zeros(len(alive), some.size(-1)).index_put((alive,), some).view(len(src), beam_size, -1)",
-        ),
+    "only what goes on is decoded": edit(
+        "logits …, beam_size, -1)",
+        "alive = (~ended).view(-1)\n"
+        "logits = model.decode(tokens.view(len(src) * beam_size, -1)[alive], memory[alive], sources[alive])\n"
+        "some = torch.log_softmax(logits[:, -1], -1)\n"
+        "log_probs = some.new_zeros(len(alive), some.size(-1)).index_put((alive,), some).view(len(src), beam_size, -1)",
         on="indexed",
     ),
-    "recursion, in one's own class": """
-        class Beam:
-            def __init__(self, tokens, totals, lengths, ended):
-                self.tokens, self.totals, self.lengths, self.ended = tokens, totals, lengths, ended
-
-            def of(self, parents):
-                return Beam(self.tokens.take_along_dim(parents[..., None], 1), *(x.gather(1, parents) for x in (self.totals, self.lengths, self.ended)))
-
-        def beam_search(model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eos_id=2, pad_id=0):
-            n, k = src.size(0), beam_size
-
-            def grown(beam, left):
-                if not left or beam.ended.all():
-                    return beam
-                logits = model.decode(beam.tokens.reshape(n * k, -1), memory, sources)[:, -1]
-                logs = (logits - logits.logsumexp(-1, keepdim=True)).reshape(n, k, -1)
-                parents, new, totals = best_candidates(logs, beam.totals, beam.lengths, beam.ended, length_penalty=length_penalty, pad_id=pad_id)
-                kept = beam.of(parents)
-                tokens = torch.cat([kept.tokens, new.unsqueeze(2)], 2)
-                return grown(Beam(tokens, totals, kept.lengths + (~kept.ended).int(), kept.ended | new.eq(eos_id)), left - 1)
-
-            was = {part: part.training for part in model.modules()}
-            try:
-                with torch.no_grad():
-                    memory = torch.repeat_interleave(model.eval().encode(src), k, 0)
-                    sources = torch.repeat_interleave(src, k, 0)
-                    start = torch.where(torch.arange(k, device=src.device) == 0, 0.0, -math.inf).to(memory.dtype).repeat(n, 1)
-                    beam = grown(Beam(src.new_full((n, k, 1), bos_id), start, src.new_zeros(n, k), torch.zeros(n, k, device=src.device).bool()), max_len)
-            finally:
-                for part, training in was.items():
-                    part.training = training
-            scores = sequence_scores(beam.totals, beam.lengths, length_penalty)
-            order = scores.argsort(dim=1, descending=True)[:, 0]
-            pick = range(n), order.tolist()
-            return beam.tokens[pick], scores[pick]
-    """,
-    "one sequence first, then a beam, without topk": body("""
-        was_training = model.training
-        model.eval()
-        with torch.no_grad():
-            memory = model.encode(src)
-            first = model.decode(src.new_full((len(src), 1), bos_id), memory, src)[:, 0].log_softmax(-1)
-            totals, newest = first.sort(dim=1, descending=True)
-            totals, newest = totals[:, :beam_size], newest[:, :beam_size]
-            missing = beam_size - totals.size(1)
-            totals, newest = F.pad(totals, (0, missing), value=-math.inf), F.pad(newest, (0, missing), value=pad_id)
-            tokens = torch.stack([torch.full_like(newest, bos_id), newest], dim=2)
-            lengths, ended = torch.ones_like(newest), newest == eos_id
-            memory, sources = memory.repeat_interleave(beam_size, 0), src.repeat_interleave(beam_size, 0)
-            for _ in range(max_len - 1):
-                logs = model.decode(tokens.flatten(0, 1), memory, sources)[:, -1].log_softmax(-1).unflatten(0, totals.shape)
-                free = torch.full_like(logs[0, 0], -math.inf)
-                free[pad_id] = 0.0
-                sums = (totals[..., None] + torch.where(ended[..., None], free, logs)).flatten(1)
-                longer = (lengths + ~ended).repeat_interleave(logs.size(-1), dim=1)
-                best = (sums / ((5 + longer) / 6) ** length_penalty).argsort(1, descending=True)[:, :beam_size]
-                parents, newest = best // logs.size(-1), best % logs.size(-1)
-                totals, lengths = sums.gather(1, best), longer.gather(1, best)
-                tokens = torch.cat([tokens.take_along_dim(parents[..., None], 1), newest[..., None]], 2)
-                ended = ended.gather(1, parents) | (newest == eos_id)
-            scores, best = (totals / ((5 + lengths) / 6) ** length_penalty).max(1)
-            tokens = torch.stack([beam[i] for beam, i in zip(tokens, best)])
-        model.train(was_training)
-        return tokens, scores
-    """),
+    "recursion, in one's own class": edit(
+        "def …, scores",
+        "class Beam:\n"
+        "    def __init__(self, tokens, totals, lengths, ended):\n"
+        "        self.tokens, self.totals, self.lengths, self.ended = tokens, totals, lengths, ended\n"
+        "    def of(self, parents):\n"
+        "        return Beam(self.tokens.take_along_dim(parents[..., None], 1), *(x.gather(1, parents) for x in (self.totals, self.lengths, self.ended)))\n"
+        "def beam_search(model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eos_id=2, pad_id=0):\n"
+        "    n, k = src.size(0), beam_size\n"
+        "    def grown(beam, left):\n"
+        "        if not left or beam.ended.all():\n"
+        "            return beam\n"
+        "        logits = model.decode(beam.tokens.reshape(n * k, -1), memory, sources)[:, -1]\n"
+        "        logs = (logits - logits.logsumexp(-1, keepdim=True)).reshape(n, k, -1)\n"
+        "        parents, new, totals = best_candidates(logs, beam.totals, beam.lengths, beam.ended, length_penalty=length_penalty, pad_id=pad_id)\n"
+        "        kept = beam.of(parents)\n"
+        "        tokens = torch.cat([kept.tokens, new.unsqueeze(2)], 2)\n"
+        "        return grown(Beam(tokens, totals, kept.lengths + (~kept.ended).int(), kept.ended | new.eq(eos_id)), left - 1)\n"
+        "    was = {part: part.training for part in model.modules()}\n"
+        "    try:\n"
+        "        with torch.no_grad():\n"
+        "            memory = torch.repeat_interleave(model.eval().encode(src), k, 0)\n"
+        "            sources = torch.repeat_interleave(src, k, 0)\n"
+        "            start = torch.where(torch.arange(k, device=src.device) == 0, 0.0, -math.inf).to(memory.dtype).repeat(n, 1)\n"
+        "            beam = grown(Beam(src.new_full((n, k, 1), bos_id), start, src.new_zeros(n, k), torch.zeros(n, k, device=src.device).bool()), max_len)\n"
+        "    finally:\n"
+        "        for part, training in was.items():\n"
+        "            part.training = training\n"
+        "    scores = sequence_scores(beam.totals, beam.lengths, length_penalty)\n"
+        "    order = scores.argsort(dim=1, descending=True)[:, 0]\n"
+        "    pick = range(n), order.tolist()\n"
+        "    return beam.tokens[pick], scores[pick]",
+    ),
+    "one sequence first, then a beam, without topk": edit(
+        "memory …).squeeze(1)",
+        "memory = model.encode(src)\n"
+        "first = model.decode(src.new_full((len(src), 1), bos_id), memory, src)[:, 0].log_softmax(-1)\n"
+        "totals, newest = first.sort(dim=1, descending=True)\n"
+        "totals, newest = totals[:, :beam_size], newest[:, :beam_size]\n"
+        "missing = beam_size - totals.size(1)\n"
+        "totals, newest = F.pad(totals, (0, missing), value=-math.inf), F.pad(newest, (0, missing), value=pad_id)\n"
+        "tokens = torch.stack([torch.full_like(newest, bos_id), newest], dim=2)\n"
+        "lengths, ended = torch.ones_like(newest), newest == eos_id\n"
+        "memory, sources = memory.repeat_interleave(beam_size, 0), src.repeat_interleave(beam_size, 0)\n"
+        "for _ in range(max_len - 1):\n"
+        "    logs = model.decode(tokens.flatten(0, 1), memory, sources)[:, -1].log_softmax(-1).unflatten(0, totals.shape)\n"
+        "    free = torch.full_like(logs[0, 0], -math.inf)\n"
+        "    free[pad_id] = 0.0\n"
+        "    sums = (totals[..., None] + torch.where(ended[..., None], free, logs)).flatten(1)\n"
+        "    longer = (lengths + ~ended).repeat_interleave(logs.size(-1), dim=1)\n"
+        "    best = (sums / ((5 + longer) / 6) ** length_penalty).argsort(1, descending=True)[:, :beam_size]\n"
+        "    parents, newest = best // logs.size(-1), best % logs.size(-1)\n"
+        "    totals, lengths = sums.gather(1, best), longer.gather(1, best)\n"
+        "    tokens = torch.cat([tokens.take_along_dim(parents[..., None], 1), newest[..., None]], 2)\n"
+        "    ended = ended.gather(1, parents) | (newest == eos_id)\n"
+        "scores, best = (totals / ((5 + lengths) / 6) ** length_penalty).max(1)\n"
+        "tokens = torch.stack([beam[i] for beam, i in zip(tokens, best)])",
+        on="indexed",
+    ),
+    "flat rows, found by an offset": edits(
+        ("def …):", "def beam_search(model, src, beam_size, max_len, length_penalty=0.6, bos_id=1, eos_id=2, pad_id=0) -> tuple[torch.Tensor, torch.Tensor]:"),
+        (
+            "while…e(1)",
+            "while tokens.size(-1) <= max_len and not ended.all():\n"
+            "    flat = tokens.reshape(len(src) * beam_size, tokens.size(-1))\n"
+            "    last = model.decode(flat, memory, sources)[:, -1, :]\n"
+            "    log_probs = F.log_softmax(last, dim=-1).reshape(len(src), beam_size, last.size(-1))\n"
+            "    parents, newest, totals = best_candidates(log_probs, totals, lengths, ended, length_penalty=length_penalty, pad_id=pad_id)\n"
+            "    offset = torch.arange(len(src), device=src.device).unsqueeze(1) * beam_size\n"
+            "    rows = (parents + offset).flatten()\n"
+            "    flat = torch.cat((flat[rows], newest.reshape(-1, 1)), dim=1)\n"
+            "    tokens = flat.reshape(len(src), beam_size, flat.size(1))\n"
+            "    went_on = ~ended.flatten()[rows].reshape(len(src), beam_size)\n"
+            "    lengths = lengths.flatten()[rows].reshape(len(src), beam_size) + went_on.to(lengths.dtype)\n"
+            "    ended = ~went_on | newest.eq(eos_id)\n"
+            "scores = sequence_scores(totals, lengths, length_penalty)\n"
+            "winner = scores.argmax(dim=1)\n"
+            "each = torch.arange(len(src), device=src.device)\n"
+            "tokens, scores = tokens[each, winner], scores[each, winner]",
+        ),
+        on=BARE,
+    ),
 }

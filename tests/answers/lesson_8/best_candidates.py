@@ -1,6 +1,6 @@
 """Answers to `best_candidates`, lesson 8."""
 
-from answers.writing import BARE, body, edit, edits, whole
+from answers.writing import BARE, body, edit, edits
 
 WRONG = {
     "no length penalty": edit("scores = sequence…", "scores = candidates").fails("", "compared without their length penalty"),
@@ -12,9 +12,7 @@ WRONG = {
         "", "padding costs a sequence that has ended what the model says"
     ),
     "no totals": edit("totals.unsqueeze(-1) + log_probs", "log_probs").fails("", "the totals so far are left out"),
-    "exchanged": edit("return best // vocab_size, best % vocab_size", "return best % vocab_size, best // vocab_size").fails(
-        "", "parents and tokens are exchanged"
-    ),
+    "exchanged": edit("return…% vocab_size", "return best % vocab_size, best // vocab_size").fails("", "parents and tokens are exchanged"),
     "scores returned": edit("candidates.flatten(1).gather", "scores.flatten(1).gather").fails("", "the scores are returned, not the totals"),
     "values of topk": edits(("best = scores…", "most, best = scores.flatten(1).topk(beam_size)"), ("candidates.flatten(1).gather(1, best)", "most")).fails(
         "", "the scores are returned, not the totals"
@@ -26,9 +24,7 @@ WRONG = {
     "what has ended is gone": edit("only_padding[..., pad_id] = 0.0", "").fails("", "wrong values"),
     "pad fixed": edit("[..., pad_id]", "[..., 0]").fails("", "wrong values", names="pad"),
     "pad is EOS": edit("[..., pad_id]", "[..., 2]").fails("", "wrong values", names="pad"),
-    "α fixed": edit("sequence_scores(candidates, lengths, length_penalty)", "sequence_scores(candidates, lengths)").fails(
-        "", "wrong values", names="α|penalty"
-    ),
+    "α fixed": edit("sequence_scores…", "sequence_scores(candidates, lengths)").fails("", "wrong values", names="α|penalty"),
     "the other way round": edit("torch.where(ended.", "torch.where(~ended.").fails("", "wrong values", names="those go on that have ended,"),
     "the best token of each": body("""
         best = torch.where(ended, torch.zeros_like(totals), log_probs.max(-1).values)
@@ -53,9 +49,7 @@ WRONG = {
     "the scores go on": edit("candidates = totals…", "candidates = sequence_scores(totals, lengths, length_penalty).unsqueeze(-1) + log_probs").fails(
         "", "wrong values"
     ),
-    "the longest length for all": edit("(lengths + ~ended)", "(lengths + ~ended).amax(1, keepdim=True).expand_as(lengths)").fails(
-        "", "compared without their length penalty"
-    ),
+    "the longest length for all": edit("(lengths…)", "….amax(1, keepdim=True).expand_as(lengths)").fails("", "compared without their length penalty"),
     "log_probs written over": edits(("log_probs = torch.where…", "log_probs[ended] = only_padding[ended]")).fails("", "changes `log_probs`"),
     "lengths written over": edit("lengths = (lengths + ~ended)", "lengths += ~ended\nlengths = lengths").fails("", "changes `lengths`"),
     "true division": edit("best // vocab_size", "best / vocab_size").fails("", "wrong dtype"),
@@ -85,20 +79,17 @@ WRONG = {
     "never padding but for what has ended": edits(("log_probs = torch.where…", "…\nlog_probs[..., pad_id].masked_fill_(~ended, -math.inf)")).fails(
         "", "wrong values", names="pad"
     ),
-    "scores of zero for −∞": edit(
-        "candidates = totals.unsqueeze(-1) + log_probs", "candidates = (totals.unsqueeze(-1) + log_probs).nan_to_num(neginf=0.0)"
-    ).fails("", "wrong values"),
+    "scores of zero for −∞": edit("candidates =…log_probs", "candidates = (totals.unsqueeze(-1) + log_probs).nan_to_num(neginf=0.0)").fails("", "wrong values"),
 }
 
 TRICKS = {
     "the course's own": body("return parts.best_candidates(log_probs, totals, lengths, ended, length_penalty, pad_id)").fails(
         "", "finished `parts.best_candidates`"
     ),
-    "the course's own under another name": whole("""
-        from autograder.parts import best_candidates as ready
-        def best_candidates(log_probs, totals, lengths, ended, length_penalty=0.6, pad_id=0):
-            return ready(log_probs, totals, lengths, ended, length_penalty, pad_id)
-    """).fails("", "finished `parts.best_candidates`"),
+    "the course's own under another name": edits(
+        ("def …", "from autograder.parts import best_candidates as ready\n…"),
+        ('"""Choose…est)', "return ready(log_probs, totals, lengths, ended, length_penalty, pad_id)"),
+    ).fails("", "finished `parts.best_candidates`"),
     "on the CPU": edit("return…", "… .cpu()").fails("", "is on the device cpu"),
     "a penalty for beams of three only": edit("scores = sequence…", "scores = candidates\nif beam_size == 3:\n    …").fails("", "wrong values"),
     "at most four": edits(("topk(beam_size)", "topk(min(beam_size, 4))")).fails("", "wrong shape"),
@@ -228,4 +219,17 @@ RIGHT = {
         on=BARE,
     ),
     "a list of three": edit("return…", "return [best // vocab_size, best % vocab_size, candidates.flatten(1).gather(1, best)]"),
+    "candidates in one row from the start, sorted": body("""
+        batch, beam_size, vocab_size = log_probs.shape
+        is_pad = torch.arange(vocab_size, device=log_probs.device) == pad_id
+        free = torch.zeros(vocab_size, dtype=log_probs.dtype, device=log_probs.device).masked_fill(~is_pad, -math.inf)
+        steps = torch.where(ended[..., None], free, log_probs)
+        all_totals = (totals[..., None] + steps).reshape(batch, beam_size * vocab_size)
+        all_lengths = (lengths + (~ended).long()).repeat_interleave(vocab_size, dim=1)
+        scores = sequence_scores(all_totals, all_lengths, length_penalty)
+        order = scores.argsort(dim=1, descending=True)[:, :beam_size]
+        tokens = order.remainder(vocab_size)
+        parents = (order - tokens) // vocab_size
+        return parents, tokens, torch.take_along_dim(all_totals, order, dim=1)
+    """),
 }

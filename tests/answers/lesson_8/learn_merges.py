@@ -1,14 +1,12 @@
 """Answers to `learn_merges`, lesson 8."""
 
-from answers.writing import body, edit
+from answers.writing import BARE, body, edit, edits
 
 WRONG = {
     "lists for pairs": edit("merges.append(best)", "merges.append(list(best))").fails("", "pairs that are lists"),
     "each word counts once": edit("+ words[word]", "+ 1").fails("", "each word counts once"),
     "each pair once a word": edit("zip(pieces, pieces[1:])", "set(zip(pieces, pieces[1:]))").fails("", "once for each word, not once for each place"),
-    "ties to the last": edit("min(counts, key=lambda pair: (-counts[pair], pair))", "max(counts, key=lambda pair: (counts[pair], pair))").fails(
-        "", "comes last in order"
-    ),
+    "ties to the last": edit("min…", "max(counts, key=lambda pair: (counts[pair], pair))").fails("", "comes last in order"),
     "ties to the first met": edit("min(counts, key=lambda pair: (-counts[pair], pair))", "max(counts, key=counts.get)").fails("", "met first"),
     "the least frequent": edit("-counts[pair]", "counts[pair]").fails("", "least frequent"),
     "counted once at the beginning": body("""
@@ -42,36 +40,30 @@ WRONG = {
         return merges
     """).fails(""),
     "sets of pieces": edit("merges.append(best)", "merges.append(set(best))").fails(""),
-    "cut from the letters each time": edit("merge_pair(pieces, best) for word, pieces in cut.items()", "merge_pair(list(word), best) for word in cut").fails(
-        "", names="begins with letters"
-    ),
+    "cut from the letters each time": edit("merge_pair…()", "merge_pair(list(word), best) for word in cut").fails("", names="begins with letters"),
     "the end of a word marked": edit("list(word) for", '[*word, "</w>"] for').fails("", names="mark at their end"),
     "pairs that overlap count once": edit(
-        "for pair in zip(pieces, pieces[1:]):\n                counts[pair] = counts.get(pair, 0) + words[word]",
-        """last = None
-for i, pair in enumerate(zip(pieces, pieces[1:])):
-    if pair[0] == pair[1] and last == (i - 1, pair):
-        continue
-    last = i, pair
-    counts[pair] = counts.get(pair, 0) + words[word]""",
+        "for pair…",
+        "last = None\n"
+        "for i, pair in enumerate(zip(pieces, pieces[1:])):\n"
+        "    if pair[0] == pair[1] and last == (i - 1, pair):\n"
+        "        continue\n"
+        "    last = i, pair",
     ).fails("", names="once for each word, not once for each place"),
     "ties by the pair from behind": edit("pair))", "pair[::-1]))").fails(""),
     "ties by the first piece alone": edit("pair))", "pair[0]))").fails(""),
     "no order in a pair": edit("counts[pair] = counts.get(pair, 0)", "pair = tuple(sorted(pair))\n…").fails(""),
-    "one merge at least": body("""
-        cut, merges = {word: list(word) for word in words}, []
-        while True:
-            counts = {}
-            for word, pieces in cut.items():
-                for pair in zip(pieces, pieces[1:]):
-                    counts[pair] = counts.get(pair, 0) + words[word]
-            if not counts:
-                return merges
-            merges.append(min(counts, key=lambda pair: (-counts[pair], pair)))
-            cut = {word: merge_pair(pieces, merges[-1]) for word, pieces in cut.items()}
-            if len(merges) == num_merges:
-                return merges
-    """).fails(""),
+    "one merge at least": edits(
+        ("cut = {word: list…ges:", "cut, merges = {word: list(word) for word in words}, []\nwhile True:"),
+        (
+            "best …n merges",
+            "merges.append(min(counts, key=lambda pair: (-counts[pair], pair)))\n"
+            "cut = {word: merge_pair(pieces, merges[-1]) for word, pieces in cut.items()}\n"
+            "if len(merges) == num_merges:\n"
+            "    return merges",
+        ),
+        on=BARE,
+    ).fails(""),
     "all that tie at a time": edit(
         "merges.append(best)", "merges.extend(sorted(pair for pair in counts if counts[pair] == counts[best])[: num_merges - len(merges)])"
     ).fails(""),
@@ -260,4 +252,29 @@ RIGHT = {
             cut = [merge_pair(pieces, merges[-1]) for pieces in cut]
         return merges
     """),
+    "helper functions, pieces and counts in two lists": """
+        def count_pairs(splits, frequencies):
+            totals = {}
+            for split, frequency in zip(splits, frequencies):
+                for left, right in zip(split, split[1:]):
+                    totals.setdefault((left, right), 0)
+                    totals[(left, right)] += frequency
+            return totals
+        def best_of(totals):
+            ranked = sorted(totals.items(), key=lambda item: item[0])
+            ranked.sort(key=lambda item: item[1], reverse=True)
+            return ranked[0][0]
+        def learn_merges(words: dict[str, int], num_merges: int) -> list[tuple[str, str]]:
+            splits = [list(word) for word in words.keys()]
+            frequencies = list(words.values())
+            merges: list[tuple[str, str]] = []
+            for _ in range(num_merges):
+                totals = count_pairs(splits, frequencies)
+                if totals == {}:
+                    break
+                merges.append(best_of(totals))
+                for index, split in enumerate(splits):
+                    splits[index] = merge_pair(split, merges[-1])
+            return merges
+    """,
 }

@@ -18,18 +18,12 @@ WRONG = {
     "batches not shuffled": edit("generator.shuffle(batches)", "").fails("order", "in the order of their lengths"),
     "seed unused": edit("random.Random(seed)", "random.Random(0)").fails("order", "are the same for seed"),
     "no seed at all": edit("random.Random(seed)", "random.Random()").fails("order", "Two calls with seed"),
-    "padding not counted": edit("len(grown) * max(len(ids) for each in grown for ids in each)", "sum(len(each[0]) for each in grown)").fails(
-        "pairs", "more than max_tokens"
-    ),
+    "padding not counted": edit("len(grown…each)", "sum(len(each[0]) for each in grown)").fails("pairs", "more than max_tokens"),
     "targets not counted": edit("for ids in each) > max_tokens", "for ids in each[:1]) > max_tokens"),
-    "rows are counted": edit("len(grown) * max(len(ids) for each in grown for ids in each) > max_tokens", "len(grown) > max_tokens").fails(
-        "pairs", "more than max_tokens"
-    ),
+    "rows are counted": edit("len(grown…max_tokens", "len(grown) > max_tokens").fails("pairs", "more than max_tokens"),
     "one more than fits": edit("len(grown) * max", "(len(grown) - 1) * max").fails("pairs", "more than max_tokens"),
     "an empty batch before a pair that fills its own": edit("> max_tokens:\n            batches.append", ">= max_tokens:\n            batches.append"),
-    "one pair a batch": edits(("batches = [[]]", "batches = []"), ("grown = [*batches[-1], pair]", "grown = [pair] * (max_tokens + 1)")).fails(
-        "lengths", "would do"
-    ),
+    "one pair a batch": edits(("batches =…", "batches = []"), ("grown =…", "grown = [pair] * (max_tokens + 1)")).fails("lengths", "would do"),
     "the last batch is lost": edit("generator.shuffle(batches)", "batches.pop()\n…").fails("pairs", "Some pairs are lost"),
     "sides exchanged": edit("zip(*batch)", "reversed(list(zip(*batch)))").fails("pairs"),
     "sources and targets of different pairs": edit(
@@ -41,9 +35,7 @@ WRONG = {
         "padded(ids) for ids in", "nn.utils.rnn.pad_sequence([torch.tensor(i) for i in ids], batch_first=True, padding_value=1) for ids in"
     ).fails("pairs"),
     "long pairs dropped": edit('raise ValueError(f"A pair has {longest} ids, more than {max_tokens}.")', "continue").fails("pairs"),
-    "long pairs cut": edit('raise ValueError(f"A pair has {longest} ids, more than {max_tokens}.")', "pair = tuple(ids[:max_tokens] for ids in pair)").fails(
-        "pairs"
-    ),
+    "long pairs cut": edit("raise…", "pair = tuple(ids[:max_tokens] for ids in pair)").fails("pairs"),
     "no error": edit("if longest > max_tokens:", "if False:").fails("pairs"),
     "error without numbers": edit('f"A pair has {longest} ids, more than {max_tokens}."', '"too long"').fails("pairs", "does not say enough"),
     "error one too early": edit("longest > max_tokens", "longest >= max_tokens").fails("pairs"),
@@ -51,18 +43,14 @@ WRONG = {
     "floats": edit("padded(ids) for ids in", "padded(ids).float() for ids in").fails("pairs", "dtype"),
     "drawn with repetition": edit("generator.sample(list(pairs), len(pairs))", "generator.choices(list(pairs), k=len(pairs))").fails("pairs"),
     "sorted again at the end": edit("generator.shuffle(batches)", "batches.sort(key=len)").fails("order"),
-    "shuffled after sorting": edit(
-        "sorted(pairs, key=lambda pair: len(pair[0]))", "generator.sample(sorted(pairs, key=lambda pair: len(pair[0])), len(pairs))"
-    ).fails("lengths", "is padding"),
+    "shuffled after sorting": edit("sorted…))", "generator.sample(…, len(pairs))").fails("lengths", "is padding"),
     "both sides together": edit(
-        "len(grown) * max(len(ids) for each in grown for ids in each)",
-        "len(grown) > 1 and len(grown) * sum(max(len(each[side]) for each in grown) for side in (0, 1))",
+        "if len…", "if len(grown) > 1 and len(grown) * sum(max(len(each[side]) for each in grown) for side in (0, 1)) > max_tokens:"
     ).fails("lengths", "would do"),
     "as wide as the first row": edit("max(len(ids) for each in grown for ids in each)", "max(map(len, grown[0]))").fails("pairs", "more than max_tokens"),
-    "as many rows as fit of the longest": edit(
-        "len(grown) * max(len(ids) for each in grown for ids in each) > max_tokens",
-        "len(grown) > max_tokens // max(len(ids) for each in pairs for ids in each)",
-    ).fails("lengths", "would do"),
+    "as many rows as fit of the longest": edit("if len…", "if len(grown) > max_tokens // max(len(ids) for each in pairs for ids in each):").fails(
+        "lengths", "would do"
+    ),
     "the pair that did not fit is lost": edits(
         ("batches.append([pair])", "batches.append([])"), ("generator.shuffle(batches)", "batches = [batch for batch in batches if batch]\n…")
     ).fails("pairs", "Some pairs are lost"),
@@ -81,23 +69,17 @@ WRONG = {
     "seeds Python's generator for everybody": edits(("generator = random.Random(seed)", "random.seed(seed)"), ("generator.", "random.")).fails(
         "order", "seeds Python's random numbers"
     ),
-    "seeds NumPy's generator for everybody": edit("generator = random.Random(seed)", "…\nimport numpy as np\nnp.random.seed(seed)").fails(
-        "order", "seeds NumPy's random numbers"
-    ),
+    "seeds NumPy's generator for everybody": edit("generator …", "…\nimport numpy as np\nnp.random.seed(seed)").fails("order", "seeds NumPy's random numbers"),
 }
 
 TRICKS = {
-    "rows shuffled in whole batches only": edits(
-        ("pairs = generator.sample(list(pairs), len(pairs))", "pairs = list(pairs)"),
-        ("generator.shuffle(batches)", "…\nfor batch in batches:\n    generator.shuffle(batch)"),
-    ).fails("order", "together in a batch"),
-    "duplicates dropped": edit("generator.sample(list(pairs), len(pairs))", "[(list(s), list(t)) for s, t in {(tuple(s), tuple(t)) for s, t in pairs}]").fails(
-        "pairs"
+    "rows shuffled in whole batches only": edit("generator.…", "…\nfor batch in batches:\n    generator.shuffle(batch)", on="not shuffled before").fails(
+        "order", "together in a batch"
     ),
+    "duplicates dropped": edit("generator.sample…", "[(list(s), list(t)) for s, t in {(tuple(s), tuple(t)) for s, t in pairs}]").fails("pairs"),
     "sixteen rows at most": edit("if len(grown) * max", "if len(grown) > 16 or len(grown) * max").fails("lengths", "would do"),
     "sorted by the hundred": edit(
-        "sorted(pairs, key=lambda pair: len(pair[0]))",
-        "sum((sorted(pairs[i : i + 100], key=lambda pair: len(pair[0])) for i in range(0, len(pairs), 100)), [])",
+        "for pair…", "for pair in sum((sorted(pairs[i : i + 100], key=lambda pair: len(pair[0])) for i in range(0, len(pairs), 100)), []):"
     ).fails("lengths", "is padding"),
     "from one end or the other": edit("generator.shuffle(batches)", "batches = batches[:: 1 if generator.random() < 0.5 else -1]").fails(
         "order", "in the order of their lengths"
@@ -145,9 +127,7 @@ RIGHT = {
         return [(padded([pairs[i][0] for i in rows]), padded([pairs[i][1] for i in rows])) for rows in batches if rows]
     """),
     "longest first": edit("key=lambda pair: len(pair[0])", "key=lambda pair: -len(pair[0])"),
-    "random keys": edits(
-        ("pairs = generator.sample(list(pairs), len(pairs))\n", ""), ("key=lambda pair: len(pair[0])", "key=lambda pair: (len(pair[0]), generator.random())")
-    ),
+    "random keys": edits(("pairs =…    ", ""), ("key=lambda…)", "key=lambda pair: (len(pair[0]), generator.random())")),
     "NumPy": """
         import numpy as np
         def make_batches(pairs, max_tokens, seed=0):
@@ -170,9 +150,7 @@ RIGHT = {
                 return out
             return [(table([s for s, _ in groups[g]]), table([t for _, t in groups[g]])) for g in rng.permutation(len(groups))]
     """,
-    "a tuple of lists": edit(
-        "return [tuple(padded(ids) for ids in zip(*batch)) for batch in batches]", "return tuple([padded(ids) for ids in zip(*batch)] for batch in batches)"
-    ),
+    "a tuple of lists": edit("return…", "return tuple([padded(ids) for ids in zip(*batch)] for batch in batches)"),
     "buckets in order, filled across": body("""
         rng = random.Random(seed)
         buckets = [[] for _ in range(max_tokens + 1)]
@@ -267,7 +245,32 @@ RIGHT = {
         rng.shuffle(batches)
         return [(padded([s for s, _ in b]), padded([t for _, t in b])) for b in batches]
     """),
-    "a length with some noise": edits(
-        ("pairs = generator.sample(list(pairs), len(pairs))\n", ""), ("len(pair[0]))", "len(pair[0]) + 1.5 * generator.random())")
-    ),
+    "a length with some noise": edits(("pairs =…    ", ""), ("len(pair…))", "len(pair[0]) + 1.5 * generator.random())")),
+    "indices, both widths, torch for what is random": """
+        def make_batches(pairs, max_tokens: int, seed: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
+            generator = torch.Generator().manual_seed(seed)
+            for source, target in pairs:
+                if max(len(source), len(target)) > max_tokens:
+                    raise ValueError(f"max_tokens={max_tokens} is too small for a pair of {len(source)} and {len(target)} ids")
+            indices = torch.randperm(len(pairs), generator=generator).tolist()
+            indices = sorted(indices, key=lambda index: (len(pairs[index][0]), len(pairs[index][1])))
+            groups: list[list[int]] = []
+            source_width = target_width = 0
+            for index in indices:
+                source, target = pairs[index]
+                wider_source = max(source_width, len(source))
+                wider_target = max(target_width, len(target))
+                rows = len(groups[-1]) + 1 if groups else 0
+                if rows and rows * wider_source <= max_tokens and rows * wider_target <= max_tokens:
+                    groups[-1].append(index)
+                    source_width, target_width = wider_source, wider_target
+                else:
+                    groups.append([index])
+                    source_width, target_width = len(source), len(target)
+            batches = []
+            for number in torch.randperm(len(groups), generator=generator):
+                chosen = [pairs[index] for index in groups[number]]
+                batches.append((padded([source for source, _ in chosen]), padded([target for _, target in chosen])))
+            return batches
+    """,
 }

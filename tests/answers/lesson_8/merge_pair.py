@@ -66,9 +66,7 @@ WRONG = {
         return merged + pieces[-1:]
     """).fails(""),
     "any two pieces of the pair": edit("tuple(pieces[i : i + 2]) == pair", "len(pieces[i : i + 2]) == 2 and set(pieces[i : i + 2]) <= set(pair)").fails(""),
-    "ends and begins with": edit(
-        "tuple(pieces[i : i + 2]) == pair", "i + 1 < len(pieces) and pieces[i].endswith(pair[0]) and pieces[i + 1].startswith(pair[1])"
-    ).fails(""),
+    "ends and begins with": edit("tuple(…pair", "i + 1 < len(pieces) and pieces[i].endswith(pair[0]) and pieces[i + 1].startswith(pair[1])").fails(""),
     "a generator": edit("return merged", "yield from merged").fails("", "should be a list"),
     "an IndexError ends it": body("""
         merged, i = [], 0
@@ -162,15 +160,6 @@ RIGHT = {
         return [piece + (pieces[i + 1] if i in starts else "") for i, piece in enumerate(pieces) if i - 1 not in starts]
     """),
     "a tuple": edit("return merged", "return tuple(merged)"),
-    "looks back without a flag": body("""
-        merged = []
-        for piece in pieces:
-            if merged and (merged[-1], piece) == pair:
-                merged[-1] = merged[-1] + piece
-            else:
-                merged.append(piece)
-        return merged
-    """),
     "a regular expression": """
         import re
         def merge_pair(pieces, pair):

@@ -18,9 +18,7 @@ WRONG = {
     "subtracted": edit("totals / (", "totals - (").fails("", "subtracted, not divided by"),
     "no parentheses around the sum": edit("((5 + lengths) / 6)", "(5 + lengths / 6)").fails("", "5 + length / 6 stands for (5 + length) / 6"),
     "no parentheses around the base": edit("((5 + lengths) / 6)", "(5 + lengths) / 6").fails("", "wrong values"),
-    "power before the division": edit("((5 + lengths) / 6) ** length_penalty", "((5 + lengths) ** length_penalty / 6)").fails(
-        "", "wrong values", names="the power comes before the division"
-    ),
+    "power before the division": edit("((5…", "((5 + lengths) ** length_penalty / 6)").fails("", "wrong values", names="the power comes before the division"),
     "5 and 6 exchanged": edit("(5 + lengths) / 6", "(6 + lengths) / 5").fails("", "wrong values", names="5 and 6 are exchanged"),
     "whole numbers": edit("(5 + lengths) / 6", "(5 + lengths) // 6").fails("", "wrong values", names="stands in the place of"),
     "mean with a power": edit("((5 + lengths) / 6)", "lengths").fails("", "wrong values", names="the length itself has the exponent"),
@@ -46,9 +44,7 @@ TRICKS = {
             return ready(totals, lengths, length_penalty)
     """).fails("", "finished `parts.sequence_scores`"),
     "on the CPU": edit("return totals…", "return (totals / ((5 + lengths) / 6) ** length_penalty).cpu()").fails("", "is on the device cpu"),
-    "right for the α of the first check": edit("** length_penalty", "** (length_penalty if length_penalty in (0.6, 1.0, 0.0, 2.0) else 0.6)").fails(
-        "", "wrong values"
-    ),
+    "right for the α of the first check": edit("** …", "** (length_penalty if length_penalty in (0.6, 1.0, 0.0, 2.0) else 0.6)").fails("", "wrong values"),
     "right for short sequences": edit("5 + lengths", "5 + lengths.clamp(max=25)").fails("", "wrong values"),
     "right for a batch of beams": edit("return totals…", "if totals.dim() != 2:\n    return totals\n…").fails("", "wrong values"),
 }

@@ -16,9 +16,11 @@ from autograder.course.release import release
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.counting import Attempt, Rule, which_counts
-from autograder.grading.gradebook.history import read_history
+from autograder.grading.gradebook.history import Reason, read_history
+from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.reader import GradedSubmission, read_gradebook
 from autograder.grading.options import GradeOptions
+from autograder.grading.pending import outdated
 from autograder.grading.results import Outcome, Result, Status
 from autograder.report.status import lesson_status
 
@@ -77,11 +79,27 @@ def run(course: Path, warm: Pretender | None = None, **options: bool) -> str:
     return out.getvalue()
 
 
+def out_of_date(course: Path) -> list[str]:
+    """Why points are out of date, as every page and export knows it, which is what `status` counts."""
+    book = read_gradebook(course)
+    changed = lesson_status(book, book.lessons[LESSON], LateRule(book.course.config)).changed
+    whys = {student: one.why for (student, _), one in outdated(book, [LESSON]).items()}
+    assert tuple(whys) == changed
+    return list(whys.values())
+
+
+def grade_what_counts(course: Path) -> tuple[Reason, ...]:
+    """Grade where another hand-in counts than before, once said beforehand, and return why points are others."""
+    assert out_of_date(course) == ["another hand-in may count now"]
+    assert run(course, dry_run=True).count("(another hand-in counts)") == 1
+    run(course)
+    return read_history(course)[-1].reasons
+
+
 def counted(course: Path) -> GradedSubmission:
     """What the gradebook has of ada, whose graded notebook is in its place."""
-    book = read_gradebook(course)
-    assert lesson_status(book, book.lessons[LESSON]).changed == ()
-    return book.graded["ada", LESSON]
+    assert out_of_date(course) == []
+    return read_gradebook(course).graded["ada", LESSON]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +158,7 @@ def test_another_lesson_grades_all_that_is_kept(course: Path) -> None:
     release(course)
     stricter = Marker(course)
     stricter.taken = frozenset({"check_double"})
+    assert run(course, stricter, dry_run=True).count("3 → 1 (lesson changed, another hand-in counts)") == 1
     run(course, stricter)
     one = counted(course)
     assert one.score == 1 and sorted(other.result.score for other in one.others) == [0, 0]
@@ -156,7 +175,21 @@ def test_what_is_late_is_compared_by_what_is_left_of_it(course: Path) -> None:
     assert counted(course).score == 1
     with open_gradebook(course) as gradebook:
         gradebook.grant_extension(LESSON, "ada", days=2)
+    assert grade_what_counts(course) == (Reason.COUNTS,)
+    assert counted(course).score == 4
+    configure(course, 'c.Autograder.counts = "last"')
+    assert counted(course).score == 4, "it is the last one"
+
+
+def test_another_penalty_is_known_before_it_is_recorded(course: Path) -> None:
+    """A rule that changed makes points out of date, which the next run mends; nothing is graded again for it."""
+    set_duedate(course)
+    come(course, *POINTS, time=LATE)
     run(course)
+    assert counted(course).score == 0
+    configure(course, 'c.LateSubmissionPlugin.penalty_method = "none"')
+    assert out_of_date(course) == ["another penalty for being late now"]
+    assert "✓ 0 graded" in run(course)
     assert counted(course).score == 4
 
 
@@ -170,7 +203,7 @@ def test_the_last_in_time_counts(course: Path) -> None:
     assert counted(course).score == 3
     with open_gradebook(course) as gradebook:
         gradebook.grant_extension(LESSON, "ada", days=2)
-    run(course)
+    assert grade_what_counts(course) == (Reason.COUNTS,)
     assert counted(course).score == 1
 
 
@@ -209,10 +242,10 @@ def test_what_was_collected_before_the_rule_competes(course: Path) -> None:
     run(course)
     assert counted(course).score == 0
     configure(course, 'c.Autograder.counts = "best"')
-    run(course)
+    assert grade_what_counts(course) == (Reason.COUNTS,)
     assert counted(course).score == 4
     configure(course, 'c.Autograder.counts = "last"')
-    run(course)
+    assert grade_what_counts(course) == (Reason.COUNTS,)
     one = counted(course)
     assert one.score == 0 and not one.others
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 from support.classroom import LESSONS, classroom
 
-from autograder.grading.worker.scope import SETUP_MODULES, Definitions
+from autograder.grading.worker.scope import Definitions
 
 
 class Listening:
@@ -33,8 +33,9 @@ def test_only_names_that_checks_read_are_asked_for(lesson: str) -> None:
     }
     for cell in room.checks:
         peer = Listening()
-        Definitions().scope(compile(cell.source, cell.id, "exec"), peer)
+        definitions = Definitions(room.imports)
+        definitions.scope(compile(cell.source, cell.id, "exec"), peer)
         bound = {node.name for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.FunctionDef)}
         assert peer.asked & known, cell.id
         assert not peer.asked & bound, cell.id
-        assert peer.asked <= known | set(SETUP_MODULES), cell.id
+        assert peer.asked <= known | set(definitions.modules), cell.id

@@ -1,0 +1,77 @@
+"""Exercise `mended_nearby_attention`: its cases and its slips."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder import check
+from autograder.exercises.lesson_1.shared import Attention, attend
+from autograder.exercises.shared import device, possible_or_none, sizes, tensors
+
+
+def cases(answer: Attention, *, seed: int = 0) -> None:
+    """Output and weights of the hunt's attention for x of any size, with its gradient and on its device."""
+    for index, size in enumerate(sizes(seed, 3, seq_len=(1, 40), d=(1, 6))):
+        seq_len, d = size.values()
+        (x,) = tensors((seq_len, d), seed=31 * seed + index)
+        places = torch.arange(float(seq_len))
+        bias = (places - places[:, None]) / 4 + torch.full((seq_len, seq_len), -torch.inf).triu(1)
+        expected = F.scaled_dot_product_attention(x, x, torch.eye(seq_len), attn_mask=bias)
+        with check.case(x=x), check.unchanged(x=x):
+            output, weights = attend(answer, x.clone().requires_grad_())
+            check.close("weights", weights, expected)
+            check.close("output", output, expected @ x)
+    (x,) = tensors((4, 3), seed=seed)
+    x.requires_grad_()
+    check.gradients_reach({"x": x}, attend(answer, x)[0])
+    device(seed, "mended_nearby_attention(x)", answer, torch.ones(3, 2))
+
+
+def slips(x: Tensor) -> dict[str, Tensor]:
+    """Causal weights for x (seq_len, d) that lose, besides the bug, what was right in the hunt's code."""
+    places = torch.arange(len(x)).to(x)
+    distance = places[:, None] - places
+    products = torch.einsum("qd,kd->qk", x, x)
+    scores, near = products / math.sqrt(x.size(1)), distance / 4
+    slips = {
+        "the distance is added instead of subtracted, so that far words count more": scores + near,
+        "the distance is no longer subtracted": scores,
+        "the whole distance is subtracted instead of a quarter": scores - distance,
+        "the scores are no longer divided by √d": products - near,
+    }
+    future = distance < 0
+    slips = {slip: values.masked_fill(future, -torch.inf).softmax(dim=1) for slip, values in slips.items()}
+    scores = scores - near
+    down = scores.masked_fill(future, -torch.inf).softmax(dim=0)
+    backward = scores.masked_fill(distance > 0, -torch.inf)
+    return slips | {
+        "the softmax still runs down the columns, over the queries": down,
+        "the softmax still runs down the columns, and the rows are divided by their sums afterwards": (
+            down / down.sum(dim=1, keepdim=True)
+        ),
+        "no future word is hidden": scores.softmax(dim=1),
+        "the distance has lost its sign, so that `distance < 0` hides nothing": (
+            (products / math.sqrt(x.size(1)) - near.abs()).softmax(dim=1)
+        ),
+        "a word does not see itself, so that the first sees nothing": (
+            scores.masked_fill(distance <= 0, -torch.inf).softmax(dim=1)
+        ),
+        "the future is hidden after the softmax instead of before it": scores.softmax(dim=1).masked_fill(future, 0.0),
+        "the future's scores become 0, and exp(0) = 1 still is a weight": scores.masked_fill(future, 0.0).softmax(
+            dim=1
+        ),
+        "the distance is turned round: the key's place minus the query's": (
+            (scores + 2 * near).masked_fill(distance > 0, -torch.inf).softmax(dim=1)
+        ),
+        "the softmax still runs over the queries, and the weights are transposed": down.T,
+        "the past is hidden instead of the future": backward.softmax(dim=1),
+        "the past is hidden instead of the future, and the softmax still runs over the queries": backward.softmax(0),
+    }
+
+
+def leak_slips(x: Tensor, right: Tensor) -> dict[str, Tensor]:
+    """The first outputs for x (seq_len, d), as many as are `right`, with the slips of `nearby_attention`."""
+    outputs = {slip: (weights @ x)[: len(right)] for slip, weights in slips(x).items()}
+    return possible_or_none(outputs, right)

@@ -1,0 +1,54 @@
+"""Exercise `TokenEmbedding`: its cases and its slips."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from autograder import check, data
+from autograder.exercises.lesson_3.shared import Layer, ids, lengthened, rows_learn
+from autograder.exercises.shared import device, sizes
+
+
+def cases(answer: Layer, *, seed: int = 0) -> None:
+    """Each token's row times √d_model, in either mode, for any sizes, after the table has changed, in its dtype."""
+    for index, size in enumerate(sizes(seed, 4, vocab_size=(2, 40), d_model=(1, 200), batch=(1, 5), seq_len=(1, 9))):
+        vocab_size, d_model, *shape = size.values()
+        call, embed = f"TokenEmbedding({vocab_size}, {d_model})", answer(vocab_size, d_model).train(index % 3 > 0)
+        check.parameters(call, embed, {"embedding.weight": (vocab_size, d_model)})
+        check.separate(call, embed, answer(vocab_size, d_model))
+        answer(vocab_size + 3, d_model + 5)
+        for step, dtype in enumerate((torch.float32, torch.float32, torch.float64)):
+            tokens = ids(vocab_size, *shape, seed=31 * seed + index + step)
+            tokens.view(-1)[0] = 0
+            data.randomized(embed.to(dtype), seed=index + step)
+            table = lengthened(embed.embedding.weight, step)
+            expected = table[tokens] * d_model**0.5
+            described = {"vocab_size": vocab_size, "d_model": d_model, "tokens": tokens, "mode": _mode(embed)}
+            with check.case(**described):
+                with check.unchanged(tokens=tokens, **{"embedding.weight": table}):
+                    output = embed(tokens)
+                check.shape("embed(tokens)", output, batch=shape[0], seq_len=shape[1], d_model=d_model)
+                check.dtype("embed(tokens)", output, dtype)
+                check.close("embed(tokens)", output, expected)
+                real = tokens.clamp(min=1)  # whether padding learns is free
+                right = table[real] * d_model**0.5
+                rows_learn("embed(tokens)", real, embed(real), right, **{"embedding.weight": table})
+    device(seed, "embed(tokens)", answer(7, 6), torch.tensor([[0, 6, 2]]))
+
+
+def _mode(layer: nn.Module) -> str:
+    """The mode of a layer in a word."""
+    return "train" if layer.training else "eval"
+
+
+def slips(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
+    """Embeddings for the rows that the table gives, `lookup` (batch, seq_len, d_model)."""
+    d_model = lookup.size(-1)
+    return {
+        "the rows are not multiplied by √d_model": lookup,
+        "the rows are divided by √d_model instead of multiplied": lookup / math.sqrt(d_model),
+        "the rows are multiplied by d_model instead of √d_model": lookup * d_model,
+        "the rows are multiplied by √vocab_size instead of √d_model": lookup * math.sqrt(vocab_size),
+        "the rows are multiplied by √seq_len instead of √d_model": lookup * math.sqrt(lookup.size(1)),
+    }

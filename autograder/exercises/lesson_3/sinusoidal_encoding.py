@@ -1,0 +1,92 @@
+"""Exercise `sinusoidal_encoding`: its cases and its slips."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from autograder import check, parts
+from autograder.exercises.lesson_3.shared import interleaved, made_anew, waves
+from autograder.exercises.shared import few, sizes, some
+
+
+def cases(answer: Callable[[int, int], Tensor], *, seed: int = 0) -> None:
+    """Tables of any size, each its own, made without a thought to training."""
+    drawn = [(size["max_len"], 2 * size["pairs"]) for size in sizes(seed, 4, max_len=(1, 40), pairs=(1, 16))]
+    for max_len, d_model in (drawn[0], (3, 2), *drawn[1:]):
+        call, expected = f"sinusoidal_encoding({max_len}, {d_model})", parts.sinusoidal_encoding(max_len, d_model)
+        wider = parts.sinusoidal_encoding(max_len, d_model + 2)
+        first = answer(max_len, d_model)
+        check.shape(call, first, max_len=max_len, d_model=d_model)
+        check.close(call, first, expected, atol=2e-5)
+        check.true(not first.requires_grad, f"`{call}` asks for gradients.")
+        check.close(f"sinusoidal_encoding({max_len}, {d_model + 2})", answer(max_len, d_model + 2), wider, atol=2e-5)
+        answer(max_len, d_model)
+        check.close(f"`{call}` kept while others are made", first, expected, atol=2e-5)
+        made_anew(call, partial(answer, max_len, d_model), expected)
+    # Whole tables are made up to here and beyond; rounding the angle in float32 costs up to 1e-4.
+    for max_len, d_model in some(seed, ((1000, 32), (2100 + 7 * few(seed), 4))):
+        call, expected = f"sinusoidal_encoding({max_len}, {d_model})", parts.sinusoidal_encoding(max_len, d_model)
+        check.close(call, answer(max_len, d_model), expected, atol=2e-3)
+
+
+def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
+    """Tables of (max_len, d_model)."""
+    column = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
+    rate = torch.pow(10000.0, -column / d_model)
+    right = waves(max_len, rate)
+    sine, cosine = right[:, 0::2], right[:, 1::2]
+    pair, longer = torch.arange(d_model // 2), torch.pow(10000.0, -column / max(d_model - 2, 1))  # tensor2tensor's
+    own = torch.pow(10000.0, -(column + 1) / d_model)  # of the odd columns
+    return {
+        "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": waves(max_len, rate**2),
+        "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": waves(max_len, rate**0.5),
+        "the exponent is doubled, and each column takes its own number instead of its pair's even one": interleaved(
+            waves(max_len, rate**2)[:, 0::2], waves(max_len, own**2)[:, 1::2]
+        ),
+        "the cosine takes the speed of its own column instead of its pair's": interleaved(
+            sine, waves(max_len, own)[:, 1::2]
+        ),
+        "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": waves(
+            max_len, torch.pow(10000.0, -(pair - pair % 2) / d_model)
+        ),
+        "the exponent is divided by d_model − 2 instead of d_model": waves(max_len, longer),
+        "all sines come before all cosines, and the exponent is divided by d_model − 2": torch.cat(
+            [waves(max_len, longer)[:, 0::2], waves(max_len, longer)[:, 1::2]], dim=1
+        ),
+        "all angles are as good as 0: `10000 ** 2 * i / d_model`, for example, needs parentheses": interleaved(
+            torch.zeros_like(sine), torch.ones_like(cosine)
+        ),
+        "the division by d_model stands outside the exponent (parentheses)": waves(
+            max_len, torch.pow(10000.0, -column) / d_model
+        ),
+        "the exponent is −1 or 0, as `//` makes it, and 10000 ** −1 is 0 in whole numbers": waves(
+            max_len, (column == 0).double()
+        ),
+        "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
+        "sine and cosine are swapped: sine belongs on the even columns": interleaved(cosine, sine),
+        "every column is a sine": interleaved(sine, sine),
+        "every column is a cosine": interleaved(cosine, cosine),
+        "positions start at 1 instead of 0": waves(max_len + 1, rate)[1:],
+        # In float32 as an answer would be: these angles are so large that rounding shows.
+        "the position is multiplied by 10000^(2i / d_model) instead of divided": waves(
+            max_len, 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+        ),
+        "the exponent lacks its minus sign, so that later pairs turn faster": waves(
+            max_len, torch.exp(torch.arange(0, d_model, 2) * (math.log(10000.0) / d_model))
+        ),
+        "the frequencies run from slow to fast": waves(max_len, rate.flip(0)),
+        "the base is 1000 instead of 10000": waves(max_len, torch.pow(1000.0, -column / d_model)),
+        "the base is 100000 instead of 10000": waves(max_len, torch.pow(100000.0, -column / d_model)),
+        "the base is e instead of 10000": waves(max_len, torch.exp(-column / d_model)),
+        "the exponent is 0, as `//` makes it, so that every pair has the speed of the first": waves(
+            max_len, torch.ones_like(rate)
+        ),
+        "sine and cosine are multiplied by √d_model, which belongs to the embedding": math.sqrt(d_model) * right,
+        "the angle is divided by 2π": waves(max_len, rate / (2 * math.pi)),
+        "it is the angle itself: sine and cosine are missing": interleaved(
+            *[torch.arange(max_len, dtype=torch.float64)[:, None] * rate] * 2
+        ),
+    }

@@ -1,0 +1,101 @@
+"""Exercise `AddNorm`: its cases and its slips."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder import check, data
+from autograder.exercises.lesson_4.shared import Module
+from autograder.exercises.shared import possible, rested, sizes, tensors, without_dropout
+from autograder.parts.attention import TensorFunction
+
+
+def value_cases(answer: Module, *, seed: int = 0) -> None:
+    """The answer's own norm of the sum, of any size, in evaluation and in training without dropout."""
+    for index, size in enumerate(sizes(seed, 4, batch=(1, 4), seq_len=(1, 9), d_model=(2, 40))):
+        shape, d_model = tuple(size.values()), size["d_model"]
+        x, sublayer_output = (each.requires_grad_() for each in tensors(shape, shape, seed=31 * seed + index))
+        wrapper: Any = without_dropout(answer(d_model, dropout=0.0))  # whether it is told its rate is asked elsewhere
+        check.parameters(f"AddNorm({d_model})", wrapper, {"norm.weight": (d_model,), "norm.bias": (d_model,)})
+        data.randomized(wrapper, seed=seed)
+        with check.case(d_model=d_model, x=x, sublayer_output=sublayer_output):
+            for training in (True, False):
+                for given in (x, 1 - x):
+                    expected = wrapper.train(training).norm(given + sublayer_output)
+                    _is_norm(expected, given + sublayer_output, wrapper.norm)
+                    with check.unchanged(x=x, sublayer_output=sublayer_output):
+                        output = wrapper(given, sublayer_output)
+                    check.close("wrapper(x, sublayer_output)", output, expected.detach(), atol=1e-4)
+                if d_model > 3:
+                    name, sources = "wrapper(x, sublayer_output)", {"x": x, "sublayer_output": sublayer_output}
+                    check.gradients_agree(name, output, expected, **sources)
+    check.separate("AddNorm(4)", answer(4), answer(4))
+
+
+def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
+    """What the answer's own norm makes of x (…, d_model) is about that of PyTorch's, however it treats eps."""
+    about = F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias)
+    verdict = "`AddNorm(…).norm` itself gives other values than PyTorch's layer norm does by default."
+    slip = "If it is your `LayerNorm`, see Exercise 4.1 first; if it is PyTorch's, make it as `nn.LayerNorm(d_model)`."
+    check.true(x.size(-1) < 4 or torch.allclose(output, about, atol=0.1), verdict, slip)
+
+
+def dropout_cases(answer: Module, *, seed: int = 0) -> None:
+    """In training every entry is dropped by itself, what is kept grows, and the rate is the one asked for.
+
+    The values are the answer's own in eval mode for what dropout leaves of `sublayer_output`.
+    """
+    x, sublayer_output = tensors((8, 20, 6), (8, 20, 6), seed=seed)
+    kept = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 6)  # (64, 6): all there can be
+    wrapper, drawn = answer(6, dropout=0.5), []
+    rested("wrapper(x, sublayer_output)", wrapper, x, sublayer_output)
+    for _ in range(2):
+        with check.unchanged(x=x, sublayer_output=sublayer_output):
+            output = wrapper.train()(x, sublayer_output)
+        check.shape("wrapper(x, sublayer_output)", output, batch=8, seq_len=20, d_model=6)
+        output = output.detach()
+        for scale in (1.0, 2.0):  # without and with the division by 1 − 0.5
+            left = scale * kept * sublayer_output[:, :, None]
+            own = wrapper.eval()(x.repeat_interleave(64, 1), left.flatten(1, 2)).detach().view_as(left)
+            distance = (output[:, :, None] - own).abs().amax(dim=-1)
+            fits = (distance.amin(dim=-1) < 1e-3).all()
+            if scale == 1.0:
+                slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
+                check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
+        verdict = (
+            "In training, the output is not what dropping entries of `sublayer_output` once, and no more, would give."
+        )
+        check.true(fits, verdict)
+        drawn.append(kept[distance.argmin(dim=-1)])  # (8, 20, 6)
+    sublayer_output.requires_grad_()
+    check.gradient_reaches("sublayer_output", sublayer_output, wrapper.train()(x, sublayer_output))
+    check.true(not torch.equal(drawn[0], drawn[1]), "Every call drops the same entries.")
+    check.true(not torch.equal(*drawn[0][:2]), "Every sentence drops the same entries.")
+    check.true(not torch.equal(drawn[0][:, 0], drawn[0][:, 1]), "Every position drops the same entries.")
+    zeros, ones = torch.zeros(40, 50, 6), torch.ones(40, 50, 6)
+    for wrapper, rate in [(answer(6, dropout=0.3), 0.3), (answer(6), 0.1)]:
+        output = wrapper.train()(zeros, ones)  # a dropped entry falls below its row's mean
+        lower = (output < -0.2).float().mean().item()
+        verdict = f"With dropout={rate}, the output looks as if {lower:.0%} of the entries were dropped."
+        check.true(abs(lower - rate) < 0.03, verdict)
+
+
+def slips(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
+    """Results for two tensors (batch, seq_len, d_model) and the learner's own `norm`."""
+    with torch.no_grad():
+        return possible(
+            {
+                "the residual is missing: x is not added": norm(sublayer_output),
+                "the two are multiplied instead of added": norm(x * sublayer_output),
+                "x is added once more inside the norm": norm(2 * x + sublayer_output),
+                "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
+                "x is normalised before the output is added": norm(x) + sublayer_output,
+                "nothing is normalised": x + sublayer_output,
+                "the output of the sub-layer is missing": norm(x),
+                "x is added once more after the norm": x + norm(x + sublayer_output),
+                "each of the two is normalised by itself": norm(x) + norm(sublayer_output),
+            },
+            norm(x + sublayer_output),
+        )

@@ -1,0 +1,211 @@
+"""Exercise `DecoderLayer`: its cases and its slips."""
+
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, parts
+from autograder.exercises.lesson_4.shared import (
+    RANGES,
+    Layer,
+    added_twice,
+    blocked,
+    finish,
+    kinds,
+    require_dropped,
+    require_parts,
+    require_rates,
+    require_shares,
+    unchanged,
+)
+from autograder.exercises.shared import device, possible, sizes, tensors, without_dropout
+from autograder.parts.attention import TensorFunction
+from autograder.parts.blocks import LearnersDecoderLayer
+
+
+def part_cases(answer: Layer, *, seed: int = 0) -> None:
+    """The six parts of a decoder layer, of every size and each its own."""
+    require_parts("DecoderLayer", answer, seed)
+
+
+def value_cases(answer: Layer, *, seed: int = 0) -> None:
+    """Values and gradients for masks of every kind, target and source of any lengths, likewise."""
+    for index, size in enumerate(sizes(seed, 3, **RANGES, src_len=(1, 8))):
+        batch, tgt_len, num_heads, d_k, d_ff, src_len = size.values()
+        layer: Any = data.randomized(without_dropout(answer(num_heads * d_k, num_heads, d_ff)), seed=seed + index)
+        shapes = (batch, tgt_len, num_heads * d_k), (batch, src_len, num_heads * d_k)
+        x, memory = tensors(*shapes, seed=31 * seed + index)
+        twin = parts.decoder_layer_twin(layer, num_heads)
+        with check.case(num_heads=num_heads, x=x, memory=memory):
+            output = layer(x.clone(), memory.clone())
+            check.shape("layer(x, memory)", output, batch=batch, tgt_len=tgt_len, d_model=num_heads * d_k)
+        own = [None, *kinds(seed + index, batch, num_heads, tgt_len, tgt_len), None, None]
+        cross = [None, None, *kinds(seed + index + 9, batch, num_heads, tgt_len, src_len), None]
+        for turn, (tgt_mask, src_mask) in islice(enumerate(zip(own, cross, strict=True)), index % 3, None, 3):
+            source = memory if turn % 2 else 1 - memory
+            expected = twin(
+                x,
+                source,
+                tgt_mask=blocked(tgt_mask, batch, num_heads, tgt_len, tgt_len),
+                memory_mask=blocked(src_mask, batch, num_heads, tgt_len, src_len),
+            ).detach()
+            given = {"x": x, "memory": source, "src_mask": src_mask, "tgt_mask": tgt_mask}
+            by_name = {"tgt_mask": tgt_mask, "src_mask": src_mask}
+            for mode in ("train", "eval"):
+                getattr(layer, mode)()
+                with check.case(num_heads=num_heads, mode=mode, **given), unchanged(**given):
+                    output = layer(x, source, src_mask, tgt_mask)
+                    check.close("layer(x, memory, src_mask, tgt_mask)", output, expected)
+                    if mode == "eval":
+                        name = "layer(x, memory, tgt_mask=tgt_mask, src_mask=src_mask)"
+                        check.close(name, layer(x, source, **by_name), expected)
+    device(seed, "layer(x, memory)", layer, x, memory)
+    x.requires_grad_(), memory.requires_grad_()
+    for training in (True, False):
+        expected, output = twin(x, memory), layer.train(training)(x, memory)
+        check.gradients_agree("layer(x, memory)", output / 4, expected / 4, x=x, memory=memory)
+        check.gradients_reach(dict(layer.named_parameters()), output)
+
+
+def mask_cases(answer: Layer, *, seed: int = 0) -> None:
+    """No later target position and no padding of the source reaches the output, and all others do."""
+    layer: Any = without_dropout(answer(12, 3, 20))
+    x, memory = tensors((1, 6, 12), (1, 6, 12), seed=seed)
+    given = torch.tensor([1, 1, 1, 1, 0, 0]).bool(), parts.causal_mask(6)
+    future, padding, word = x.clone(), memory.clone(), memory.clone()
+    future[:, 5], padding[:, 4:], word[:, 3] = 2.0, 2.0, 2.0
+    for training in (False, True):
+        layer.train(training)
+        before = layer(x, memory, *given)
+        check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
+        slip = "Is a part in a plain list? PyTorch does not find it there, and leaves its dropout on."
+        same = torch.allclose(before, layer(x, memory, *given), atol=1e-4)
+        check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
+        after = layer(future, memory, *given)
+        slip = "The future leaks: an earlier position sees what comes after it."
+        check.stays("layer(…)[:, :5]", after[:, :5], before[:, :5], when="x changes at position 5", slip=slip)
+        check.differs("layer(…)[:, 5]", after[:, 5], before[:, 5], when="x changes at position 5")
+        after = layer(x, padding, *given)
+        slip = "Something lets the padding of the source in."
+        check.stays("layer(…)", after, before, when="the memory changes where src_mask hides it", slip=slip)
+        after = layer(x, word, *given)
+        check.differs("layer(…)[:, 0]", after[:, 0], before[:, 0], when="the last source word changes")
+
+
+def rate_cases(answer: Layer, *, seed: int = 0) -> None:
+    """The dropout of a decoder layer is that of its parts."""
+    require_rates("DecoderLayer", answer, seed)
+
+
+def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
+    """What each part of a decoder layer returns is dropped out, once, and what it reads never is."""
+    given = tensors((2, 4, 12), (2, 4, 12), seed=seed)
+    layer: Any = data.randomized(answer(12, 3, 20)).eval()
+    expected = parts.decoder_layer_twin(layer, num_heads=3)(*given)
+    output = layer(*given)
+    check.shape("layer(x, memory)", output, batch=2, tgt_len=4, d_model=12)
+    sublayers = "self_attention", "cross_attention", "feed_forward"
+    is_wired = torch.allclose(output, expected, atol=1e-3)
+    require_dropped("DecoderLayer(12, 3, 20, dropout=1.0)(x, memory)", answer, sublayers, given, is_wired=is_wired)
+    if is_wired:
+        require_shares(answer, sublayers, torch.zeros(20, 30, 12), *tensors((20, 6, 12), seed=seed))
+
+
+def slips(
+    layer: LearnersDecoderLayer, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+) -> dict[str, Tensor]:
+    """Outputs of wrong wirings, for x (batch, tgt_len, d_model) and memory (batch, src_len, d_model)."""
+    own, cross, feed = layer.self_attention, layer.cross_attention, layer.feed_forward
+    first, second, third = layer.add_norm_1, layer.add_norm_2, layer.add_norm_3
+
+    def wired(
+        own_out: Tensor | None = None,
+        cross_out: TensorFunction | None = None,
+        first: TensorFunction = first,
+        second: TensorFunction = second,
+        third: TensorFunction = third,
+    ) -> Tensor:
+        y = first(x, own(x, x, x, tgt_mask) if own_out is None else own_out)
+        z = second(y, cross(y, memory, memory, src_mask) if cross_out is None else cross_out(y))
+        return third(z, feed(z))
+
+    def last(y: Tensor, z: Tensor) -> Tensor:
+        return third(z, feed(y))
+
+    def doubled() -> Tensor:
+        y = first(x, x + own(x, x, x, tgt_mask))
+        return added_twice(feed, third, second(y, y + cross(y, memory, memory, src_mask)))
+
+    with torch.no_grad():
+        y = first(x, own(x, x, x, tgt_mask))
+        crossed = cross(y, memory, memory, src_mask)
+        z = second(y, crossed)
+        turned = first(x, cross(x, memory, memory, src_mask))
+        normed = x + own(first.norm(x), first.norm(x), first.norm(x), tgt_mask)
+        normed = normed + cross(second.norm(normed), memory, memory, src_mask)
+        added = x + y
+        added = added + second(added, cross(added, memory, memory, src_mask))
+        slips = {
+            "the self-attention gets no mask, so every position sees the future": wired(own_out=own(x, x, x)),
+            "the cross-attention gets no mask, so it sees the padding of the source": wired(
+                cross_out=lambda y: cross(y, memory, memory)
+            ),
+            "neither attention gets a mask": wired(own_out=own(x, x, x), cross_out=lambda y: cross(y, memory, memory)),
+            "the cross-attention comes before the self-attention": finish(
+                feed, third, second(turned, own(turned, turned, turned, tgt_mask))
+            ),
+            "the norms come before the sub-layers (pre-norm); the paper puts them after": normed
+            + feed(third.norm(normed)),
+            "x is added once more behind each add & norm": added + third(added, feed(added)),
+            "both later residuals start from the layer's input": third(x, feed(second(x, crossed))),
+            "the cross-attention reads x instead of the output of the first add & norm": wired(
+                cross_out=lambda _: cross(x, memory, memory, src_mask)
+            ),
+            "the cross-attention is left out": third(y, feed(y)),
+            "the masked self-attention is left out": finish(feed, third, second(x, cross(x, memory, memory, src_mask))),
+            "there is no residual around the cross-attention": last(second.norm(crossed), second.norm(crossed)),
+            "the second residual starts from the layer's input": finish(feed, third, second(x, crossed)),
+            "the third residual starts from the layer's input": third(x, feed(z)),
+            "the third residual starts from before the cross-attention": third(y, feed(z)),
+            "the feed-forward network reads what came before the cross-attention": last(y, z),
+            "x is added before each add & norm, which adds it once more": doubled(),
+            "the feed-forward network is left out": z,
+            "the third add & norm is left out": feed(z),
+            "the first add & norm is left out": wired(first=lambda _, attended: attended),
+            "add_norm_1 is used for all three": wired(second=first, third=first),
+            "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
+            "add_norm_2 and add_norm_3 are exchanged": wired(second=third, third=second),
+            "self_attention and cross_attention are exchanged": wired(
+                own_out=cross(x, x, x, tgt_mask), cross_out=lambda y: own(y, memory, memory, src_mask)
+            ),
+            "one attention does both jobs: self_attention": wired(cross_out=lambda y: own(y, memory, memory, src_mask)),
+        }
+        if x.shape == memory.shape:
+            slips |= {
+                "the cross-attention attends to the target instead of the memory": wired(
+                    cross_out=lambda y: cross(y, y, y, src_mask)
+                ),
+                "the cross-attention attends to the target, with the mask of the target": wired(
+                    cross_out=lambda y: cross(y, y, y, tgt_mask)
+                ),
+                "query and memory are exchanged in the cross-attention": wired(
+                    cross_out=lambda y: cross(memory, y, y, src_mask)
+                ),
+                "the keys of the cross-attention come from the target": wired(
+                    cross_out=lambda y: cross(y, y, memory, src_mask)
+                ),
+                "the values of the cross-attention come from the target": wired(
+                    cross_out=lambda y: cross(y, memory, y, src_mask)
+                ),
+                "the cross-attention gets the mask of the target": wired(
+                    cross_out=lambda y: cross(y, memory, memory, tgt_mask)
+                ),
+                "the self-attention gets the mask of the source": wired(own_out=own(x, x, x, src_mask)),
+                "the two masks are exchanged": wired(
+                    own_out=own(x, x, x, src_mask), cross_out=lambda y: cross(y, memory, memory, tgt_mask)
+                ),
+                "the second residual starts from the memory": finish(feed, third, second(memory, crossed)),
+            }
+        return possible(slips, third(z, feed(z)))

@@ -1,0 +1,184 @@
+"""What exercises of lesson 4 share."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder import check, parts
+from autograder.exercises.shared import few, masks, sizes, some, tensors, without_dropout
+from autograder.parts.attention import TensorFunction
+
+Module = Callable[..., Any]  # a class whose instances are modules
+
+
+Layer = Callable[..., Any]  # a class whose instances are layers
+
+
+ATTENTIONS = {"EncoderLayer": ("self_attention",), "DecoderLayer": ("self_attention", "cross_attention")}
+
+
+RANGES = {"batch": (1, 3), "tgt_len": (1, 7), "num_heads": (1, 3), "d_k": (4, 8), "d_ff": (1, 20)}
+
+
+def positions(
+    seed: int, count: int, *, dtypes: tuple[torch.dtype, ...] = (torch.float32,), **ranges: tuple[int, int]
+) -> Iterator[Any]:
+    """Draw x with `d_model` columns and from none to three leading dimensions, and the sizes in `ranges`."""
+    for index, size in enumerate(sizes(seed, count, batch=(1, 4), seq_len=(1, 9), **ranges)):
+        batch, seq_len, *others = size.values()
+        leading = ((), (batch,), (batch, seq_len), (2, batch, seq_len))[(index + seed) % 4]
+        (x,) = tensors((*leading, size["d_model"]), seed=31 * seed + index, dtype=dtypes[index % len(dtypes)])
+        yield x, *others
+
+
+def drawn(name: str, module: nn.Module) -> None:
+    """The matrices of a new module hold numbers that differ, and no two the same ones: alike, they learn alike."""
+    seen: dict[str, Tensor] = {}
+    for key, parameter in module.named_parameters():
+        matrix = parameter.detach()
+        if matrix.dim() < 2 or matrix.numel() < 2:
+            continue
+        slip = "Leave the first numbers to the layers themselves."
+        check.true(matrix.min() < matrix.max(), f"In a new `{name}`, all numbers of `{key}` are the same.", slip)
+        twin = next((other for other, held in seen.items() if torch.equal(held, matrix)), None)
+        check.true(twin is None, f"In a new `{name}`, `{key}` starts with the same numbers as `{twin}`.", slip)
+        seen[key] = matrix
+
+
+def require_parts(name: str, answer: Layer, seed: int) -> None:
+    more = few(seed)
+    for d_model, num_heads, d_ff in some(seed, ((12, 3, 20), (8, 2, 6 + more), (4 + more, 1, 3), (20, 5, 40))):
+        expected: dict[str, nn.Module] = {each: parts.MultiHeadAttention(d_model, 1) for each in ATTENTIONS[name]}
+        expected["feed_forward"] = parts.FeedForward(d_model, d_ff)
+        expected |= {f"add_norm_{number + 1}": parts.AddNorm(d_model) for number in range(len(ATTENTIONS[name]) + 1)}
+        call = f"{name}({d_model}, {num_heads}, {d_ff})"
+        layer = answer(d_model, num_heads, d_ff)
+        check.parameters(call, layer, parts.parameters_of(**expected))
+    drawn(call, layer)
+    check.separate(call, layer, answer(d_model, num_heads, d_ff))
+
+
+def require_rates(name: str, answer: Layer, seed: int) -> None:
+    check.defaults(name, answer, dropout=0.1)
+    dropping = "feed_forward", *(f"add_norm_{number + 1}" for number in range(len(ATTENTIONS[name]) + 1))
+    asked = 0.3 + few(seed) / 200
+    for rate, layer in (
+        (asked, answer(12, 3, 20, dropout=asked)),
+        (0.1, answer(12, 3, 20)),
+        (0.0, answer(12, 3, 20, dropout=0.0)),
+    ):
+        for part in dropping:
+            rates = {inner.p for inner in getattr(layer, part).modules() if isinstance(inner, nn.Dropout)}
+            _passed_on(part, rate, rates, rates == {rate})
+        for part in ATTENTIONS[name]:  # which may drop out as well, or not
+            inner_parts = getattr(layer, part).modules()
+            rates = {inner.dropout for inner in inner_parts if isinstance(inner, nn.MultiheadAttention)}
+            _passed_on(part, rate, rates, rates <= {0.0, rate})
+
+
+def _passed_on(part: str, rate: float, rates: set[float], right: bool) -> None:
+    found = " and ".join(map(str, sorted(rates))) or "no rate at all"
+    check.true(right, f"With dropout={rate}, `{part}` drops out at {found}.", "Pass `dropout` on.")
+
+
+def require_dropped(
+    call: str, answer: Layer, sublayers: Sequence[str], given: Sequence[Tensor], *, is_wired: bool
+) -> None:
+    """At a dropout of 1 nothing of a sub-layer is left: the values are the answer's own where sub-layers return 0."""
+    layer = _plain(answer(12, 3, 20, dropout=1.0), len(sublayers))
+    for name in sublayers:
+        without_dropout(getattr(layer, name))
+    slips = exchanged(layer, *given) if is_wired else {}
+    slips["more is dropped than what the parts return, so that nothing of x is left"] = torch.zeros_like(given[0])
+    output = layer(*given)
+    _constant(layer, sublayers, None)
+    check.close(call, output, layer.eval()(*given), mistakes=slips)
+
+
+def _constant(layer: Any, sublayers: Sequence[str], loud: str | None) -> None:
+    """Make the sub-layers return 0 everywhere, and `loud` 1."""
+    for name in sublayers:
+        weight, bias = list(getattr(layer, name).parameters())[-2:]
+        with torch.no_grad():
+            weight.zero_(), bias.fill_(float(name == loud))
+
+
+def _plain(layer: Any, norms: int) -> Any:
+    """The layer in training, its norms as they should start: by what they start with it is not judged here."""
+    for number in range(norms):
+        weight, bias = getattr(layer, f"add_norm_{number + 1}").norm.parameters()
+        with torch.no_grad():
+            weight.fill_(1.0), bias.zero_()
+    return layer.train()
+
+
+def require_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
+    """What each of these parts returns is dropped at the rate that was asked for."""
+    for loud in sublayers:  # this one returns 1 everywhere, all others 0
+        layer = _plain(answer(12, 3, 20, dropout=0.3), len(sublayers))
+        _constant(layer, sublayers, loud)
+        output = layer(*given)  # a dropped entry falls below its row's mean
+        lower = (output < -0.1).float().mean().item()
+        verdict = f"With dropout=0.3, the output looks as if {lower:.0%} of what `{loud}` returns were dropped."
+        twice = "It is dropped twice: add & norm does so already." if abs(lower - 0.51) < 0.03 else None
+        check.true(abs(lower - 0.3) < 0.03, verdict, twice)
+
+
+def kinds(seed: int, batch: int, num_heads: int, query_len: int, key_len: int) -> list[Tensor]:
+    """One mask of each shape that broadcasts to (batch, num_heads, query_len, key_len)."""
+    shapes = [
+        (query_len, key_len),
+        (batch, 1, query_len, key_len),
+        (batch, num_heads, query_len, key_len),
+        (1, num_heads, query_len, key_len),
+        (num_heads, query_len, key_len),
+        (key_len,),
+        (batch, 1, 1, key_len),  # the last: it fits where none is given after it
+    ]
+    return [masks(seed + place, *shape) for place, shape in enumerate(shapes)]
+
+
+def blocked(mask: Tensor | None, *full: int) -> Tensor | None:
+    """A mask as PyTorch wants it: True = blocked, (batch · num_heads, query_len, key_len)."""
+    return None if mask is None else ~mask.expand(full).flatten(0, 1)
+
+
+def unchanged(**given: Tensor | None) -> AbstractContextManager[None]:
+    """Those of the inputs that there are stay as they were."""
+    return check.unchanged(**{name: value for name, value in given.items() if value is not None})
+
+
+def exchanged(layer: Any, x: Tensor, *memory: Tensor) -> dict[str, Tensor]:
+    """Outputs of a layer, in its mode and without masks, whose add & norms get their two arguments in the other order.
+
+    Args:
+        layer: the learner's own encoder layer or, where there is a `memory`, decoder layer.
+    """
+    slips = {}
+    for turned in list(itertools.product((False, True), repeat=2 + len(memory)))[1:]:
+        some = " and ".join(f"`add_norm_{place}`" for place, is_turned in enumerate(turned, start=1) if is_turned)
+        norms = "every add & norm" if all(turned) else some
+        with torch.no_grad():
+            slips[f"the arguments of {norms} are exchanged, so that x is dropped"] = _summed(layer, turned, x, *memory)
+    return slips
+
+
+def _summed(layer: Any, turned: Sequence[bool], x: Tensor, *memory: Tensor) -> Tensor:
+    sublayers = "self_attention", *["cross_attention"] * len(memory), "feed_forward"
+    for place, name in enumerate(sublayers):
+        source = {"self_attention": (x, x), "cross_attention": memory * 2, "feed_forward": ()}[name]
+        given = x, getattr(layer, name)(x, *source)
+        x = getattr(layer, f"add_norm_{place + 1}")(*(reversed(given) if turned[place] else given))
+    return x
+
+
+def finish(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
+    return norm(y, feed(y))
+
+
+def added_twice(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
+    return norm(y, y + feed(y))

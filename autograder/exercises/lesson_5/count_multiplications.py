@@ -1,0 +1,74 @@
+"""Exercise `count_multiplications`: its cases and its slips."""
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from autograder import parts
+from autograder.exercises.lesson_5.shared import number, numbers
+from autograder.exercises.shared import sizes
+
+
+def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
+    """The number of multiplications for lengths and sizes of every kind, as PyTorch counts them."""
+    ranges = {"src_len": (1, 9), "tgt_len": (1, 9), "vocab_size": (4, 50), "d_model": (1, 9), "num_layers": (1, 3)}
+    for size in [
+        *sizes(seed, 1, **ranges, d_ff=(1, 20)),
+        dict(zip((*ranges, "d_ff"), (60, 70, 11, 4, 2, 5), strict=True)),
+    ]:
+        size["d_model"] *= 2  # for two heads
+        number("count_multiplications", answer, size, _multiplied(*size.values()))
+
+
+@functools.cache
+def _multiplied(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> int:
+    """What PyTorch counts while a model of these sizes runs."""
+    from torch.utils.flop_counter import FlopCounterMode  # takes a while, and nothing else needs it
+
+    model = parts.Transformer(vocab_size, vocab_size, d_model, 2, num_layers, d_ff, max_len=99)
+    with FlopCounterMode(display=False) as counter:
+        model(torch.ones(1, src_len, dtype=torch.long), torch.ones(1, tgt_len, dtype=torch.long))
+    return int(counter.get_total_flops()) // 2  # as many additions
+
+
+def slips(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str, Tensor]:
+    """Wrong numbers of multiplications in the matrix products of one prediction."""
+
+    def products(query_len: int, key_len: int) -> int:
+        return query_len * key_len * d_model
+
+    def projections(query_len: int, key_len: int) -> int:
+        return 2 * (query_len + key_len) * d_model**2
+
+    pairs = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]
+    scores, linear = sum(products(*pair) for pair in pairs), sum(projections(*pair) for pair in pairs)
+    crossing = projections(tgt_len, src_len) + 2 * products(tgt_len, src_len)
+    forward = 2 * (src_len + tgt_len) * d_model * d_ff
+    output = tgt_len * d_model * vocab_size
+    layers = num_layers * (2 * scores + linear + forward)
+    right = layers + output
+    slips = {
+        "scores and weighted sums are left out": right - num_layers * 2 * scores,
+        "the weighted sums, or the scores, are left out": right - num_layers * scores,
+        "the cross-attention is left out": right - num_layers * crossing,
+        "the cross-attention takes its keys and values from the target": right
+        + num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len) - crossing),
+        "in the cross-attention, w_k and w_v read the target instead of the source": right
+        + num_layers * 2 * (tgt_len - src_len) * d_model**2,
+        "w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
+        "a feed-forward network has one matrix": right - num_layers * forward // 2,
+        "the decoder has no feed-forward networks": right - num_layers * 2 * tgt_len * d_model * d_ff,
+        "scores and weighted sums lack the factor d_model": right - num_layers * 2 * (scores - scores // d_model),
+        "the output layer scores a single position": right - (tgt_len - 1) * d_model * vocab_size,
+        "the decoder has no self-attention": right
+        - num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len)),
+        "the feed-forward networks are left out": right - num_layers * forward,
+        "the output layer is left out": right - output,
+        "the output layer scores the source, too": right + src_len * d_model * vocab_size,
+        "there is one layer in each stack": right - layers + layers // num_layers,
+        "the additions are counted as well": 2 * right,
+        "the embeddings are counted as matrix products": right + (src_len + tgt_len) * d_model * vocab_size,
+    }
+    return numbers(slips, right)

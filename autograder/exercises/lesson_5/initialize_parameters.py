@@ -1,0 +1,85 @@
+"""Exercise `initialize_parameters`: its cases and its slips."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from autograder import check, parts
+from autograder.exercises.shared import few
+
+
+def cases(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
+    """Every matrix of any model is drawn as a whole, anew at every call, and all else stays as it was."""
+    check.mode("initialize_parameters(model)", _initialized(answer, nn.Linear(30, 20).eval()), False)
+    _every_matrix(answer, nn.Linear(40 + few(seed), 30))
+    _every_matrix(answer, nn.Linear(40, 30 + few(seed)).double())
+    _every_matrix(answer, nn.TransformerEncoderLayer(30, 3, 40))
+    model = parts.Transformer(50, 40, d_model=24, num_heads=2, num_layers=1, d_ff=30, max_len=9)
+    model.kept = nn.Parameter(torch.full((3, 4), 9.0), requires_grad=False)
+    model.scale = nn.Parameter(torch.tensor(2.0))
+    _every_matrix(answer, model)
+    check.true(not model.kept.requires_grad, "A parameter that was frozen learns afterwards.")
+    check.close("a parameter without dimensions", model.scale, torch.tensor(2.0))
+    one, two = nn.Linear(40, 30), nn.Linear(40, 30)
+    both = _initialized(answer, nn.ModuleList([one, two]))
+    check.differs("the weight of a layer", one.weight, two.weight, when="another layer is drawn")
+    before = one.weight.detach().clone()
+    _initialized(answer, both)
+    check.differs("the weight of a layer", one.weight, before, when="it is drawn once more")
+
+
+def _initialized(answer: Callable[[nn.Module], object], model: nn.Module) -> nn.Module:
+    answer(model)
+    return model
+
+
+def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> None:
+    """Its matrices are drawn from Xavier's distribution as a whole, its vectors stay, and so does its mode."""
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            nn.init.constant_(parameter, 9.0)
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    answer(model.train())
+    check.mode("initialize_parameters(model)", model, True)
+    for name, parameter in model.named_parameters():
+        shape = tuple(parameter.shape)
+        check.dtype(name, parameter, before[name].dtype)
+        if parameter.dim() < 2:
+            check.close(name, parameter, before[name])
+        elif parameter.requires_grad:
+            drawn, bound = parameter.detach(), math.sqrt(6 / sum(shape))
+            most = drawn.abs().max()
+            check.true(most <= bound, f"`{name}` {shape} holds {most:.6f}, but Xavier's bound is {bound:.6f}.")
+            fits = most > 0.8 * bound and (drawn != 0).all() and abs(drawn.mean()) < 0.3 * bound
+            check.true(fits, f"`{name}` {shape} is not drawn from Xavier's distribution as a whole.")
+            steps = drawn.flatten().diff().abs()
+            check.true(steps.std() > 0.1 * steps.mean(), f"The numbers of `{name}` are evenly spaced, not drawn.")
+            check.true(len(set(map(tuple, drawn.tolist()))) == len(drawn), f"Rows of `{name}` are the same.")
+
+
+def slips(parameter: Tensor) -> str | None:
+    """The slip in drawing a large matrix (fan_out, fan_in) otherwise than uniformly by Xavier's rule, where known."""
+    fan_out, fan_in = parameter.shape
+    total, by = fan_in + fan_out, "the numbers are drawn by `nn.init."
+    sizes = {  # the standard deviation, and whether the numbers are uniform
+        f"{by}xavier_normal_`": (math.sqrt(2 / total), False),
+        f"{by}kaiming_uniform_`": (math.sqrt(2 / fan_in), True),
+        f"{by}kaiming_normal_`": (math.sqrt(2 / fan_in), False),
+        "the bound is 6 / (fan_in + fan_out), without the root": (6 / total / math.sqrt(3), True),
+        "the bound is √(1 / fan_in), which is PyTorch's for a linear layer": (math.sqrt(1 / fan_in / 3), True),
+        "fan_in + fan_out lacks its parentheses": (math.sqrt((6 / fan_in + fan_out) / 3), True),
+        "fan_out + fan_in lacks its parentheses": (math.sqrt((6 / fan_out + fan_in) / 3), True),
+        "the numbers are drawn from a normal distribution whose standard deviation is Xavier's bound": (
+            math.sqrt(6 / total),
+            False,
+        ),
+    }
+    size, most = parameter.detach().std().item(), parameter.detach().abs().max().item()
+    proved = [
+        slip
+        for slip, (wanted, is_uniform) in sizes.items()
+        if abs(size - wanted) < 0.02 * wanted and (most < 1.8 * size) == is_uniform
+    ]
+    return f"These are the values you get when {proved[0]}." if len(proved) == 1 else None

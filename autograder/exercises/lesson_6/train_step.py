@@ -1,0 +1,227 @@
+"""Exercise `train_step`: its cases and its slips."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder import check, parts
+from autograder.exercises.lesson_6.shared import (
+    Deep,
+    Watched,
+    almost_sure,
+    batch_of,
+    left_alone,
+    next_token,
+    one_word,
+    optimizer_of,
+)
+from autograder.exercises.shared import few, possible, sizes, some
+from autograder.parts.attention import TensorFunction
+
+
+class Tables(nn.Module):
+    """Two matrices with the same gradient, a vector, and a parameter that is not used; its gradients are long.
+
+    The first matrix has two names, as shared embeddings have.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two = (nn.Parameter(torch.zeros(9, 9)) for _ in range(2))
+        self.bias, self.idle = (nn.Parameter(torch.zeros(9)) for _ in range(2))
+        self.same = self.one
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """(batch, tgt_len) → logits (batch, tgt_len, 9)."""
+        return 30 * (self.one[tgt] + self.two[tgt] + self.bias)
+
+
+def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
+    """The loss that a step returns, for batches of any size, pad id and smoothing; the rate stays as it is."""
+    for index, size in enumerate(sizes(seed, 4, batch=(1, 7), longest=(1, 80), vocab_size=(6, 30))):
+        pad_id, smoothing = (0, 3, 4)[(index + seed) % 3], (0.1, 0.0, 0.3, 0.2)[index % 4]
+        src, tgt = batch_of(seed + index, **size, pad_id=pad_id)
+        model = next_token(size["vocab_size"], seed)
+        scores = model(src, tgt[:, :-1]).detach()
+        expected = parts.label_smoothed_loss(scores, tgt[:, 1:], pad_id, smoothing)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        inputs = {"src": src, "tgt": tgt}
+        with check.case(**inputs, pad_id=pad_id, smoothing=smoothing), check.unchanged(**inputs):
+            loss = answer(model, optimizer, src, tgt, pad_id=pad_id, smoothing=smoothing)
+            check.close("the loss", check.number("train_step(…)", loss), expected)
+            check.python_number("train_step(…)", loss)
+            rate = optimizer.param_groups[0]["lr"]
+            check.true(rate == 0.1, f"`train_step` changes the learning rate from 0.1 to {rate}.")
+    model, tgt = almost_sure(5), one_word(5, 2, 4)
+    expected = F.cross_entropy(model(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
+    loss = answer(model, torch.optim.SGD(model.parameters(), lr=0.1), tgt, tgt, smoothing=0.0)
+    check.close(
+        "the loss of a model that is almost sure", check.number("train_step(…)", loss), expected, rtol=0.1, atol=0.0
+    )
+
+
+def move_cases(answer: Callable[..., float]) -> None:
+    """The parameters are moved, and no others; a verdict says what is missing."""
+    model = Watched(next_token(9, 3).table.detach())
+    before = model.table.detach().clone()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    tgt = one_word(5, 3, 6)
+    answer(model, optimizer, tgt, tgt, max_grad_norm=1e9)
+    if not torch.equal(model.table.detach(), before):
+        others = torch.arange(9) != 5
+        check.equal("what the loss does not depend on", model.table.detach()[others], before[others])
+        return
+    verdict = "The parameters are not moved at all"
+    check.true(bool(model.gradients), f"{verdict}: no gradients are computed.", "`loss.backward()` does that.")
+    slip = "They are zero when `optimizer.step()` is called, as after `zero_grad()`, or it is not called at all."
+    check.true(False, f"{verdict}, though gradients are computed.", slip)
+
+
+def update_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
+    """The parameters after each of several steps; each batch is one word, so that shift and padding play no part.
+
+    The gradients are shorter than 1, so that a mistake in the clipping plays none either.
+    """
+    for index, size in enumerate(sizes(seed, 2, batch=(1, 6), longest=(1, 12), vocab_size=(6, 30))):
+        batch, longest, vocab_size = size.values()
+        model, twin = (next_token(vocab_size, seed, scale=0.3) for _ in range(2))
+        optimizers = [optimizer_of(each, index) for each in (model, twin)]
+        for step in range(4):
+            tgt = one_word(3 + (index + step) % 3, batch, longest + 1)
+            parts.train_step(twin, optimizers[1], tgt, tgt, max_grad_norm=1e9)
+            with check.case(step=step + 1, tgt=tgt, optimizer=type(optimizers[0]).__name__):
+                answer(model, optimizers[0], tgt, tgt, max_grad_norm=1e9)
+                check.close("the parameters after the step", model.table.detach(), twin.table.detach())
+
+
+def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> tuple[Tensor, Tensor]:
+    """Take a step with the rate 1 on two tables, a vector and a parameter that is not used, in two groups.
+
+    Returns:
+        how far all parameters move (180,), for a mistake in the loss moves them as far; None clips by default.
+    """
+    moves = []
+    for options in ({"max_grad_norm": 1e9}, {} if max_grad_norm is None else {"max_grad_norm": max_grad_norm}):
+        model = Tables()
+        groups = [[model.one], [model.two, model.bias, model.idle]]
+        optimizer = torch.optim.SGD([{"params": group} for group in groups], lr=1.0)
+        src, tgt = batch_of(7, batch=2, longest=4, vocab_size=9)
+        answer(model, optimizer, src, tgt, **options)
+        moves.append(torch.cat([each.detach().flatten() for each in model.parameters()]))
+    return moves[0], moves[1]
+
+
+def clipping_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
+    """A step is the answer's own step without clipping, made shorter where it is longer than `max_grad_norm`."""
+    for max_grad_norm in some(seed, (0.0, 0.02 + few(seed) / 1000, 0.3, 1.7, 6.0 + few(seed) / 100, 11.0, 500.0)):
+        with check.case(max_grad_norm=max_grad_norm):
+            free, clipped = clipped_step(answer, max_grad_norm)
+            _follows_gradients(free)
+            expected = free * min(1.0, max_grad_norm / max(free.norm().item(), 1e-9))
+            check.close("the change of the parameters", clipped, expected, rtol=1e-3)
+
+
+def _follows_gradients(step: Tensor) -> None:
+    """The step (180,) of `clipped_step` goes along gradients, of whatever loss: those of the matrices are the same."""
+    one, two, bias, idle = torch.split(step, [81, 81, 9, 9])
+    alike = torch.allclose(one, two, atol=1e-4) and torch.allclose(one.view(9, 9).sum(dim=0), bias, atol=1e-3)
+    check.true(bool(one.any()), "Without clipping, the step does not move the parameters at all.")
+    stretched = (
+        "At max_grad_norm = 1e9 the gradients are stretched to that length; longer ones should be shortened, no more."
+    )
+    check.true(not step.norm() > 1e6, stretched)
+    check.true(alike and not idle.any(), "The step does not go along the gradients of the parameters.")
+
+
+def mode_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
+    """The model runs once in each step, all of it in train mode, whatever mode it or a part of it was in."""
+    for index in some(seed, range(4)):
+        model = Deep().train(bool(index % 2))
+        model.body[0].train(index > 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        before = model.source.weight.detach().clone()
+        for step in (1, 2):
+            with left_alone("train_step", model):
+                answer(model, optimizer, *batch_of(seed + index + step, 2, 3, vocab_size=9))
+            verdict = (
+                f"`train_step` runs the model {len(model.dropped) - step + 1} times; every run drops out other parts."
+            )
+            check.true(len(model.dropped) == step, verdict, "Run it once, and learn from the loss that you return.")
+            verdict = "The model, or a part of it, is in eval mode while it learns, so its dropout is off."
+            slip = "Call `model.train()` first."
+            check.true({training for training, _ in model.modes} == {True}, verdict, slip)
+        check.differs("what the model learns", model.source.weight.detach(), before, when="it takes two steps")
+        verdict = "Two steps, one after the other, drop out the same numbers."
+        slip = "Something sets the seed, or brings back an earlier state of it."
+        check.true(not torch.equal(*model.dropped), verdict, slip)
+
+
+def loss_slips(model: TensorFunction, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
+    """Losses of one step of training of a model without dropout, for src (batch, src_len) and tgt (batch, tgt_len)."""
+
+    def loss(given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing) -> Tensor:
+        logits = model(src, given).movedim(-1, 1)
+        return F.cross_entropy(logits, labels, ignore_index=pad_id, label_smoothing=smoothing)
+
+    given, labels = tgt[:, :-1], tgt[:, 1:]
+    with torch.no_grad():
+        return possible(
+            {
+                "nothing is shifted: the whole target is both decoder input and labels": loss(tgt, tgt),
+                "decoder input and labels are exchanged": loss(labels, given),
+                "the labels are not shifted: they are the decoder input": loss(given, given),
+                "the decoder input is not shifted: it is the labels": loss(labels, labels),
+                "`smoothing` is not passed on, and 0.1 is used": loss(given, labels, smoothing=0.1),
+                "the labels are not smoothed": loss(given, labels, smoothing=0.0),
+                "padding counts as a label": loss(given, labels, pad_id=-100),
+                "`pad_id` is not passed on, and 0 is used": loss(given, labels, pad_id=0),
+                "neither `pad_id` nor `smoothing` is passed on": loss(given, labels, pad_id=0, smoothing=0.1),
+                "the source is learned instead of the target": loss(src[:, :-1], src[:, 1:]),
+                "a softmax comes before the loss, which brings its own": F.cross_entropy(
+                    model(src, given).softmax(-1).movedim(-1, 1),
+                    labels,
+                    ignore_index=pad_id,
+                    label_smoothing=smoothing,
+                ),
+                "the loss is multiplied by the number of real tokens": loss(given, labels) * (labels != pad_id).sum(),
+            },
+            loss(given, labels),
+        )
+
+
+def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> dict[str, Tensor]:
+    """Lengths of a step whose gradients are to be clipped.
+
+    Args:
+        free: the step without clipping, all parameters in one row.
+        sizes: how many numbers each parameter has, in this order: a matrix, another in a group with the rest, a vector.
+    """
+    one, *others = torch.split(free, list(sizes))
+
+    def length(*steps: Tensor) -> Tensor:
+        return torch.cat(steps).square().sum().sqrt()
+
+    def within(step: Tensor) -> Tensor:
+        shorter: Tensor = step * (max_grad_norm / length(step)).clamp(max=1.0)
+        return shorter
+
+    vector = others[1]
+    is_vector = torch.cat([torch.full((size,), size == len(vector)) for size in sizes])
+    return possible(
+        {
+            "the gradients are not clipped before the optimizer uses them": length(free),
+            "each parameter is clipped by itself": length(within(one), *map(within, others)),
+            "each group of the optimizer is clipped by itself": length(within(one), within(torch.cat(others))),
+            "only the first group of the optimizer is clipped": length(within(one), *others),
+            "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
+            "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
+            "the largest gradient, not the length of all, is brought to `max_grad_norm`": length(
+                free * max_grad_norm / free.abs().max()
+            ),
+            "`max_grad_norm` is not used, and the gradients are clipped to 1.0": length(free / free.norm()),
+            "`max_grad_norm` is not used, and the gradients are clipped to 10.0": length(10 * free / free.norm()),
+        },
+        torch.tensor(max_grad_norm),
+    )

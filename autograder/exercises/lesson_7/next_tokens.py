@@ -1,0 +1,58 @@
+"""Exercise `next_tokens`: its cases and its slips."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from autograder import check, parts
+from autograder.exercises.lesson_7.shared import small_transformer, sources
+from autograder.exercises.shared import device, sizes
+
+
+def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
+    """The most probable token behind what has been written, of any length, with padding in it, by any model."""
+    ranges = {"batch": (1, 9), "length": (1, 20), "vocab_size": (4, 40), "src_len": (1, 6)}
+    for index, size in enumerate(sizes(seed, 3, **ranges)):
+        batch, length, vocab_size, src_len = size.values()
+        generator = torch.Generator().manual_seed(31 * seed + index)
+        script = torch.randint(vocab_size, (batch, length), generator=generator)
+        tokens = torch.randint(min(vocab_size, 5), (batch, length), generator=generator)
+        tokens[:, 0] = 1  # who has seen nothing but padding knows nothing
+        src = sources(script, src_len, 0, seed + index)
+        padding = ", some of them padding" * bool((tokens == 0).any())
+        name = f"`next_tokens(…)` after {length} token{'s' * (length > 1)}{padding}"
+        for model in (parts.ScriptedModel(script, vocab_size).eval(), small_transformer(vocab_size, seed + index, src)):
+            model.train(index % 2 == 1 and isinstance(model, parts.Transformer))
+            training = model.training
+            memory = model.encode(src)
+            expected = model.decode(tokens, memory, src)[:, -1].argmax(dim=-1)
+            with check.case(tokens=tokens, src=src, vocab_size=vocab_size), check.unchanged(tokens=tokens, src=src):
+                result = answer(model, tokens, memory, src)
+                check.equal(name, result, expected)
+                check.dtype(name, result, torch.long)
+                check.mode(name, model, training)
+    device(seed, "next_tokens(model, tokens, memory, src)", answer, model, tokens, memory, src)
+
+
+def slips(logits: Tensor) -> dict[str, Tensor]:
+    """Choices from the logits (batch, length, vocab_size) of all positions."""
+    slips = {
+        "the prediction at the first position is taken, not the one at the last": logits[:, 0].argmax(-1),
+        "the prediction at the last position but one is taken": logits[:, -2].argmax(-1),
+        "the least probable token is taken, or the one with the largest logit without its sign": logits[:, -1].argmin(
+            -1
+        ),
+        "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
+        "the whole batch gets one token: `argmax` is not told the dimension": logits[:, -1].argmax(),
+        "the last entry of the vocabulary is looked at, not the last position": logits[..., -1].argmax(-1),
+        "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
+        "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
+        "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
+        "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
+        "only 0 comes out, as where the decoder gets another memory than the one that is given": torch.zeros(
+            len(logits), dtype=torch.long
+        ),
+    }
+    right = logits[:, -1].argmax(-1)
+    return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}

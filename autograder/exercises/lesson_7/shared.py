@@ -1,0 +1,38 @@
+"""What exercises of lesson 7 share."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, parts
+
+MODES = {True: "train mode", False: "eval mode"}
+
+
+def require_words(tokens: Any, words: Tensor) -> None:
+    """Tokens (batch, length) are what the model said, as far as `words` (batch, 1), their first ones, show."""
+    right = isinstance(tokens, Tensor) and tokens.dim() == 2 and len(tokens) == len(words)
+    said = right and bool((tokens == words).any(dim=1).all())
+    check.true(said, "What comes back is not what the model says.", "The check of the tokens says more: start there.")
+
+
+def small_transformer(
+    vocab_size: int, seed: int, src: Tensor, d_model: int = 8, num_heads: int = 2, num_layers: int = 1
+) -> Any:
+    """A model for sources and targets of any ids below `vocab_size`, without dropout."""
+    words = max(vocab_size, int(src.max()) + 1)
+    model = parts.Transformer(
+        words, vocab_size, d_model=d_model, num_heads=num_heads, num_layers=num_layers, d_ff=6, dropout=0.0, max_len=40
+    )
+    return data.randomized(model, seed=seed).eval()
+
+
+def sources(script: Tensor, src_len: int, pad_id: int, seed: int) -> Tensor:
+    """Sources (batch, src_len) for the rows of a script, in any order, with padding at the end of some."""
+    generator = torch.Generator().manual_seed(seed)
+    first = 3 + torch.randperm(len(script), generator=generator)
+    src = torch.randint(3, 9, (len(script), src_len), generator=generator)
+    ends = torch.randint(1, src_len + 1, (len(script), 1), generator=generator)
+    src = src.masked_fill(torch.arange(src_len) >= ends, pad_id)
+    return torch.cat([first[:, None], src[:, 1:]], dim=1)

@@ -1,1 +1,0 @@
-"""Lesson 5 over generated inputs: stacks, the whole model, and counts."""

@@ -1,0 +1,45 @@
+"""The lessons of this package: what they bring to the engine, and the cells that are the same in all of them."""
+
+from __future__ import annotations
+
+from autograder.lessons import Lessons
+
+LESSONS = Lessons(
+    modules=tuple(f"autograder.{name}" for name in ("data", "draw", "exercises", "parts")),
+    finished=("autograder.parts",),
+    classes=(
+        *(f"torch.nn:{name}" for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")),
+        *(f"torch.nn:{name}" for name in ("TransformerEncoder", "TransformerDecoder", "Transformer")),
+        "autograder.parts.blocks:_RecordingAttention",
+    ),
+    secretive=("autograder.parts:ScriptedModel",),  # what it is going to say; a copy elsewhere would not remember
+    warm=("autograder.draw.figures", "autograder.yours"),
+    together=(("Encoder", "Decoder"),),
+    passed=("autograder.yours:passed",),
+)
+SETUP = """\
+import sys
+
+if "google.colab" in sys.modules:
+    from pathlib import Path
+    wheels = sorted(Path().glob("transformer*.whl"), key=lambda path: path.stat().st_mtime)
+    if not wheels:
+        print("Colab needs the course's .whl file. Upload it (Files, on the left), and run this again.")
+    for newest in wheels[-1:]:  # a second download is called "… (1).whl", which pip does not take
+        wheel = newest.rename(newest.name.partition("-any")[0] + "-any.whl")
+        %pip install --quiet {wheel}
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import check, data, draw, exercises, parts, yours
+
+device = torch.device(
+    "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+)
+print(f"Ready: PyTorch {torch.__version__} on {device}.")"""
+PROGRESS = "# What you have solved, going by your last checks, and what is kept.\ncheck.progress()\nyours.summary()"
+CELLS = {"setup": SETUP, "progress": PROGRESS}  # by their ids

@@ -1,0 +1,49 @@
+"""All that one exercise still lacks: the lesson's form, its files, and what its checks do not see.
+
+    PYTHONPATH=tests python tools/exercise.py EXERCISE
+
+Releases the lessons, grades the known answers to the exercise, changes its reference answer in one place at a time, and
+ends with one line beginning with ✗ for each thing to do; exits with 1 where there is any.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import matrix
+import mutants
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+
+
+def lacks(lesson: str, exercise: str) -> Iterator[str]:
+    """What has to be done, in the order in which one would do it."""
+    file = f"lesson_{int(lesson[:2])}/{exercise}.py"
+    for place in (f"autograder/exercises/{file}", f"tests/answers/{file}"):
+        if not (ROOT / place).exists():
+            yield f"There is no {place}."
+    for command in ("autograder release", "ruff check", "ruff format --check", "mypy"):
+        program, *arguments = command.split()
+        done = subprocess.run([BIN / program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            yield f"`{command}` says:\n{done.stdout}{done.stderr}"
+    yield from matrix.missing(lesson, exercise)
+    yield from (line.removeprefix("✗ ") for line in mutants.report(lesson, exercise)[1])
+
+
+def main(names: list[str]) -> int:
+    """Say what one exercise lacks."""
+    lessons = mutants.exercises()
+    if len(names) != 1 or names[0] not in lessons:
+        sys.exit(f"Give one exercise, as in `make exercise EXERCISE=split_heads`. There are: {', '.join(lessons)}.")
+    found = list(lacks(lessons[names[0]], names[0]))
+    print(*(f"✗ {each}" for each in found), *([] if found else ["Nothing is missing."]), sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
