@@ -8,7 +8,7 @@ from pathlib import Path
 import answers
 import pytest
 from support import digests, proofs
-from support.classroom import ROOT, Classroom, classroom
+from support.classroom import ROOT, Classroom
 
 TEST, LESSON, EXERCISE, OTHER = "tests/test_answers.py", "02_multi_head_attention", "split_heads", "mended_weights"
 
@@ -40,6 +40,8 @@ def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
         ("tools/matrix.py", (True, True)),
         ("tests/support/classroom.py", (True, True)),
         (TEST, (True, True)),
+        (f"autograder/exercises/lesson_2/{EXERCISE}.py", (True, False)),
+        (f"autograder/exercises/lesson_2/{OTHER}.py", (False, True)),
         ("autograder/report/write.py", (False, False)),
         ("autograder/draw/figures.py", (False, False)),
         ("tests/tools/test_mutants.py", (False, False)),
@@ -52,20 +54,6 @@ def test_a_changed_file_counts_where_it_is_reached(
     before, read = both(room), Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
     assert differ(room, before) == which
-
-
-def test_an_exercises_own_module_changes_no_other(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module that only one of two exercises uses makes its proof new, and not that of the other."""
-    before, read = both(room), Path.read_bytes
-    mine, others = (
-        digests.reached(digests._files_of_cells(classroom(lesson), name))
-        for lesson, name in ((LESSON, EXERCISE), ("07_greedy_decoding", "exact_match"))
-    )
-    assert mine - others
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path in others - mine))
-    assert differ(room, before) == (False, False)
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path in mine - others))
-    assert differ(room, before)[0]
 
 
 def test_cells_answers_pages_and_torch_count(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
