@@ -12,19 +12,26 @@ UPSTREAM ?= upstream
 EXAMPLES ?= 2000
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
-# Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
-PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# Two processes; what is made once, and the cells of a notebook, stay together, in the order of tests/conftest.py.
+PARALLEL := --numprocesses 2 --no-loadscope-reorder
+GROUPED  := $(PARALLEL) --dist loadgroup
+BY_FILE  := $(PARALLEL) --dist loadfile
+# The proofs that a run makes: those of which something has changed and a tenth of the others, or all.
+PROOFS   := changed
+PROVING  := tests/test_answers.py tests/test_spoiled_answers.py tests/tools/test_mutants.py tests/grading/rpc/test_verdicts.py \
+            tests/attacks
 NBVAL    := --nbval
 STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `make lessons STEPS=` has them take all
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
-QUICK    := tests/check tests/course tests/docs tests/parts tests/test_data.py
 
-.PHONY: help setup lab test lessons all-tests fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
-	@echo "make quick       what to run after each change: lint, types and the tests that take seconds"
-	@echo "make test        run every test, in three quarters of an hour on two cores"
+	@echo "make quick       what to run after each change: lint, types and the tests that it is most likely to break"
+	@echo "make test        run the tests, in a quarter of an hour on two cores: of the proofs those of which something"
+	@echo "                 has changed, and a tenth of the others"
+	@echo "make prove       make every proof anew, and keep it, in two hours"
 	@echo "make lessons     run every cell of the lessons; STEPS= for trainings of full length"
 	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"
@@ -63,19 +70,23 @@ test: lint lessons all-tests
 
 # Every cell of the lessons, against its stored output.
 lessons: $(READY)
-	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions
+	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BY_FILE) $(NBVAL) solutions
 
 all-tests: $(READY) server browser hub
-	$(BIN)/python -m pytest $(PARALLEL) --durations 25 tests
+	PROOFS=$(PROOFS) $(BIN)/python -m pytest $(GROUPED) --durations 25 tests
+
+# Every proof anew, and the pages that say what came of them.
+prove: mistakes mutants attacks
+	PROOFS=all $(BIN)/python -m pytest $(GROUPED) $(PROVING)
 
 # Two processes; with the same seed and number the same cases come again.
 fuzz: SEED := $(SEED)
 fuzz: $(READY)
-	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
+	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(BY_FILE) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
 	echo "These cases again: make fuzz SEED=$(SEED) EXAMPLES=$(EXAMPLES)"; exit $$status
 
 quick: lint
-	$(BIN)/python -m pytest $(PARALLEL) $(QUICK)
+	$(BIN)/python -m pytest $(BY_FILE) $$(PYTHONPATH=tests $(BIN)/python tools/likely_broken.py)
 
 lint: $(READY)
 	$(BIN)/ruff check .

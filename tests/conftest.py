@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support import proofs
 
 if TYPE_CHECKING:  # what students install has nothing of grading, and runs the tests of what it has
+    from xdist.workermanage import WorkerController
+
     from autograder.grading.worker.client import GradingServer
 
 # Before torch is imported, here and in every process that tests start: on busy machines threads wait for each other
@@ -22,12 +25,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# `make test` has two processes, each file in one of them. The longest begin first, so both are busy to the end.
+# Several processes share the tests of `make test`. What is made once for a file, an exercise or a class of attackers
+# stays in one of them, and the longest begin first, so that all are busy to the end.
 LONGEST = (
-    "tests/test_answers.py",
-    "tests/grading/test_grading.py",
     "tests/attacks/",
+    "tests/grading/test_grading.py",
     "tests/end_to_end/",
+    "tests/course/test_update.py",
     "tests/tools/",
     "tests/grading/",
     "tests/fuzz/",
@@ -35,10 +39,45 @@ LONGEST = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the process that shares out the tests say which proofs are made."""
+    if proofs.WANTED and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(proofs.Proofs(config), "proofs")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """Tell a process which proofs were made earlier."""
+    if run := node.config.pluginmanager.get_plugin("proofs"):
+        node.workerinput["earlier"] = sorted(run.earlier)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the longest files first where several processes share the tests."""
+    """Leave out what was proved earlier; where several processes share the tests, put together what has to be."""
+    run = config.pluginmanager.get_plugin("proofs")
+    earlier = run.earlier if run else set(map(tuple, getattr(config, "workerinput", {}).get("earlier", ())))
+    chosen, left_out = [], []
+    for item in items:
+        what = [(proofs.file_of(item), each) for each in proofs.subjects(item)]
+        (left_out if what and earlier.issuperset(what) else chosen).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: next(i for i, start in enumerate((*LONGEST, "")) if item.nodeid.startswith(start)))
+        for item in items:
+            item.add_marker(pytest.mark.xdist_group(group(item)))
+
+
+def group(item: pytest.Item) -> str:
+    """The tests that one process runs together with this one."""
+    file, what = proofs.file_of(item), proofs.subjects(item)
+    if file == proofs.OF_ATTACKS and "of_user" in item.fixturenames:
+        return f"attacks as {item.callspec.params['user']}"
+    if file not in (*proofs.OF_EXERCISES, proofs.OF_ATTACKS):
+        return file
+    return what[0] if len(what) == 1 else item.name
 
 
 @pytest.fixture(scope="session")

@@ -246,9 +246,7 @@ def _lines(summaries: Sequence[Summary]) -> Iterator[str]:
     counted = list(summaries[0].counts)
     yield from (*HEAD.splitlines(), "")
     yield from (f"| lesson | exercise | {' | '.join(counted)} |", "|---|---|" + "---:|" * len(counted))
-    for each in summaries:
-        counts = " | ".join(map(str, each.counts.values()))
-        yield f"| {int(each.lesson[:2])} | `{each.exercise}` | {counts} |"
+    yield from map(row, summaries)
     total = sum((Counter(each.counts) for each in summaries), Counter())
     yield "| | **all** | " + " | ".join(f"**{total[each]}**" for each in counted) + " |"
     seen, through = total["seen"] / total["mistakes"], total["seen through"] / max(total["tricks"], 1)
@@ -262,10 +260,20 @@ def _lines(summaries: Sequence[Summary]) -> Iterator[str]:
         yield "| check | catches | alone | caught by this check alone |"
         yield "|---|---:|---:|---|"
         for each in group:
-            for check, (caught, alone) in each.checks.items():
-                shown = "; ".join(alone[:6]) + (f"; and {len(alone) - 6} more" if len(alone) > 6 else "")
-                shown = shown.replace("|", r"\|") or "nothing: redundant, but for the points it gives"
-                yield f"| `{check}` | {caught} | {len(alone)} | {shown} |"
+            yield from rows_of_checks(each)
+
+
+def row(each: Summary) -> str:
+    """What the page says of an exercise."""
+    return f"| {int(each.lesson[:2])} | `{each.exercise}` | {' | '.join(map(str, each.counts.values()))} |"
+
+
+def rows_of_checks(each: Summary) -> Iterator[str]:
+    """What the page says of the checks of an exercise."""
+    for check, (caught, alone) in each.checks.items():
+        shown = "; ".join(alone[:6]) + (f"; and {len(alone) - 6} more" if len(alone) > 6 else "")
+        shown = shown.replace("|", r"\|") or "nothing: redundant, but for the points it gives"
+        yield f"| `{check}` | {caught} | {len(alone)} | {shown} |"
 
 
 def report(lesson: str, exercise: str) -> Iterator[str]:

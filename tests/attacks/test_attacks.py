@@ -37,8 +37,8 @@ def of_user(request: pytest.FixtureRequest) -> Class:
 
     @functools.cache
     def graded(user: str) -> Attacked:
-        chosen = [getattr(item, "callspec", None) for item in request.session.items]
-        names = {call.params.get("attack") for call in chosen if call and call.params.get("user") == user}
+        chosen = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+        names = {params.get("attack", params.get("one")) for params in chosen if params.get("user") == user}
         return attacked(WHOLE_CLASS[user], user, [attack for attack in ATTACKS if attack.what in names])
 
     return graded
@@ -74,8 +74,8 @@ def test_it_gains_nothing_and_learns_nothing(of_user: Class, user: str, attack: 
     assert graded.harms[attack] == [], graded.said
 
 
-@pytest.mark.parametrize(("attack", "user"), [(KINDS[OF_THE_KERNEL[0]][0].what, user) for user in USERS])
-def test_all_else_is_as_if_nobody_had_attacked(of_user: Class, user: str, attack: str) -> None:
+@pytest.mark.parametrize(("one", "user"), [(KINDS[OF_THE_KERNEL[0]][0].what, user) for user in USERS])
+def test_all_else_is_as_if_nobody_had_attacked(of_user: Class, user: str, one: str) -> None:
     """Honest submissions among the attacks have all their points, no file has changed, and no process is left."""
     require_whole(of_user(user))
 

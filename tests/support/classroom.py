@@ -50,7 +50,7 @@ class Result:
 
 
 class Classroom:
-    """One lesson, ready to grade answers: its setup and given cells have run once."""
+    """One lesson, ready to grade answers: its setup and given cells run once, when somebody is graded."""
 
     def __init__(self, lesson: str) -> None:
         self.lesson = lesson
@@ -59,13 +59,18 @@ class Classroom:
         self.answers = {cell.id: cell.source for cell in self.cells if _flag(cell, "solution")}
         self.stubs = {name: without_regions(source, "SOLUTION", STUB) for name, source in self.answers.items()}
         self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
-        self.scope: dict = {"__name__": "__main__"}
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
         self.imports = {name: path for cell in self.given for name, path in imports_of(cell.source).items()}
+
+    @functools.cached_property
+    def scope(self) -> dict:
+        """What the setup and the given cells have made."""
+        scope: dict = {"__name__": "__main__"}
         for cell in self.given:
             if "try-it" not in cell.metadata.get("tags", []):
                 with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
-                    run(cell.source, cell.id, self.scope)
+                    run(cell.source, cell.id, scope)
+        return scope
 
     def checks_of(self, exercise: str) -> list[str]:
         """The ids of an exercise's check cells."""

@@ -23,13 +23,13 @@ LIMITS = Limits(cell_seconds=60)
 def grade(room: Classroom, answers: dict[str, str], exercise: str) -> list[Outcome]:
     """The outcomes of an exercise's checks, the answers in a process of their own."""
     sources = room.answers | answers
-    judge = Judge(functools.partial(_start, room, sources), CompiledLesson({}, imports=room.imports), LIMITS)
+    judge = Judge(functools.partial(_start, room.scope, sources), CompiledLesson({}, imports=room.imports), LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources)
 
 
-def _start(room: Classroom, sources: dict[str, str]) -> Started:
+def _start(scope: dict, sources: dict[str, str]) -> Started:
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child:
@@ -37,7 +37,7 @@ def _start(room: Classroom, sources: dict[str, str]) -> Started:
         return Started(Channel(ours), child)
     try:
         ours.close()
-        scope = dict(room.scope)
+        scope = dict(scope)
         for name, source in sources.items():
             classroom.run(source, name, scope)
         student = Student(Channel(theirs), SimpleNamespace(user_ns=scope, page=None), LIMITS.output_bytes)

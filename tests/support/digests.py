@@ -1,0 +1,152 @@
+"""What a proof depends on, as a digest: while that is the same, nobody need make it again.
+
+A proof is what all tests of a file say of one exercise, or of one attack. That of an attack depends on the attack, on
+PyTorch and on all that grades. That of an exercise depends on the lesson's cells, on the answers of the
+tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of PyTorch, and on
+every module that the tests, the checks and the answers reach by what they import and use.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType
+
+import answers
+import torch
+from answers import RIGHT, WRONG
+from attacks import ATTACKS
+from IPython.core.inputtransformer2 import TransformerManager
+from support.classroom import LESSONS, ROOT, Classroom, classroom
+from support.imports import file_of, home, is_ours, reached
+from support.proofs import OF_ATTACKS, OF_EXERCISES
+
+PAGES = [ROOT / "tests" / f"{name}.md" for name in ("matrix", "mutants")]
+EQUIVALENT = ROOT / "tools" / "equivalent_mutants.toml"
+NO_CODE = answers.writing.Code()
+
+
+def digests() -> dict[str, dict[str, str]]:
+    """By test file and exercise or attack all that a proof depends on."""
+    grading = frozenset({ROOT / OF_ATTACKS, *(ROOT / "autograder" / "grading").rglob("*.py")})
+    of_attack = {attack.what: _digest([repr(attack)], grading) for attack in ATTACKS}
+    rooms = list(map(classroom, LESSONS))
+    of_exercises = {
+        test: {exercise: digest(test, room, exercise) for room in rooms for exercise in room.answers}
+        for test in OF_EXERCISES
+    }
+    return of_exercises | {OF_ATTACKS: of_attack}
+
+
+def digest(test: str, room: Classroom, exercise: str) -> str:
+    """All that the tests of a file about an exercise depend on."""
+    said = [*_cells(room, exercise), *_answers(room, exercise), *_lines(room, exercise)]
+    return _digest(said, frozenset({ROOT / test, *_files_of_cells(room, exercise)}))
+
+
+def _digest(said: list[str], files: frozenset[Path]) -> str:
+    parts = [torch.__version__.partition("+")[0], *said, *_reached_with_content(files)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _reached_with_content(files: frozenset[Path]) -> list[str]:
+    return [f"{path.relative_to(ROOT)}: {_hash(path)}" for path in sorted(reached(files))]
+
+
+@functools.cache
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _cells(room: Classroom, exercise: str) -> Iterator[str]:
+    """The cells that are run for an exercise's checks."""
+    checks = room.checks_of(exercise)
+    yield from room.answers.values()
+    yield from (cell.source for cell in room.given)
+    yield from (cell.source for cell in room.checks if cell.id in checks)
+
+
+def _answers(room: Classroom, exercise: str) -> Iterator[str]:
+    """The answers of the tables to an exercise, each with its source."""
+    for answer in itertools.chain(WRONG[room.lesson], RIGHT[room.lesson]):
+        if answer.exercise == exercise:
+            yield repr(replace(answer, code=NO_CODE))
+            yield answers.source(answer, room.answers)
+
+
+def _lines(room: Classroom, exercise: str) -> Iterator[str]:
+    """What the pages say of an exercise and its checks, and which of its mutants are as right as the answer."""
+    names = [f"| `{name}` |" for name in (exercise, *room.checks_of(exercise))]
+    for page in PAGES:
+        lines = page.read_text(encoding="utf-8").splitlines()
+        yield from (line for line in lines if any(name in line for name in names))
+    yield json.dumps(tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get(exercise, []))
+
+
+# The files
+
+
+@functools.cache
+def _files_of_cells(room: Classroom, exercise: str) -> set[Path]:
+    """Where is defined what an exercise's checks use, and the answers, and the cells that give them other names."""
+    checks = room.checks_of(exercise)
+    needed = [*room.answers.values(), *(cell.source for cell in room.checks if cell.id in checks)]
+    given = [cell.source for cell in room.given]
+    while more := [text for text in given if text not in needed and _bound(text) & set().union(*map(_read, needed))]:
+        needed += more
+    ours = dict(each for text in given for each in _imports(text))
+    return {file_of(module) for text in needed for module in _used(text, ours)}
+
+
+@functools.cache
+def _code(cell: str) -> CodeType:
+    return compile(TransformerManager().transform_cell(cell), "", "exec")
+
+
+@functools.cache
+def _bound(cell: str) -> set[str]:
+    """The names that a cell binds."""
+    return {each.argval for each in dis.get_instructions(_code(cell)) if each.opname == "STORE_NAME"}
+
+
+@functools.cache
+def _read(cell: str) -> set[str]:
+    """The names that a cell, and all in it, takes from elsewhere; with attributes, which do no harm."""
+    codes = [_code(cell)]
+    for code in codes:
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+    return {name for code in codes for name in code.co_names}
+
+
+@functools.cache
+def _tree(cell: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(TransformerManager().transform_cell(cell))))
+
+
+def _imports(cell: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The names by which a cell knows something of ours: the module it takes it from, and its name there."""
+    for node in _tree(cell):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [(alias.asname or alias.name, (node.module, alias.name)) for alias in node.names]
+            yield from (each for each in names if is_ours(*each[1]))
+
+
+def _used(cell: str, ours: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """The modules that define what a cell reads of ours; of a module of ours, where the name is defined."""
+    of_modules = {}
+    for node in _tree(cell):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ours:
+            of_modules[node.value] = node.attr
+    for node in _tree(cell):
+        if isinstance(node, ast.Name) and node.id in ours:
+            module = home(*ours[node.id])
+            yield home(module, of_modules[node]) if node in of_modules else module

@@ -1,0 +1,109 @@
+"""Which proofs a run makes: with `PROOFS=changed` those of which something has changed, and a tenth of the others.
+
+Digests of all that they depend on (`support.digests`) are kept in `tests/proofs.json`. A run with `PROOFS` in which all
+tests pass keeps them; one without makes all proofs and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "tests" / "proofs.json"
+WANTED = os.environ.get("PROOFS", "")
+FEW = WANTED == "changed"  # what a push makes; the rest is made weekly
+TENTH = 10
+
+# Which tests prove something of an exercise, and which something of an attack.
+OF_EXERCISES = (
+    "tests/test_answers.py",
+    "tests/test_spoiled_answers.py",
+    "tests/grading/rpc/test_verdicts.py",
+    "tests/tools/test_mutants.py",
+)
+OF_ATTACKS = "tests/attacks/test_attacks.py"
+
+Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about
+Proof = tuple[str, str]
+
+
+def earlier(kept: Digests, now: Digests, commit: str) -> set[Proof]:
+    """The proofs that need not be made: none outside of git, and otherwise those as kept that are not drawn."""
+    same = {(test, what) for test, each in now.items() for what in each if kept.get(test, {}).get(what) == each[what]}
+    return {(test, what) for test, what in same if commit and not drawn(commit, what)}
+
+
+def read() -> Digests:
+    """The digests that are kept."""
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
+
+
+def drawn(commit: str, what: str) -> bool:
+    """Whether a proof is one of the tenth that a commit makes again."""
+    return int(hashlib.sha256(f"{commit} {what}".encode()).hexdigest(), 16) % TENTH == 0
+
+
+def head() -> str:
+    """The commit that is checked out; "" outside of git."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, encoding="ascii", check=False).stdout.strip()
+    except FileNotFoundError:
+        return ""
+
+
+def file_of(item: pytest.Item) -> str:
+    """The file of a test, as seen from the root of the repository."""
+    return item.path.relative_to(ROOT).as_posix()
+
+
+def subjects(item: pytest.Item) -> list[str]:
+    """What a test proves something of: an exercise, all those of a lesson, or an attack; for most tests nothing."""
+    params, file = item.callspec.params if hasattr(item, "callspec") else {}, file_of(item)
+    if file == OF_ATTACKS and "attack" in params:
+        return [params["attack"]]
+    if file not in OF_EXERCISES:
+        return []
+    answer = params.get("wrong", params.get("right"))
+    name = answer.exercise if answer else params.get("exercise", params.get("name"))
+    if name or "lesson" not in params:
+        return [name] if name else []
+    from support.classroom import classroom
+
+    return list(classroom(params["lesson"]).answers)
+
+
+class Proofs:
+    """The proofs of a run, in the process that shares out the tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        chosen = config.option.keyword, config.option.markexpr, config.option.deselect
+        if any(chosen) or any("::" in each for each in config.args):
+            raise pytest.UsageError("With PROOFS whole files are run: without -k, -m, --deselect and ::.")
+        from support.digests import digests
+
+        self.config = config
+        self.now = {test: each for test, each in digests().items() if self._is_run(test)}
+        self.kept = read()
+        self.earlier = earlier(self.kept, self.now, head()) if FEW else set()
+
+    def _is_run(self, test: str) -> bool:
+        paths = [Path(self.config.invocation_params.dir, each).resolve() for each in self.config.args]
+        return any(path in (ROOT / test, *(ROOT / test).parents) for path in paths)
+
+    def pytest_report_header(self) -> str:
+        count = sum(map(len, self.now.values()))
+        return f"proofs: {count - len(self.earlier)} now, {len(self.earlier)} made earlier; `make prove` makes all"
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Keep what has been proved, where nothing has failed."""
+        if exitstatus == pytest.ExitCode.OK and self.kept | self.now != self.kept:
+            text = json.dumps(self.kept | self.now, indent=1, ensure_ascii=False, sort_keys=True)
+            KEPT.write_text(text + "\n", encoding="utf-8")

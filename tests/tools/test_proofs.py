@@ -1,0 +1,116 @@
+"""A proof is made again when anything has changed that it depends on, and by one commit in ten."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import answers
+import pytest
+from support import digests, proofs
+from support.classroom import ROOT, Classroom
+
+TEST, LESSON, EXERCISE, OTHER = "tests/test_answers.py", "02_multi_head_attention", "split_heads", "mended_weights"
+
+
+@pytest.fixture
+def room() -> Classroom:
+    """A lesson that a test may change."""
+    return Classroom(LESSON)
+
+
+def both(room: Classroom) -> tuple[str, str]:
+    """The digests of two exercises of the lesson."""
+    digests._reached_with_content.cache_clear()
+    digests._hash.cache_clear()
+    digests._files_of_cells.cache_clear()
+    return digests.digest(TEST, room, EXERCISE), digests.digest(TEST, room, OTHER)
+
+
+def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
+    """Whether the proofs of these two exercises have to be made again."""
+    return tuple(now != then for now, then in zip(both(room), before, strict=True))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("file", "which"),
+    [
+        ("autograder/check/_compare.py", (True, True)),
+        ("autograder/data.py", (True, True)),
+        ("tools/matrix.py", (True, True)),
+        ("tests/support/classroom.py", (True, True)),
+        (TEST, (True, True)),
+        (f"autograder/exercises/lesson_2/{EXERCISE}.py", (True, False)),
+        (f"autograder/exercises/lesson_2/{OTHER}.py", (False, True)),
+        ("autograder/report/write.py", (False, False)),
+        ("autograder/draw/figures.py", (False, False)),
+        ("tests/tools/test_mutants.py", (False, False)),
+    ],
+)
+def test_a_changed_file_counts_where_it_is_reached(
+    room: Classroom, file: str, which: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the tests and the checks import makes their proofs new, and no other file does."""
+    before, read = both(room), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
+    assert differ(room, before) == which
+
+
+def test_cells_answers_pages_and_torch_count(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check's cell, an answer of the tables and a row of a page count for their exercise, and PyTorch for all."""
+    before = both(room)
+    (cell, *_) = [cell for cell in room.checks if cell.id in room.checks_of(EXERCISE)]
+    cell.source += "\n# changed"
+    assert differ(room, before) == (True, False)
+    cell.source = cell.source.removesuffix("\n# changed")
+    assert differ(room, before) == (False, False)
+
+    table = answers.WRONG[LESSON]
+    monkeypatch.setitem(answers.WRONG, LESSON, [each for each in table if each.exercise != OTHER])
+    assert differ(room, before) == (False, True)
+    monkeypatch.setitem(answers.WRONG, LESSON, table)
+
+    read = Path.read_text
+    changed = lambda path, **how: read(path, **how).replace(f"| `{EXERCISE}` | 1", f"| `{EXERCISE}` | 2")  # noqa: E731
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", changed)
+        assert differ(room, before) == (True, False)
+
+    monkeypatch.setattr(digests.torch, "__version__", "0.1")
+    assert differ(room, before) == (True, True)
+
+
+def test_what_has_changed_is_made_now_and_a_tenth_of_the_rest() -> None:
+    """Nothing that is new or changed was made earlier; of a hundred others a commit draws some; outside of git all."""
+    same = {f"exercise {number}": "0" for number in range(100)}
+    now, kept = {TEST: same | {"changed": "1", "new": "1"}}, {TEST: same | {"changed": "0", "gone": "0"}}
+    drawn = [{what for what in same if (TEST, what) not in proofs.earlier(kept, now, commit)} for commit in "abcd"]
+    assert all(2 <= len(each) <= 25 for each in drawn) and len(set.union(*drawn)) > 25
+    assert not {"changed", "new", "gone"} & {what for _, what in proofs.earlier(kept, now, "a")}
+    assert proofs.earlier(kept, now, "") == set()
+
+
+def test_the_commit_is_that_of_git() -> None:
+    """In a clone it is what HEAD says, so that every run of a commit makes the same proofs."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    said = subprocess.run(command, capture_output=True, encoding="ascii", check=False).stdout.strip()
+    assert proofs.head() == said
+
+
+def test_only_a_run_that_passes_keeps_what_it_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a failure the file stays as it was; parts of a file prove nothing, and are refused."""
+    monkeypatch.setattr(proofs, "KEPT", tmp_path / "proofs.json")
+    run = object.__new__(proofs.Proofs)
+    run.now, run.kept = {TEST: {EXERCISE: "new"}}, {TEST: {EXERCISE: "old"}, "other": {EXERCISE: "old"}}
+    run.pytest_sessionfinish(pytest.ExitCode.TESTS_FAILED)
+    assert not proofs.KEPT.exists()
+    run.pytest_sessionfinish(pytest.ExitCode.OK)
+    assert proofs.read() == {TEST: {EXERCISE: "new"}, "other": {EXERCISE: "old"}}
+
+
+@pytest.mark.parametrize("chosen", [("-k", "split"), ("--deselect", "x"), ("tests/test_answers.py::x",)])
+def test_a_part_of_a_file_is_no_proof(chosen: tuple[str, ...], pytestconfig: pytest.Config) -> None:
+    """Where tests are chosen one by one, a run with PROOFS says so and ends."""
+    config = pytestconfig.__class__.fromdictargs({}, [*chosen, "tests/tools"])
+    with pytest.raises(pytest.UsageError, match="whole files"):
+        proofs.Proofs(config)
