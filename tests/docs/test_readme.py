@@ -90,9 +90,9 @@ def test_ci_runs_the_one_command() -> None:
     assert "run: bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 
 
-def test_students_install_four_packages() -> None:
-    """The package itself needs torch, numpy, matplotlib and tqdm, without an upper bound."""
+def test_students_install_five_packages() -> None:
+    """The package itself needs torch, numpy, matplotlib, safetensors and tqdm, without an upper bound."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = sorted(re.split(r"[^a-z]", need)[0] for need in project["dependencies"])
-    assert names == ["matplotlib", "numpy", "torch", "tqdm"]
+    assert names == ["matplotlib", "numpy", "safetensors", "torch", "tqdm"]
     assert not any("<" in need or "==" in need for need in project["dependencies"])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed
 
-PACKAGES = ("torch", "numpy", "matplotlib", "tqdm")  # that the course has, and so grading
+PACKAGES = ("torch", "numpy", "matplotlib", "safetensors", "tqdm")  # that the course has, and so grading
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( .*)?$", re.MULTILINE)
 LINE = re.compile(r"Cell In\[\d*\], line (\d+)")
 MISSING = re.compile(r"No module named '([\w.]+)'")
