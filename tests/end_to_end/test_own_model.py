@@ -41,7 +41,7 @@ print(mine.greedy_decode(model, torch.tensor([[7, 7, 4, 7, 7, 2], [5, 9, 3, 2, 0
 """
 
 
-BRIEF_READERS = {"lesson=": "steps=200, lesson="}  # half of what they take
+BRIEF_READERS = {", lesson=": ", steps=200, lesson="}  # half of what they take
 
 
 @pytest.fixture(scope="module")
