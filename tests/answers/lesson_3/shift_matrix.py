@@ -74,6 +74,7 @@ WRONG = {
         ("m[e :…", "s=math.sin(a); c=math.sqrt(1-s*s)\nm[e:e+2,e:e+2]=torch.tensor([[c,s],[-s,c]])"),
         on="bfloat16",
     ),
+    "rolled": body("return torch.eye(d_model).roll(offset, 0)").fails("values", "rolled"),
 }
 
 TRICKS = {
