@@ -313,10 +313,12 @@ WRONG = {
     ),
     "positional order of mask and dropout swapped": edit("mask=None, dropout", "dropout=None, mask", on=BARE),
     "returns exchanged": edit("return weights @ value, weights", "return weights, weights @ value").fails("from_scratch", "output and weights are swapped"),
-    "exponentials by hand": edit("weights = torch.softmax(scores, dim=-1)", "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)").fails("values", "overflows"),
-    "dropout on the output too": edit("return weights @ value, weights", "return weights @ value if dropout is None else dropout(weights @ value), weights").fails(
-        "dropout", "output is dropped as well"
+    "exponentials by hand": edit("weights = torch.softmax(scores, dim=-1)", "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)").fails(
+        "values", "overflows"
     ),
+    "dropout on the output too": edit(
+        "return weights @ value, weights", "return weights @ value if dropout is None else dropout(weights @ value), weights"
+    ).fails("dropout", "output is dropped as well"),
 }
 
 TRICKS = {

@@ -333,9 +333,9 @@ WRONG = {
         "parameters", "does not take the arguments"
     ),
     "the first head's weights kept": edit("weights.detach()", "weights[:, 0].detach()").fails("weights", "only the first head's weights are kept"),
-    "query split by a reshape": edit("split_heads(self.w_q(query), self.num_heads)", "self.w_q(query).reshape(len(query), self.num_heads, query.size(1), -1)").fails(
-        "values", "the query is split by a reshape"
-    ),
+    "query split by a reshape": edit(
+        "split_heads(self.w_q(query), self.num_heads)", "self.w_q(query).reshape(len(query), self.num_heads, query.size(1), -1)"
+    ).fails("values", "the query is split by a reshape"),
     "ReLU on the query": edit("self.w_q(query)", "self.w_q(query).relu()").fails("values", "a ReLU stands after `w_q`"),
 }
 

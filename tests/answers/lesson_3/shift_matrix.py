@@ -26,7 +26,7 @@ WRONG = {
     ),
     "a 2 × 2 matrix": edit("torch.block_diag(*blocks)", "blocks[0]").fails("shape", "wrong shape"),
     "transposed blocks for negative offsets twice": edit("offset /", "-abs(offset) /").named("wrong way"),
-    "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)"),
+    "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)").named("rolled"),
     "integer angle": edit("angle =…", "angle = offset // 10000 ** (even / d_model)"),
     "upper minus for odd pairs only": edit("sine], [-sine", "sine if even % 4 == 0 else -… if even % 4 == 0 else sine"),
     "only the first pair turned": edit("angle =…", "angle = offset if even == 0 else 0.0"),
@@ -38,7 +38,7 @@ WRONG = {
         "exponent is doubled"
     ),
     "pair number handed to encoding_angle": edit("angle =…", "angle = encoding_angle(offset, even // 2, d_model)").fails("values", "number of the pair"),
-    "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)"),
+    "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)").named("column and offset"),
     "offset off by one": edit("angle = offset /", "angle = (offset + 1) /").named("one"),
     "angle uses abs offset; sign patched only for first pair": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
@@ -74,7 +74,6 @@ WRONG = {
         ("m[e :…", "s=math.sin(a); c=math.sqrt(1-s*s)\nm[e:e+2,e:e+2]=torch.tensor([[c,s],[-s,c]])"),
         on="bfloat16",
     ),
-    "rolled": body("return torch.eye(d_model).roll(offset, 0)").fails("values", "rolled"),
 }
 
 TRICKS = {

@@ -87,7 +87,9 @@ WRONG = {
     "side by side": edits(
         ("x = self.add_norm_1(x, self.self…)\n", "a = self.self_attention(x, x, x, src_mask)\n"), ("self.feed_forward(x))", "a + self.feed_forward(x))")
     ).fails("values", "side by side"),
-    "a ReLU at the end": edit("return self.add_norm_2(x, self.feed_forward(x))", "return self.add_norm_2(x, self.feed_forward(x)).relu()").fails("values", "a ReLU stands at the end"),
+    "a ReLU at the end": edit("return self.add_norm_2(x, self.feed_forward(x))", "return self.add_norm_2(x, self.feed_forward(x)).relu()").fails(
+        "values", "a ReLU stands at the end"
+    ),
 }
 
 TRICKS = {
