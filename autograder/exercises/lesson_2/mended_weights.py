@@ -52,7 +52,8 @@ def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
         return (scale * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-1)
 
     def over_queries(allowed: Tensor) -> Tensor:
-        return (d_k**-0.5 * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-2)
+        scores: Tensor = d_k**-0.5 * query @ key.mT
+        return scores.masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-2)
 
     def apart(folded: Tensor) -> Tensor:
         return folded.reshape(num_heads, batch, query.size(2), -1).transpose(0, 1)

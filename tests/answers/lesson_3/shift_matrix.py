@@ -13,7 +13,7 @@ WRONG = {
         "values", "halved, and the rotation turns the wrong way"
     ),
     "doubled exponent, and turns back": edits(("even / d_model", "2 * …"), ("sine], [-", "-sine], [")).fails(
-        "values", "doubled, and the rotation turns the wrong way"
+        "values", "doubled, and the rotation turns the wrong way", names="exponent is doubled"
     ),
     "one speed for all, and turns back": edits(("offset /…", "offset"), ("sine], [-", "-sine], [")).fails("values", "speed of the first, and the wrong way"),
     "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "negative offset moves forward"),
