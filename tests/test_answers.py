@@ -28,10 +28,6 @@ SEEDS = 8 if proofs.FEW else 50
 # Two that give the same on all inputs of their checks, so that a message names neither.
 NEITHER_IS_NAMED = {
     (
-        "the distance is turned round: the key's place minus the query's",
-        "the softmax still runs over the queries, and the weights are transposed",
-    ),
-    (
         "10000 is squared first, as in `10000 ** 2 * i / d_model`: the exponent needs parentheses",
         "the exponent is doubled, as by 2 · column: an even column's number already is the paper's 2i",
     ),

@@ -115,8 +115,11 @@ def named(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Valu
     return found[0] if len(found) == 1 else None
 
 
-def is_trying(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Value] | None) -> bool:
-    """A check runs again for the sake of its mistakes alone: this comparison only drops those that it disproves."""
+def is_trying(name: str, is_it: Callable[[Value], bool], expected: Value, mistakes: Mapping[str, Value] | None) -> bool:
+    """A check runs again for the sake of its mistakes alone: this comparison only drops those that it disproves.
+
+    A mistake that is left out, of some or of all, would give what is expected there, and explains nothing else.
+    """
     inquiry, audited = _inquiry.get(), _audited.get()
     if audited is not None:
         audited.append(Compared(_without_arguments(name), mistakes or {}))
@@ -130,6 +133,8 @@ def is_trying(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, 
     if inquiry.name == _without_arguments(name):
         known = {mistake: value for mistake, value in (mistakes or {}).items() if mistake in inquiry.suspects}
         inquiry.suspects -= {mistake for mistake, value in known.items() if not is_it(value)}
+        if (known or mistakes == {}) and not is_it(expected):
+            inquiry.suspects &= known.keys()
     return True
 
 

@@ -6,11 +6,13 @@ import dis
 import functools
 import inspect
 import itertools
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Self
 
+import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from autograder import lessons
@@ -92,6 +94,14 @@ def _ready_part(function: Callable[..., object]) -> str:
     return next((part for part, common in _READY.items() if common in name), "")
 
 
+def _called(function: Callable[..., object], part: str) -> str:
+    """What an answer called: the function itself, where it is one of `F`, or the ready part that calls it."""
+    callers = (frame for frame, _ in traceback.walk_stack(None) if frame.f_code.co_name == "forward")
+    by_part = any(frame.f_globals.get("__name__", "").startswith("torch.nn.modules.") for frame in callers)
+    name = getattr(function, "__name__", "")
+    return part if by_part or not hasattr(F, name) else f"F.{name}"
+
+
 class without(TorchFunctionMode):
     """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
 
@@ -125,7 +135,7 @@ class without(TorchFunctionMode):
     ) -> object:
         if (part := _ready_part(function)) in self.ready:
             raise CheckFailed(
-                f"Your answer calls PyTorch's ready `{part}`.",
+                f"Your answer calls PyTorch's ready `{_called(function, part)}`.",
                 slip=f"Here the point is to write it yourself: {self.instead}.",
             )
         return function(*args, **(kwargs or {}))

@@ -21,6 +21,9 @@ def gradients_reach(sources: Mapping[str, Tensor], output: Tensor) -> None:
     """Changing each of `sources` a little changes `output`, as far as autograd knows, in one backward pass."""
     if not isinstance(output, Tensor):
         raise CheckFailed(f"The result is no tensor, so nothing could learn from it: {kind(output)}.")
+    for name, source in sources.items():
+        if not source.requires_grad:
+            raise CheckFailed(f"`{name}` is frozen, so it cannot learn: its `requires_grad` is False.")
     gradients: Sequence[Tensor | None] = [None] * len(sources)
     if output.requires_grad:
         weights = torch.linspace(-1.0, 1.0, output.numel(), dtype=output.dtype).reshape(output.shape)

@@ -78,7 +78,8 @@ def _missing(name: str, module: nn.Module, key: str) -> CheckFailed:
         here.append(missing.pop(0))
     inside = f"`{'.'.join(here)}` in `{name}`" if here else f"`{name}`"
     own = [each for each, value in place.named_parameters(recurse=False) if value.requires_grad]
-    held = _listing([*own, *place._modules])
+    parts = [each for each, part in place._modules.items() if part is not None and any(True for _ in part.parameters())]
+    held = _listing([*own, *parts])
     if here and len(missing) > 1 and not missing[0].isdigit():
         return CheckFailed(f"{inside} is another module than it should be.", [f"got  {kind(place)}"])
     if len(missing) > 2 or missing[0].isdigit():
@@ -93,6 +94,8 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
         return f"`{key}` is frozen: its `requires_grad` is False."
     if head != key and isinstance(getattr(module, head, None), nn.Parameter):
         return f"`{head}` is a parameter itself; it should be a layer."
+    if isinstance(module._modules.get(key), nn.Module):
+        return f"`{key}` is a layer; it should be an `nn.Parameter`."
     named = dict(module.named_parameters(remove_duplicate=False))
     shared = [name for name, value in named.items() if name != key and value is named.get(key)]
     if shared:

@@ -34,7 +34,7 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     def is_it(value: object) -> bool:
         return bool(_plain(value) == plain)
 
-    if is_trying(name, is_it, mistakes) or plain == wanted:
+    if is_trying(name, is_it, expected, mistakes) or plain == wanted:
         return
     mistake = named(name, is_it, mistakes)
     text = about(name, "is not what it should be", "This is not what it should be:")

@@ -96,7 +96,7 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int] | Tens
             return agrees(got, value, *_TOLERANCES[torch.float32])
         return tuple(value) == tuple(got.shape)
 
-    if is_trying(name, is_it, mistakes) or is_it(expected):
+    if is_trying(name, is_it, expected, mistakes) or is_it(expected):
         return
     raise wrong_shape(name, got, expected, tuple(dims), named(name, is_it, mistakes))
 
@@ -131,7 +131,7 @@ def close(
     def is_it(value: Tensor) -> bool:
         return agrees(got, value, rtol, atol)
 
-    if is_trying(name, is_it, mistakes):
+    if is_trying(name, is_it, expected, mistakes):
         return
     if got.shape == expected.shape:
         # Beside an infinite value everything is within a fraction of it, and its distance from itself is NaN.
@@ -165,7 +165,7 @@ def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Te
     def is_it(value: Tensor) -> bool:
         return agrees(got, value, 0.0, 0.0)
 
-    if is_trying(name, is_it, mistakes):
+    if is_trying(name, is_it, expected, mistakes):
         return
     if got.shape == expected.shape and not (wrong := got != expected).any():
         return
@@ -201,7 +201,7 @@ def stays(
     try:
         close(name, got, before, mistakes=mistakes)
     except CheckFailed as error:
-        if error.mistake is None:
+        if error.mistake is None and not got.isnan().any():
             raise CheckFailed(
                 f"{sentence_start(name)} changes when {when}.", error.details, slip, picture=error.picture
             ) from None

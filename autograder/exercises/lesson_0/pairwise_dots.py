@@ -39,6 +39,7 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
     }
     if x.dim() > 2:
         slips |= {
+            "the rows of all entries are paired, as by `torch.inner`, not those of the same entry": torch.inner(x, y),
             "all dimensions of `y` are reversed, as by `.T`; only the last two should be swapped": (
                 _product(x, y.permute(*range(y.dim())[::-1]))
             ),
@@ -46,6 +47,18 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
             "the entries of the first dimension are taken for the rows": _product(x.flatten(1), y.flatten(1).mT),
         }
     return possible_or_none(slips, dots)
+
+
+def shape_slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """Results for the rows of x (n, d) and y (m, d) that have another shape than (n, m)."""
+    products = x[:, None] * y
+    return {
+        "the products are not added up over d": products,
+        "the products are added up over the rows of y instead of over d": products.sum(dim=1),
+        "the products are added up over the rows of x instead of over d": products.sum(dim=0),
+        "x is multiplied with itself": x @ x.mT,
+        "y is multiplied with itself": y @ y.mT,
+    }
 
 
 def _product(x: Tensor, y: Tensor) -> Tensor | None:

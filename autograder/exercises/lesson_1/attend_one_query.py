@@ -46,6 +46,16 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "the softmax is taken of the products, before they are added up to scores": (
             (query * key).softmax(dim=0).sum(dim=1) @ value
         ),
+        "the softmax is taken twice": weights.softmax(dim=0) @ value,
+        "the scores are minus the squared distances of query and key": (-(key - query).square().sum(dim=1)).softmax(
+            dim=0
+        )
+        @ value,
+        "the scores lose their sign before the softmax": products.abs().softmax(dim=0) @ value,
+        "the scores are cosines: query and key are divided by their lengths": (
+            torch.mv(F.normalize(key, dim=1), F.normalize(query, dim=0)).softmax(dim=0) @ value
+        ),
+        "the first key is left out of the sum": weights[1:] @ value[1:],
         "the sum over the keys is missing": weights[:, None] * value,
         "the sum runs over the columns of the values instead of the keys": (weights[:, None] * value).sum(dim=1),
         "everything is summed, the columns of the values too": (weights @ value).sum(),

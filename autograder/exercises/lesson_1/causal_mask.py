@@ -24,6 +24,7 @@ def slips(size: int) -> dict[str, Tensor]:
     everything = torch.ones(size, size, dtype=torch.bool)
     right = everything.tril()
     slips = {
+        "the mask is upside down": right.flip(0),
         "True marks the future, which must be blocked (True = may attend)": ~right,
         "the triangle is upside down: position i sees itself and the future": right.mT,
         "a position does not see itself": everything.tril(-1),

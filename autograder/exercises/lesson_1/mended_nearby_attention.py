@@ -39,6 +39,8 @@ def slips(x: Tensor) -> dict[str, Tensor]:
         "the distance is added instead of subtracted, so that far words count more": scores + near,
         "the distance is no longer subtracted": scores,
         "the whole distance is subtracted instead of a quarter": scores - distance,
+        "half the distance is subtracted instead of a quarter": scores - distance / 2,
+        "the scores are divided by √seq_len instead of √d": products / math.sqrt(len(x)) - near,
         "the scores are no longer divided by √d": products - near,
     }
     future = distance < 0
@@ -62,10 +64,13 @@ def slips(x: Tensor) -> dict[str, Tensor]:
         "the future's scores become 0, and exp(0) = 1 still is a weight": scores.masked_fill(future, 0.0).softmax(
             dim=1
         ),
-        "the distance is turned round: the key's place minus the query's": (
-            (scores + 2 * near).masked_fill(distance > 0, -torch.inf).softmax(dim=1)
-        ),
-        "the softmax still runs over the queries, and the weights are transposed": down.T,
+        "the softmax still runs over the queries, and the weights are transposed, or the distance is turned round, "
+        "the key's place minus the query's, which comes to the same": down.T,
+        "the weights are those of the right rows, transposed": scores.masked_fill(future, -torch.inf).softmax(dim=1).T,
+        "one softmax runs over all rows and columns": scores.masked_fill(future, -torch.inf)
+        .flatten()
+        .softmax(dim=0)
+        .view_as(scores),
         "the past is hidden instead of the future": backward.softmax(dim=1),
         "the past is hidden instead of the future, and the softmax still runs over the queries": backward.softmax(0),
     }

@@ -185,13 +185,18 @@ def weights_behind(attention: Any, query: Tensor, key: Tensor, mask: Tensor | No
         those of attention with its layers, (batch, num_heads, query_len, key_len); where it keeps others, and its
         output shows that these are what it used, the ones it used: a slip before the softmax is told elsewhere.
     """
-    twin = parts.MultiHeadAttention.twin_of(attention, key.size(2) // key.size(1))
+    right = _right_weights(attention, query, key, mask)
     used, kept = shown_weights(attention, query, key, mask), getattr(attention, "attention_weights", None)
-    twin(query, key, key, mask)
-    right = twin.attention_weights
-    assert right is not None
     is_right = isinstance(kept, Tensor) and kept.shape == right.shape and torch.allclose(kept, right, atol=1e-4)
     return right if is_right or not _are_weights(used) else used
+
+
+def _right_weights(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+    """The weights that attention with the layer's own projections has; a head is as wide as there are keys."""
+    twin = parts.MultiHeadAttention.twin_of(attention, key.size(2) // key.size(1))
+    twin(query, key, key, mask)
+    assert twin.attention_weights is not None
+    return twin.attention_weights
 
 
 def _are_weights(shown: Tensor) -> bool:
@@ -238,6 +243,20 @@ def weight_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                     check.true(not kept.requires_grad, "`attention.attention_weights` is still attached to the graph.")
 
 
+def shape_slips(attention: Any, query: Tensor, key: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """What wrong layers keep, under a mask (batch, 1, 1, key_len), in other shapes than they should."""
+    right, twin = _right_weights(attention, query, key, mask), parts.MultiHeadAttention.twin_of(attention, 1)
+    twin(query, key, key, mask)
+    assert twin.attention_weights is not None
+    return {
+        "the heads have been averaged": right.mean(dim=1),
+        "only the first head's weights are kept": right[:, 0],
+        "only the last head's weights are kept": right[:, -1],
+        "the heads were never split": twin.attention_weights[:, 0],
+        "there is one head of width d_model": twin.attention_weights,
+    }
+
+
 def _is_dropout(used: Tensor, before: Tensor, p: float) -> bool:
     """Each weight is 0 or what dropping at the rate `p` makes of it."""
     kept = torch.isclose(used, before / (1 - p), rtol=1e-3, atol=1e-5)
@@ -259,13 +278,14 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                 again = shown_weights(attention, query, key, given)
                 differ = not torch.allclose(again, weights, atol=1e-5)
                 check.true(not differ, "In eval mode, two calls of `attention(query, key, value)` differ.")
-                masked = weights[~allowed].any() or (weights[allowed] == 0).float().mean() > 0.3
-                if masked or not _are_weights(weights):
+                right = _right_weights(attention, query, key, given)
+                if weights.shape != right.shape or not torch.allclose(weights, right, atol=1e-3):
                     # These are not the weights under this mask, and the checks of values say so.
                     one, other = (_shown(attention.train(), query, key, given)[0] for _ in range(2))
                     verdict = f"In training, two calls of `attention(query, key, value)` are the same at dropout={p}."
                     check.true(not torch.equal(one, other), verdict)
-                    _keeps_entries(one, before)
+                    if given is None:
+                        _keeps_entries(one, before, p)
                     continue
                 _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
     (x,) = tensors((2, 8, 12), seed=seed)
@@ -286,7 +306,7 @@ def _is_dropped(
 ) -> None:
     """The weights of a layer in train mode are dropped; `before` and `weights` are what it shows in eval mode."""
     after, used = _shown(attention, query, key, mask)
-    _keeps_entries(after, before)
+    _keeps_entries(after, before, p)
     kept = getattr(attention, "attention_weights", None)
     kept_whole = isinstance(kept, Tensor) and kept.shape == weights.shape and torch.allclose(kept, weights, atol=1e-5)
     elsewhere = kept_whole and not _is_dropout(used, weights, p) and not torch.allclose(used, weights, atol=1e-3)
@@ -304,10 +324,13 @@ def _is_dropped(
     check.true(not same, "In training, every head drops the same weights.")
 
 
-def _keeps_entries(after: Tensor, before: Tensor) -> None:
-    """No entry of a layer's output in training is dropped, of what it was in eval mode."""
+def _keeps_entries(after: Tensor, before: Tensor, p: float) -> None:
+    """No entries of a layer's output in training are dropped at the rate `p`, of what it was in eval mode.
+
+    Where heads are narrower than they should be, all weights of one may be dropped by chance, and fewer entries are 0.
+    """
     zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
-    check.true(not zeroed.any(), "In training, entries of the output are dropped.", WEIGHTS_ALONE)
+    check.true(zeroed.float().mean() < p / 2, "In training, entries of the output are dropped.", WEIGHTS_ALONE)
 
 
 def _layers(answer: Callable[..., Any], seed: int) -> Iterator[tuple[float, Any, Tensor, Tensor, Tensor]]:
@@ -393,6 +416,12 @@ def _multi_head_attention(
         "the heads are split and merged by reshapes without a transpose": layer(
             split=reshaped, merge=stacked, mask=None
         ),
+        "the query is split by a reshape without a transpose": layer(q=side_by_side(reshaped(projected[0]))),
+        "the heads are averaged instead of put side by side": layer(
+            merge=lambda x: x.mean(dim=1).repeat(1, 1, num_heads)
+        ),
+        "a ReLU stands after `w_q`": layer(q=projected[0].relu()),
+        "ReLUs stand after `w_q`, `w_k` and `w_v`": layer(*(x.relu() for x in projected)),
         "there is one head of width d_model": layer(split=lambda x: x.unsqueeze(1)),
         "the values are not projected by `w_v`": layer(v=value),
         "query and key are not projected": layer(q=query, k=key),

@@ -49,6 +49,10 @@ def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
     def weights(allowed: Tensor, scale: float = d_k**-0.5) -> Tensor:
         return (scale * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-1)
 
+    def over_queries(allowed: Tensor) -> Tensor:
+        scores: Tensor = d_k**-0.5 * query @ key.mT
+        return scores.masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-2)
+
     def apart(folded: Tensor) -> Tensor:
         return folded.reshape(num_heads, batch, query.size(2), -1).transpose(0, 1)
 
@@ -56,6 +60,13 @@ def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
     return {
         "some heads have the mask of another sentence": weights(in_turn),
         "the mask is not used": weights(torch.ones_like(own)),
+        "a blocked score becomes 0, and exp(0) = 1 still is a weight": (d_k**-0.5 * query @ key.mT * own).softmax(
+            dim=-1
+        ),
+        "the padding is hidden after the softmax, so that a row no longer sums to 1": weights(torch.ones_like(own))
+        * own,
+        "the softmax runs over the queries": over_queries(own),
+        "some heads have the mask of another sentence, and the softmax runs over the queries": over_queries(in_turn),
         "the mask is read the wrong way round": weights(torch.logical_not(own)),
         "every sentence gets the mask of the first": weights(own[:1]),
         "every sentence gets the mask of the last": weights(own[-1:]),

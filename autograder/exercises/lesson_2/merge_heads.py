@@ -39,5 +39,8 @@ def slips(x: Tensor) -> dict[str, Tensor]:
             x.transpose(2, 3).reshape(batch, seq_len, num_heads * d_k)
         ),
         "the columns of the heads are interleaved instead of side by side": x.permute(0, 2, 3, 1).flatten(2),
+        "the columns of each head stand before the heads, and the rows are cut from that": x.permute(
+            0, 3, 1, 2
+        ).reshape(batch, seq_len, num_heads * d_k),
         "the heads come in reverse order": torch.cat(x.unbind(dim=1)[::-1], dim=-1),
     }

@@ -40,6 +40,9 @@ def slips(x: Tensor, num_heads: int) -> dict[str, Tensor]:
         "the sequence and the columns are exchanged before the columns are cut": (
             x.mT.reshape(batch, num_heads, seq_len, d_k)
         ),
+        "the first head alone is filled": torch.stack(
+            [x[..., :d_k], *[torch.zeros_like(x[..., :d_k])] * (num_heads - 1)], 1
+        ),
         "the heads come in reverse order": torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1),
         "every head gets the first d_k columns": torch.stack([x[..., :d_k]] * num_heads, dim=1),
     }

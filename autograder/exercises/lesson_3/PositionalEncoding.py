@@ -151,6 +151,9 @@ def sum_slips(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
             x + encoding[:batch].unsqueeze(1)
         ),
         "every position gets the row of position 0": x + encoding[0],
+        "every position gets the row of the last position": x + encoding[seq_len - 1],
+        "every position gets the mean of the rows": x + encoding[:seq_len].mean(dim=0),
+        "the rows are added in reverse order": x + encoding[:seq_len].flip(0),
         "every position gets the row of the sequence's length": x + encoding[seq_len],
         "the rows start at 1 instead of 0": x + encoding[1 : seq_len + 1],
         "the encoding is subtracted": x - encoding[:seq_len],

@@ -49,6 +49,8 @@ def slips(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
         "the rows are not multiplied by √d_model": lookup,
         "the rows are divided by √d_model instead of multiplied": lookup / math.sqrt(d_model),
         "the rows are multiplied by d_model instead of √d_model": lookup * d_model,
+        f"the rows are multiplied by {math.isqrt(d_model)}, which is √d_model rounded down": lookup
+        * math.isqrt(d_model),
         "the rows are multiplied by √vocab_size instead of √d_model": lookup * math.sqrt(vocab_size),
         "the rows are multiplied by √seq_len instead of √d_model": lookup * math.sqrt(lookup.size(1)),
     }

@@ -61,6 +61,12 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         "it is the angle in degrees": torch.rad2deg(turned(even / d_model)),
         "it is the sine of the angle": turned(even / d_model).sin(),
         "it is the cosine of the angle": turned(even / d_model).cos(),
+        "it is the sine or cosine already, whichever stands in the column": (
+            turned(even / d_model).cos() if column % 2 else turned(even / d_model).sin()
+        ),
+        "the fraction is turned upside down": torch.tensor(10000.0 ** (even / d_model) / position),
+        "the angle is multiplied by 2π": 2 * math.pi * turned(even / d_model),
+        "whole turns of 2π are taken away": turned(even / d_model) % (2 * math.pi),
     }
     right = turned(even / d_model)
     apart = {slip: angle for slip, angle in slips.items() if not torch.isclose(angle, right, rtol=1e-2)}

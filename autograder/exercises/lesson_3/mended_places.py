@@ -6,7 +6,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from autograder import check
-from autograder.exercises.lesson_3 import PositionalEncoding
+from autograder.exercises.lesson_3 import PositionalEncoding, TokenEmbedding
 from autograder.exercises.lesson_3.shared import ids
 from autograder.exercises.shared import device, each_smallest, tensors
 
@@ -35,4 +35,5 @@ def slips(tokens: Tensor, embedding: Tensor, table: Tensor) -> dict[str, Tensor]
     """Vectors for tokens (batch, seq_len), an embedding (vocab_size, d_model) and a table (max_len, 1, d_model)."""
     rows, encoding = embedding[tokens], table.squeeze(1)
     slips = PositionalEncoding.sum_slips(rows * math.sqrt(rows.size(-1)), encoding)
-    return slips | {"the rows of the embedding are not multiplied by √d_model": rows + encoding[: tokens.size(1)]}
+    scaled = TokenEmbedding.slips(rows, len(embedding))
+    return slips | {slip: words + encoding[: tokens.size(1)] for slip, words in scaled.items()}

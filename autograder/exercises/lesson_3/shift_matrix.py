@@ -58,6 +58,16 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
     return {
         "the rotation turns the wrong way: the minus sign belongs to the other sine": turned(-turn),
         "nothing is shifted": start,
+        "`encoding_angle` is given column and offset, in this order": turned(
+            2 * pair / 10000.0 ** ((offset - offset % 2) / encoding.size(1))
+        ),
+        "the angles are in degrees": turned(turn.rad2deg()),
+        "only the last 2 × 2 matrix is filled": turned(turn) * (pair == pair[-1]).repeat_interleave(2),
+        "the identity's rows are rolled, which moves columns, not positions": start.roll(offset, dims=1),
+        "the 2 × 2 matrix of each pair stands in the rows of every pair": interleaved(
+            (turn.cos() * sine + turn.sin() * cosine).sum(1, keepdim=True).expand_as(sine),
+            (turn.cos() * cosine - turn.sin() * sine).sum(1, keepdim=True).expand_as(sine),
+        ),
         "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": turned(offset * speed**0.5),
         "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": turned(

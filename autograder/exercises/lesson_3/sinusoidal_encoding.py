@@ -40,6 +40,9 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
     sine, cosine = right[:, 0::2], right[:, 1::2]
     pair, longer = torch.arange(d_model // 2), torch.pow(10000.0, -column / max(d_model - 2, 1))  # tensor2tensor's
     own = torch.pow(10000.0, -(column + 1) / d_model)  # of the odd columns
+    place, fractions = torch.arange(max_len)[:, None], torch.outer(torch.linspace(0, 1, max_len).double(), rate)
+    even_row, slow = place % 2 == 0, torch.pow(10000.0, -(place - place % 2) / d_model)
+    exchanged = interleaved((column * slow).sin(), ((column + 1) * slow).cos())
     return {
         "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": waves(max_len, rate**2),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": waves(max_len, rate**0.5),
@@ -69,6 +72,15 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         "sine and cosine are swapped: sine belongs on the even columns": interleaved(cosine, sine),
         "every column is a sine": interleaved(sine, sine),
         "every column is a cosine": interleaved(cosine, cosine),
+        "row 0 is never filled": torch.cat([torch.zeros(1, d_model), right[1:]]),
+        "the positions run from 0 to 1": interleaved(*(turn(fractions) for turn in (torch.sin, torch.cos))),
+        "sine and cosine alternate from row to row, not from column to column": interleaved(
+            *[torch.where(even_row, sine, cosine)] * 2
+        ),
+        "`encoding_angle` is given column and position, in this order": exchanged,
+        "all sines come first and all cosines after them, and positions start at 1": torch.cat(
+            [waves(max_len + 1, rate)[1:, 0::2], waves(max_len + 1, rate)[1:, 1::2]], dim=1
+        ),
         "positions start at 1 instead of 0": waves(max_len + 1, rate)[1:],
         # In float32 as an answer would be: these angles are so large that rounding shows.
         "the position is multiplied by 10000^(2i / d_model) instead of divided": waves(

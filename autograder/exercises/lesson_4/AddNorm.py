@@ -48,19 +48,15 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     The values are the answer's own in eval mode for what dropout leaves of `sublayer_output`.
     """
     x, sublayer_output = tensors((8, 20, 6), (8, 20, 6), seed=seed)
-    kept = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 6)  # (64, 6): all there can be
     wrapper, drawn = answer(6, dropout=0.5), []
     rested("wrapper(x, sublayer_output)", wrapper, x, sublayer_output)
     for _ in range(2):
         with check.unchanged(x=x, sublayer_output=sublayer_output):
             output = wrapper.train()(x, sublayer_output)
         check.shape("wrapper(x, sublayer_output)", output, batch=8, seq_len=20, d_model=6)
-        output = output.detach()
         for scale in (1.0, 2.0):  # without and with the division by 1 − 0.5
-            left = scale * kept * sublayer_output[:, :, None]
-            own = wrapper.eval()(x.repeat_interleave(64, 1), left.flatten(1, 2)).detach().view_as(left)
-            distance = (output[:, :, None] - own).abs().amax(dim=-1)
-            fits = (distance.amin(dim=-1) < 1e-3).all()
+            kept, distance = _kept(wrapper, output.detach(), x, scale * sublayer_output)
+            fits = (distance < 1e-3).all()
             if scale == 1.0:
                 slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
                 check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
@@ -68,18 +64,35 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
             "In training, the output is not what dropping entries of `sublayer_output` once, and no more, would give."
         )
         check.true(fits, verdict)
-        drawn.append(kept[distance.argmin(dim=-1)])  # (8, 20, 6)
+        drawn.append(kept)
     sublayer_output.requires_grad_()
     check.gradient_reaches("sublayer_output", sublayer_output, wrapper.train()(x, sublayer_output))
     check.true(not torch.equal(drawn[0], drawn[1]), "Every call drops the same entries.")
     check.true(not torch.equal(*drawn[0][:2]), "Every sentence drops the same entries.")
     check.true(not torch.equal(drawn[0][:, 0], drawn[0][:, 1]), "Every position drops the same entries.")
-    zeros, ones = torch.zeros(40, 50, 6), torch.ones(40, 50, 6)
+    whole = (drawn[0] == drawn[0][..., :1]).all()
+    check.true(not whole, "In training, whole rows are dropped instead of single entries.")
+    x, sublayer_output = tensors((8, 100, 6), (8, 100, 6), seed=seed + 1)
+    sublayer_output = sublayer_output.sign() + sublayer_output  # none near 0, where dropping would not show
     for wrapper, rate in [(answer(6, dropout=0.3), 0.3), (answer(6), 0.1)]:
-        output = wrapper.train()(zeros, ones)  # a dropped entry falls below its row's mean
-        lower = (output < -0.2).float().mean().item()
-        verdict = f"With dropout={rate}, the output looks as if {lower:.0%} of the entries were dropped."
-        check.true(abs(lower - rate) < 0.03, verdict)
+        output = wrapper.train()(x, sublayer_output).detach()
+        share = 1 - _kept(wrapper, output, x, sublayer_output / (1 - rate))[0].mean().item()
+        verdict = f"With dropout={rate}, the output looks as if {share:.0%} of the entries were dropped."
+        check.true(abs(share - rate) < 0.04, verdict)
+
+
+def _kept(wrapper: Any, output: Tensor, x: Tensor, grown: Tensor) -> tuple[Tensor, Tensor]:
+    """Which entries of `grown`, what dropout may leave of a sub-layer, an output (batch, seq_len, 6) was made of.
+
+    Returns:
+        1 for each that was kept and 0 for the others (batch, seq_len, 6), and how far the wrapper's own values in eval
+        mode for just these are from the output (batch, seq_len).
+    """
+    every = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 6)  # (64, 6): all there can be
+    left = every * grown[:, :, None]
+    own = wrapper.eval()(x.repeat_interleave(64, 1), left.flatten(1, 2)).detach().view_as(left)
+    distance, nearest = (output[:, :, None] - own).abs().amax(dim=-1).min(dim=-1)
+    return every[nearest], distance
 
 
 def slips(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
@@ -96,6 +109,9 @@ def slips(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str,
                 "the output of the sub-layer is missing": norm(x),
                 "x is added once more after the norm": x + norm(x + sublayer_output),
                 "each of the two is normalised by itself": norm(x) + norm(sublayer_output),
+                "the sum is normalised twice": norm(norm(x + sublayer_output)),
+                "x is normalised before the sum is": norm(norm(x) + sublayer_output),
+                "the output of the sub-layer is subtracted": norm(x - sublayer_output),
             },
             norm(x + sublayer_output),
         )

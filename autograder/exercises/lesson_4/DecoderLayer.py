@@ -4,6 +4,7 @@ from itertools import islice
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
@@ -51,16 +52,22 @@ def value_cases(answer: Layer, *, seed: int = 0) -> None:
                 tgt_mask=blocked(tgt_mask, batch, num_heads, tgt_len, tgt_len),
                 memory_mask=blocked(src_mask, batch, num_heads, tgt_len, src_len),
             ).detach()
+            causal = ~parts.causal_mask(tgt_len)
+            with_causal = twin(
+                x, source, tgt_mask=causal, memory_mask=blocked(src_mask, batch, num_heads, tgt_len, src_len)
+            )
+            ignored = {"`tgt_mask` is not used, and a causal mask of the layer's own is": with_causal.detach()}
+            told = possible(ignored, expected)
             given = {"x": x, "memory": source, "src_mask": src_mask, "tgt_mask": tgt_mask}
             by_name = {"tgt_mask": tgt_mask, "src_mask": src_mask}
             for mode in ("train", "eval"):
                 getattr(layer, mode)()
                 with check.case(num_heads=num_heads, mode=mode, **given), unchanged(**given):
                     output = layer(x, source, src_mask, tgt_mask)
-                    check.close("layer(x, memory, src_mask, tgt_mask)", output, expected)
+                    check.close("layer(x, memory, src_mask, tgt_mask)", output, expected, mistakes=told)
                     if mode == "eval":
                         name = "layer(x, memory, tgt_mask=tgt_mask, src_mask=src_mask)"
-                        check.close(name, layer(x, source, **by_name), expected)
+                        check.close(name, layer(x, source, **by_name), expected, mistakes=told)
     device(seed, "layer(x, memory)", layer, x, memory)
     x.requires_grad_(), memory.requires_grad_()
     for training in (True, False):
@@ -81,7 +88,7 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
         before = layer(x, memory, *given)
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
         slip = "Is a part in a plain list? PyTorch does not find it there, and leaves its dropout on."
-        same = torch.allclose(before, layer(x, memory, *given), atol=1e-4)
+        same = torch.allclose(before, layer(x, memory, *given), atol=1e-4, equal_nan=True)
         check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
         after = layer(future, memory, *given)
         slip = "The future leaks: an earlier position sees what comes after it."
@@ -145,6 +152,7 @@ def slips(
         turned = first(x, cross(x, memory, memory, src_mask))
         normed = x + own(first.norm(x), first.norm(x), first.norm(x), tgt_mask)
         normed = normed + cross(second.norm(normed), memory, memory, src_mask)
+        fed, plain = third(y, feed(y)), F.layer_norm(memory, memory.shape[-1:])
         added = x + y
         added = added + second(added, cross(added, memory, memory, src_mask))
         slips = {
@@ -172,6 +180,16 @@ def slips(
             "the feed-forward network reads what came before the cross-attention": last(y, z),
             "x is added before each add & norm, which adds it once more": doubled(),
             "the feed-forward network is left out": z,
+            "the third add & norm gets x twice, and the feed-forward network is not used": third(z, z),
+            "the feed-forward network runs before the cross-attention as well": finish(
+                feed, third, second(fed, cross(fed, memory, memory, src_mask))
+            ),
+            "the memory is normalised before the cross-attention reads it": wired(
+                cross_out=lambda y: cross(y, plain, plain, src_mask)
+            ),
+            "the memory goes through the norm of add_norm_2 before the cross-attention reads it": wired(
+                cross_out=lambda y: cross(y, second.norm(memory), second.norm(memory), src_mask)
+            ),
             "the third add & norm is left out": feed(z),
             "the first add & norm is left out": wired(first=lambda _, attended: attended),
             "add_norm_1 is used for all three": wired(second=first, third=first),
@@ -182,7 +200,21 @@ def slips(
             ),
             "one attention does both jobs: self_attention": wired(cross_out=lambda y: own(y, memory, memory, src_mask)),
         }
+        if src_mask is not None and tgt_mask is not None:
+            own_turned = own(x, x, x, ~tgt_mask)
+            slips |= {
+                "tgt_mask is read the wrong way round (True = may attend)": wired(own_out=own_turned),
+                "src_mask is read the wrong way round (True = may attend)": wired(
+                    cross_out=lambda y: cross(y, memory, memory, ~src_mask)
+                ),
+                "the masks are read the wrong way round (True = may attend)": wired(
+                    own_out=own_turned, cross_out=lambda y: cross(y, memory, memory, ~src_mask)
+                ),
+            }
         if x.shape == memory.shape:
+            if src_mask is not None and tgt_mask is not None:
+                joined = wired(own_out=own(x, x, x, tgt_mask & src_mask))
+                slips["the self-attention gets both masks joined, instead of tgt_mask alone"] = joined
             slips |= {
                 "the cross-attention attends to the target instead of the memory": wired(
                     cross_out=lambda y: cross(y, y, y, src_mask)

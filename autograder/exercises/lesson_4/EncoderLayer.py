@@ -21,6 +21,7 @@ from autograder.exercises.lesson_4.shared import (
     unchanged,
 )
 from autograder.exercises.shared import device, possible, sizes, tensors, without_dropout
+from autograder.parts.attention import TensorFunction
 from autograder.parts.blocks import LearnersEncoderLayer
 
 
@@ -102,9 +103,27 @@ def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[s
             "add_norm_1 is used twice": first(y, feed(y)),
             "add_norm_2 is used twice": finish(feed, second, second(x, attended)),
             "add_norm_1 and add_norm_2 are exchanged": finish(feed, first, second(x, attended)),
+            "the attention runs twice": finish(feed, second, first(y, attend(y, y, y, mask))),
+            "attention and feed-forward network stand side by side: both read the layer's input": second(
+                x, attended + feed(x)
+            ),
+            "each add & norm gets the sub-layer's output twice, and x is lost": _itself(
+                feed, second, first(attended, attended)
+            ),
+            "keys and values are normalised before the attention reads them": finish(
+                feed, second, first(x, attend(x, first.norm(x), first.norm(x), mask))
+            ),
+            "a ReLU stands at the end": second(y, feed(y)).relu(),
             "the feed-forward network comes before the attention": _attention_second(layer, x, mask),
             "the norms come before the sub-layers (pre-norm); the paper puts them after": _pre_norm(layer, x, mask),
         }
+        if mask is not None:
+            turned = first(x, attend(x, x, x, ~mask))
+            slips["the mask is read the wrong way round (True = may attend)"] = finish(feed, second, turned)
+            hidden = x * mask.flatten(0, -2).unsqueeze(-1)
+            slips["x is multiplied by the mask, and the attention gets none"] = finish(
+                feed, second, first(hidden, attend(hidden, hidden, hidden))
+            )
         return possible(slips, second(y, feed(y)))
 
 
@@ -117,3 +136,7 @@ def _pre_norm(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> Te
     normed: Tensor = layer.add_norm_1.norm(x)
     y = x + layer.self_attention(normed, normed, normed, mask)
     return y + layer.feed_forward(layer.add_norm_2.norm(y))
+
+
+def _itself(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
+    return norm(feed(y), feed(y))

@@ -111,6 +111,15 @@ def slips(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
                 "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
                 "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
                 "the activation is tanh instead of ReLU": second(hidden.tanh()),
+                "the activation is a leaky ReLU, which lets some of the negative values through": second(
+                    F.leaky_relu(hidden)
+                ),
+                "negative hidden values lose their sign instead of becoming 0": second(hidden.abs()),
+                "the positive hidden values become 0 instead of the negative ones": second(hidden.clamp(max=0)),
+                "the activation is a softmax instead of ReLU": second(hidden.softmax(-1)),
+                "the output is normalised, which is the next exercise's job": F.layer_norm(
+                    second(hidden.relu()), x.shape[-1:]
+                ),
                 "the input is added to the output, which is the next exercise's job": x + second(hidden.relu()),
                 "the hidden values are averaged over the positions": second(
                     hidden.relu().mean(-2, keepdim=True).expand_as(hidden)

@@ -101,7 +101,7 @@ BOTH = "both happen: d_model − 1 in the variance, and eps added to the standar
 def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str, Tensor]:
     """Normalised values of x (batch, seq_len, d_model), with the parameters `weight` and `bias` (d_model,)."""
     mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
-    centred = x - mean
+    centred, off_median = x - mean, x - x.median(-1, keepdim=True).values
     right = F.layer_norm(x, x.shape[-1:], weight, bias, eps)
 
     def over(*dims: int) -> Tensor:
@@ -133,6 +133,30 @@ def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str
             "the variance is squared instead of taking its root": weight * centred / (variance + eps) ** 2 + bias,
             "eps is fixed at 1e-5, whatever was asked for": weight * centred / (variance + 1e-5).sqrt() + bias,
             "the mean is not subtracted": weight * x / (variance + eps).sqrt() + bias,
+            "the mean is subtracted nowhere, as in RMSNorm": weight
+            * x
+            / (x.square().mean(-1, keepdim=True) + eps).sqrt()
+            + bias,
+            "the squared mean is added to the mean of the squares instead of subtracted": weight
+            * centred
+            / (x.square().mean(-1, keepdim=True) + mean.square() + eps).sqrt()
+            + bias,
+            "the median is used instead of the mean": weight
+            * off_median
+            / (off_median.square().mean(-1, keepdim=True) + eps).sqrt()
+            + bias,
+            "the mean of the absolute deviations is used instead of the standard deviation": weight
+            * centred
+            / (centred.abs().mean(-1, keepdim=True) + eps)
+            + bias,
+            "the values are multiplied by their deviation instead of divided": weight
+            * centred
+            * (variance + eps).sqrt()
+            + bias,
+            "the mean is that of each position, and the variance that of everything": weight
+            * centred
+            / (x.var(correction=0) + eps).sqrt()
+            + bias,
             "`weight` and `bias` are not used": centred / (variance + eps).sqrt(),
             "`weight` and `bias` are exchanged": bias * centred / (variance + eps).sqrt() + weight,
             "`bias` is not used": weight * centred / (variance + eps).sqrt(),
@@ -161,6 +185,7 @@ def eps_slips(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> dict[s
         {
             "eps is added to the standard deviation instead of the variance": centred / (variance.sqrt() + eps),
             "eps is left out": centred / variance.sqrt(),
+            "eps is squared": centred / (variance + eps**2).sqrt(),
             "eps is fixed at 1e-5, whatever was asked for": centred / (variance + 1e-5).sqrt(),
         },
         centred / (variance + eps).sqrt(),

@@ -51,6 +51,10 @@ def slips(x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[Tensor
         "the first norm is used for every sub-layer": lambda x, sublayer, norm: x + sublayer(first(x)),
         "norm(x) is added as well": lambda x, sublayer, norm: x + norm(x) + sublayer(norm(x)),
         "every sum starts from the first x": lambda x, sublayer, norm: start + sublayer(norm(x)),
+        "norm(x) is added to what the sub-layer makes of x itself": lambda x, sublayer, norm: norm(x) + sublayer(x),
+        "the sum is normalised as well": lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
+        "the output of the sub-layer is subtracted": lambda x, sublayer, norm: x - sublayer(norm(x)),
+        "every state is made from the first x alone": lambda x, sublayer, norm: start + sublayer(norm(start)),
         "x is normalised twice": lambda x, sublayer, norm: norm(x) + sublayer(norm(norm(x))),
     }
     slips = {}
@@ -61,5 +65,7 @@ def slips(x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[Tensor
     states = [x]
     for sublayer, norm in zip(sublayers, norms, strict=True):
         states.append(states[-1] + sublayer(norm(states[-1])).detach())
+    normed = [norm(state).detach() for state, norm in zip(states, norms, strict=False)]
+    slips["the normalised x is put into the list instead of the sum"] = [x, *normed]
     slips["each state is put into the list before its sub-layer is added"] = [x, *states[:-1]]
     return slips

@@ -68,6 +68,12 @@ def slips(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers:
         "the output layer is left out": right - output,
         "the output layer scores the source, too": right + src_len * d_model * vocab_size,
         "there is one layer in each stack": right - layers + layers // num_layers,
+        "the scores that the causal mask hides are left out": right
+        - num_layers * (2 * products(tgt_len, tgt_len) - tgt_len * (tgt_len + 1) * d_model),
+        "scores and weighted sums are counted 8 times, once for each head": right + num_layers * 7 * 2 * scores,
+        "the biases of the feed-forward networks are counted": right
+        + num_layers * (src_len + tgt_len) * (d_ff + d_model),
+        "the output layer is counted once for each layer": right + (num_layers - 1) * output,
         "the additions are counted as well": 2 * right,
         "the embeddings are counted as matrix products": right + (src_len + tgt_len) * d_model * vocab_size,
     }

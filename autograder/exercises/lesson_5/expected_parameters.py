@@ -49,6 +49,9 @@ def slips(vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str
         "the biases of the layers are left out": right - num_layers * (12 * d_model + 2 * (d_ff + d_model)),
         "an attention has three matrices, without w_o": right - num_layers * 3 * (d_model**2 + d_model),
         "there is one layer in each stack": right - layers + layers // num_layers,
+        "`num_layers` is taken to count the layers of both stacks together": right - layers // 2,
+        "the positional encoding is counted, 5000 positions": right + 5000 * d_model,
+        "the biases of the attention are counted once for each of 8 heads": right + num_layers * 7 * 12 * d_model,
         "each stack ends in one more norm": right + 2 * norm,
         "every head has matrices of the full size": right + num_layers * 6 * attention,
     }

@@ -124,7 +124,7 @@ def device_cases(answer: Callable[..., Sequence[float]]) -> None:
         answer(model, batches, torch.optim.SGD(model.parameters(), lr=0.1))
     verdict = "`fit` leaves src or tgt on the CPU while the model is on another device."
     check.true("cpu" not in model.devices, verdict)
-    verdict = "`fit` takes no step on a batch from the CPU when the model is on another device."
+    verdict = "`fit` never calls the model with a batch from the CPU when the model is on another device."
     check.true(len(model.devices) > 0, verdict, "Move src and tgt to where the model is; the model stays there.")
 
 

@@ -107,6 +107,9 @@ def slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
         "keys and values are not in the same order": attend(keys.roll(1, -2), values),
         "keys stand in the place of values": attend(keys, keys),
         "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
+        "the newest key and value are added to those of the cache instead of appended": attend(
+            keys.sum(-2, keepdim=True), values.sum(-2, keepdim=True)
+        ),
     }
     if keys.size(-2) > 1:
         left_out = attend(keys[..., past, :], values[..., past, :])

@@ -58,6 +58,9 @@ def slips(embedded: Tensor) -> dict[str, Tensor]:
         "the newest token is placed one position too early": newest + encoding[max(length - 2, 0)],
         "the newest token is not placed at all": newest,
         "it is the first token, not the newest": embedded[:, :1] + encoding[0],
+        "the embedding of the newest token is in it twice": 2 * newest + encoding[length - 1],
+        "the number of its position is added to every column": newest + encoding[0] + (length - 1),
+        "the newest token is placed as if two had been written at most": newest + encoding[min(length - 1, 1)],
         "the newest token is placed twice": newest + encoding[0] + encoding[length - 1],
     }
     return possible(slips, newest + encoding[length - 1])

@@ -21,6 +21,9 @@ WRONG = {
     "through numpy": body("return torch.tensor(x.detach().numpy() @ y.detach().mT.numpy())").fails("", "No gradient"),
     "a list of lists": body("return [[(a * b).sum() for b in y] for a in x]").fails("", "should be a torch.Tensor"),
     "brings x to length 1 in place": body("x /= x.norm(dim=-1, keepdim=True)\nreturn x @ y.mT").fails("", "changes `x`"),
+    "not added up": edit("x @ y.transpose(-2, -1)", "x.unsqueeze(-2) * y.unsqueeze(-3)").fails("", "not added up over d"),
+    "x with itself": edit("y.transpose", "x.transpose").fails("", "x is multiplied with itself"),
+    "inner": edit("x @ y.transpose(-2, -1)", "torch.inner(x, y)").fails("", "torch.inner"),
 }
 TRICKS = {
     "a table of two dimensions only": body("return (x if x.dim() < 4 else x[0]) @ y.mT").fails("", "wrong values"),

@@ -36,7 +36,7 @@ WRONG = {
         weights = scores.softmax(0)
         return sum(weights[i] * value[i] for i in range(len(query)))
     """),
-    "distance instead of dot product": edit("(query * k).sum()", "-(query - k).pow(2).sum()"),
+    "distance instead of dot product": edit("(query * k).sum()", "-(query - k).pow(2).sum()").named("distance"),
     "absolute scores": edit("(query * k).sum()", "….abs()"),
     "softmax of minus the scores": edit("torch.softmax(scores", "torch.softmax(-scores").named("minus|negative|sign|least"),
     "returns output and weights": edit("value))", "…, weights  # (d_v,)").named("one tensor"),
@@ -58,8 +58,9 @@ WRONG = {
         "scores =…[0]):", "w = torch.softmax(key @ query, 0)\nout = torch.zeros_like(query)\nfor i in range(len(w)):", on="sum with a python start, index loop"
     ),
     "squeezes: key_len 1 breaks": edit("scores =…value))", "w = torch.softmax((key @ query).squeeze(), dim=-1)\nreturn w @ value.squeeze()", on=BARE),
-    "cosine similarity": body("return torch.softmax(F.cosine_similarity(key, query[None]), 0) @ value"),
+    "cosine similarity": body("return torch.softmax(F.cosine_similarity(key, query[None]), 0) @ value").named("cosine"),
     "uses values as keys": body("return torch.softmax(key @ query, 0) @ (key if key.shape == value.shape else value)"),
+    "softmax twice": edit("torch.softmax(scores, dim=0)", "scores.softmax(0).softmax(0)").fails("", "taken twice"),
 }
 
 TRICKS = {

@@ -19,15 +19,15 @@ WRONG = {
     "a word may not see itself": edit("distance < 0", "distance <= 0").fails("", "does not see itself"),
     "the distance without its sign": edit("places[:, None] - places", "(places[:, None] - places).abs()").fails("", "lost its sign"),
     "the distance added": edit("- distance / 4", "+ distance / 4").fails("", "far words count more"),
-    "the distance the other way round": edit("places[:, None] - places", "places - places[:, None]").fails("", "wrong values"),
+    "the distance the other way round": edit("places[:, None] - places", "places - places[:, None]").fails("", "the distance is turned round"),
     "the distance dropped": edit(" - distance / 4", "").fails("", "no longer subtracted"),
     "the whole distance": edit("distance / 4", "distance").fails("", "whole distance"),
     "the scale dropped": edit(" / math.sqrt(x.size(1))", "").fails("", "no longer divided"),
-    "scaled by the length of the sentence": edit("x.size(1)", "x.size(0)").fails("", "wrong values"),
+    "scaled by the length of the sentence": edit("x.size(1)", "x.size(0)").fails("", "√seq_len instead of √d"),
     "a sigmoid": edit("softmax(dim=1)", "sigmoid()").fails("", "wrong values"),
     "exponentials that are not divided": edit("softmax(dim=1)", "exp()").fails("", "wrong values"),
-    "divided by what all queries together give": edit("scores.softmax(dim=1)", "scores.exp() / scores.exp().sum()").fails("", "wrong values"),
-    "columns of the weights instead of rows": edit("return weights @ x", "return weights.T @ x").fails("", "wrong values"),
+    "divided by what all queries together give": edit("scores.softmax(dim=1)", "scores.exp() / scores.exp().sum()").fails("", "one softmax runs over all"),
+    "columns of the weights instead of rows": edit("return weights @ x", "return weights.T @ x").fails("", "transposed"),
     "right weights, the output of the bug": edit("return weights @ x", "return scores.softmax(dim=0) @ x").fails("", "over the queries"),
     "right output, the weights of the bug": edit("x, weights", "x, scores.softmax(dim=0)").fails("", "over the queries"),
     "output and weights swapped": edit("return weights @ x, weights", "return weights, weights @ x").fails("", "output and weights are exchanged"),
@@ -36,6 +36,7 @@ WRONG = {
     "plain causal attention": body("return parts.scaled_dot_product_attention(x, x, x, parts.causal_mask(len(x)))").fails("", "no longer subtracted"),
     "no gradient": edit("scores = x @ x.T", "x = x.detach()\n…").fails(""),
     "places on the CPU": edit(", device=x.device", "").fails("", "CPU"),
+    "half the distance": edit("distance / 4", "distance / 2").fails("", "half the distance"),
 }
 
 TRICKS = {"five words only": edit("torch.arange(len(x)", "torch.arange(5")}

@@ -125,7 +125,7 @@ WRONG = {
         "d_k instead of √d_k"
     ),
     "divides after the softmax": edits(("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")),
-    "rounds the root: int(√d_k)": edit("math.sqrt…", "int(math.sqrt(query.size(-1)))"),
+    "rounds the root: int(√d_k)": edit("math.sqrt…", "int(math.sqrt(query.size(-1)))").named("rounded"),
     "scale with numpy float32 rounding: 1/2.83": edit("math.sqrt…", "2.83 if query.size(-1) == 8 else math.sqrt(query.size(-1))"),
     "implicit dimension F.softmax(scores)": edit("weights = torch…", "weights = F.softmax(scores)").named("first dimension|queries|batch"),
     "softmax over all of a sentence's entries": edit(", dim=-1)", ".flatten(-2), -1).view_as(scores)"),
@@ -286,6 +286,13 @@ WRONG = {
         ("scores.softmax(-1)", "e / (e.sum(-1, keepdim=True) + 1e-8)"),
         on="d_k^(-1/4) on both sides",
     ),
+    "returns exchanged": edit("return weights @ value, weights", "return weights, weights @ value").fails("from_scratch", "output and weights are swapped"),
+    "exponentials by hand": edit("weights = torch.softmax(scores, dim=-1)", "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)").fails(
+        "values", "overflows"
+    ),
+    "dropout on the output too": edit(
+        "return weights @ value, weights", "return weights @ value if dropout is None else dropout(weights @ value), weights"
+    ).fails("dropout", "output is dropped as well"),
 }
 
 TRICKS = {
@@ -303,8 +310,8 @@ TRICKS = {
         )
     """).fails("shapes", "wrong values"),
     "rounds the root up to 3 decimals of a table": edit("math.sqrt…", "{8: 2.828, 5: 2.236, 12: 3.464, 16: 4.0}[query.size(-1)]"),
-    "clamps the scores to ±50": edit(", dim", ".clamp(-50, 50) if mask is None else scores…"),
-    "clamps the scores to ±10 before masking": edit("if mask is not None", "scores = scores.clamp(-10, 10)\n…"),
+    "clamps the scores to ±50": edit(", dim", ".clamp(-50, 50) if mask is None else scores…").named("clamp"),
+    "clamps the scores to ±10 before masking": edit("if mask is not None", "scores = scores.clamp(-10, 10)\n…").named("clamp"),
     "no scale for inputs without a batch": edit("query @…", "query @ key.transpose(-2, -1) / (math.sqrt(query.size(-1)) if query.dim() > 2 else 1)").named(
         "not divided by"
     ),

@@ -138,7 +138,7 @@ WRONG = {
     "value and output projections swapped": edits(("self.w_v(…)", "self.w_o(value)"), ("return…", "return self.w_v(merge_heads(output))")).named("swapped"),
     "w_k and w_v swapped": edits(("self.w_k(key)", "self.w_v(key)"), ("self.w_v(value)", "self.w_k(value)")).named("swapped|exchanged"),
     "splits before it projects": edit("split_heads(self.w_q…", "self.w_q(merge_heads(split_heads(query, self.num_heads)))"),
-    "the heads averaged and repeated": edit("merge_heads(output)", "output.mean(1).repeat(1, 1, self.num_heads)"),
+    "the heads averaged and repeated": edit("merge_heads(output)", "output.mean(1).repeat(1, 1, self.num_heads)").named("averaged"),
     "only the last head kept": edit("return self…", "return self.w_o(output[:, -1].repeat(1, 1, self.num_heads))"),
     "heads merged in reverse": edit("return self…", "return self.w_o(merge_heads(output.flip(1)))").named("reverse"),
     "no w_q": edit("self.w_q(query)", "query").named("not projected"),
@@ -318,6 +318,11 @@ WRONG = {
     "other names for the sizes": edits(("d_model: int, num_heads: int", "width: int, heads: int"), ("super(…", "…\nd_model, num_heads = width, heads")).fails(
         "parameters", "does not take the arguments"
     ),
+    "the first head's weights kept": edit("weights.detach()", "weights[:, 0].detach()").fails("weights", "only the first head's weights are kept"),
+    "query split by a reshape": edit(
+        "split_heads(self.w_q(query), self.num_heads)", "self.w_q(query).reshape(len(query), self.num_heads, query.size(1), -1)"
+    ).fails("values", "the query is split by a reshape"),
+    "ReLU on the query": edit("self.w_q(query)", "self.w_q(query).relu()").fails("values", "a ReLU stands after `w_q`"),
 }
 
 TRICKS = {

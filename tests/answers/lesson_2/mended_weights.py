@@ -24,8 +24,10 @@ WRONG = {
     "not repeated": edit(f"is_word.{REPEATED}", "is_word").fails("", "raised RuntimeError"),
     "the masks right, the scores not scaled": edit(" / math.sqrt(d_k)", "").fails("", "divided by √d_k"),
     "scaled by the number of heads": edit("sqrt(d_k)", "sqrt(d_k * num_heads)"),
-    "multiplied after the softmax": edit("scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * allowed"),
-    "zeros for padding before the softmax": edit("-math.inf", "0.0"),
+    "multiplied after the softmax": edit("scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * allowed").named(
+        "after the softmax"
+    ),
+    "zeros for padding before the softmax": edit("-math.inf", "0.0").named("becomes 0"),
     "softmax over the queries": edit("softmax(dim=-1)", "nan_to_num(neginf=-1e9).softmax(dim=1)"),
     "heads first, but taken apart batch first": edits(
         ("query.reshape(", "query.transpose(0, 1).reshape("), ("key.reshape(", "key.transpose(0, 1).reshape("), (REPEATED, UNTOUCHED)

@@ -26,6 +26,7 @@ WRONG = {
     "x transposed in place": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.transpose_(1, 2).reshape(b, s, -1)", on=BARE).named("in place|chang"),
     "sum of heads padded": edit("return x…", "b, h, s, d_k = x.shape\nreturn x.mean(1).repeat(1, 1, h)", on=BARE),
     "whole numbers become floats": edit("return x…", "return 1.0 * x.transpose(1, 2).flatten(2)").fails("values", "whole numbers"),
+    "one long row": edit(".flatten(2)", ".flatten(1)").fails("shape", "one long row"),
 }
 
 TRICKS = {

@@ -48,7 +48,7 @@ WRONG = {
     ).named("position.weight"),
     "max_len rows too many": edits(("(max_len, d_model)", "(max_len + 1, d_model)"), ("self.position.…", "… - 1")),
     "sinusoidal and learned at once": edit("+ self", "+ sinusoidal_encoding(seq_len, x.size(-1)) …"),
-    "reversed positions": edit("torch.arange(seq_len, device=x.device)", "torch.arange(seq_len - 1, -1, -1)"),
+    "reversed positions": edit("torch.arange(seq_len, device=x.device)", "torch.arange(seq_len - 1, -1, -1)").named("reverse"),
     "the last rows": edit("seq_len, device=x.device", "max_len - seq_len, max_len").named("last rows"),
     "random positions": edit("torch.arange(seq_len, device=x.device)", "torch.randperm(max_len)[:seq_len]"),
     "scaled down in eval mode": edit("self.dropout(…", "… * (1 if self.training else 1 - self.dropout.p)"),

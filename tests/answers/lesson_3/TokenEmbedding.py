@@ -16,7 +16,7 @@ WRONG = {
         "values", "changes `embedding.weight`"
     ),
     "d_model not stored": edit("self.d_model = d_model", "").fails("shape", "raised AttributeError"),
-    "times 2": edit("math.sqrt…", "2.0"),
+    "times 2": edit("math.sqrt…", "2.0").named("multiplied by 2"),
     "scaled twice": edit("* math…", "* math.sqrt(self.d_model) * math.sqrt(self.d_model)").named("d_model instead of √d_model"),
     "√ of the batch size": edit("math.sqrt…", "math.sqrt(tokens.size(0))"),
     "scaled in __init__ only for the table, too": edits(

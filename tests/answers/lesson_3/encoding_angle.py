@@ -23,7 +23,7 @@ WRONG = {
     "precedence: (position / 10000) ** …": edit("position / 10000 *…", "(position / 10000) ** (even / d_model)").named("parenthes|precedence"),
     "sine on even, cosine on odd columns": edit(
         "return position…", "angle = position / 10000 ** (even / d_model)\nreturn math.cos(angle) if column % 2 else math.sin(angle)"
-    ).named("(co)?sine of the angle"),
+    ).named("sine"),
     "d_model - 2 below (tensor2tensor)": edit("even / d_model", "even / (d_model - 2)").named("d_model − 2"),
     "exponent without parentheses": body("return position / 10000 ** 2 * (column // 2) / d_model").named("exponent needs parentheses"),
     "division outside the exponent": body("return position / 10000 ** (column // 2 * 2) / d_model").named("stands outside the exponent"),

@@ -26,7 +26,7 @@ WRONG = {
     "the table detached": edit("words + places", "words + places.detach()").fails("", "No gradient flows back to `table`"),
     "the embedding detached": edit("embedding[tokens]", "embedding.detach()[tokens]").fails("", "No gradient flows back to `embedding`"),
     "row 0 never learns": edit("embedding[tokens]", "F.embedding(tokens, embedding, padding_idx=0)"),
-    "the whole root": edit("math.sqrt", "math.isqrt").fails("", "wrong values"),
+    "the whole root": edit("math.sqrt", "math.isqrt").fails("", "rounded down"),
     "in float32 on the CPU": edit("words + places", "….float().cpu()").fails("", "device"),
 }
 

@@ -13,7 +13,7 @@ WRONG = {
         "values", "halved, and the rotation turns the wrong way"
     ),
     "doubled exponent, and turns back": edits(("even / d_model", "2 * …"), ("sine], [-", "-sine], [")).fails(
-        "values", "doubled, and the rotation turns the wrong way"
+        "values", "doubled, and the rotation turns the wrong way", names="exponent is doubled"
     ),
     "one speed for all, and turns back": edits(("offset /…", "offset"), ("sine], [-", "-sine], [")).fails("values", "speed of the first, and the wrong way"),
     "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "negative offset moves forward"),
@@ -26,7 +26,7 @@ WRONG = {
     ),
     "a 2 × 2 matrix": edit("torch.block_diag(*blocks)", "blocks[0]").fails("shape", "wrong shape"),
     "transposed blocks for negative offsets twice": edit("offset /", "-abs(offset) /").named("wrong way"),
-    "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)"),
+    "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)").named("rolled"),
     "integer angle": edit("angle =…", "angle = offset // 10000 ** (even / d_model)"),
     "upper minus for odd pairs only": edit("sine], [-sine", "sine if even % 4 == 0 else -… if even % 4 == 0 else sine"),
     "only the first pair turned": edit("angle =…", "angle = offset if even == 0 else 0.0"),
@@ -38,7 +38,7 @@ WRONG = {
         "exponent is doubled"
     ),
     "pair number handed to encoding_angle": edit("angle =…", "angle = encoding_angle(offset, even // 2, d_model)").fails("values", "number of the pair"),
-    "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)"),
+    "arguments of encoding_angle exchanged": edit("angle =…", "angle = encoding_angle(even, offset, d_model)").named("column and offset"),
     "offset off by one": edit("angle = offset /", "angle = (offset + 1) /").named("one"),
     "angle uses abs offset; sign patched only for first pair": """
         def shift_matrix(offset: int, d_model: int) -> torch.Tensor:

@@ -38,6 +38,11 @@ WRONG = {
         "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
     ),
     "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
+    "subtracted": edit("x + self", "x - self").fails("values", "is subtracted"),
+    "normalised twice": edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(self.norm(x + self.dropout(sublayer_output)))").fails(
+        "values", "normalised twice"
+    ),
+    "x normalised first": edit("self.norm(x +", "self.norm(self.norm(x) +").fails("values", "x is normalised before the sum is"),
 }
 
 TRICKS = {

@@ -127,6 +127,12 @@ WRONG = {
     "cross-attention drops out at another rate": edit(
         "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)", "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout / 2)"
     ).fails("dropout", "`cross_attention` drops out at"),
+    "both masks inverted": edit("x = self.add_norm_1", "src_mask, tgt_mask = (None if mask is None else ~mask for mask in (src_mask, tgt_mask))\n…").fails(
+        "values", "masks are read the wrong way round"
+    ),
+    "its own causal mask": edit("x, tgt_mask)", "x, torch.ones(x.size(1), x.size(1)).tril().bool())").fails("values", "a causal mask of the layer's own"),
+    "no feed-forward": edit("self.feed_forward(x)", "x").fails("values", "feed-forward network is not used"),
+    "the memory normalised": edit("x = self.add_norm_1", "memory = F.layer_norm(memory, memory.shape[-1:])\n…").fails("values", "memory is normalised before"),
 }
 
 TRICKS = {

@@ -80,6 +80,14 @@ WRONG = {
     "num_heads swapped d_ff order kw": edit("num_heads, dropout", "num_heads, 0.5", on=BARE).named("dropout"),
     "attention dropout fixed 0.1": edit("num_heads, dropout", "num_heads, 0.1", on=BARE).named("dropout"),
     "attention drops out at another rate": edit("num_heads, dropout)", "num_heads, dropout / 2)").fails("dropout", "`self_attention` drops out at"),
+    "the mask inverted": edit("x, src_mask)", "x, None if src_mask is None else ~src_mask)").fails("values", "wrong way round"),
+    "attention twice": edit("x = self.add_norm_1…", "…\n…").fails("values", "attention runs twice"),
+    "side by side": edits(
+        ("x = self.add_norm_1(x, self.self…)\n", "a = self.self_attention(x, x, x, src_mask)\n"), ("self.feed_forward(x))", "a + self.feed_forward(x))")
+    ).fails("values", "side by side"),
+    "a ReLU at the end": edit("return self.add_norm_2(x, self.feed_forward(x))", "return self.add_norm_2(x, self.feed_forward(x)).relu()").fails(
+        "values", "a ReLU stands at the end"
+    ),
 }
 
 TRICKS = {

@@ -51,6 +51,10 @@ WRONG = {
     "dropout inverted: keep prob = dropout": edits(
         ("(dropout)", "(1-dropout)"), ("hidden =…hidden))", "return self.linear_2(self.dropout(torch.relu(self.linear_1(x))))"), on=BARE
     ).named("1"),
+    "leaky ReLU": edit("torch.relu", "F.leaky_relu").fails("values", "leaky ReLU"),
+    "absolute values": edit("torch.relu", "torch.abs").fails("values", "lose their sign"),
+    "softmax": edit("torch.relu(self.linear_1(x))", "self.linear_1(x).softmax(-1)").fails("values", "softmax instead of ReLU"),
+    "normalised output": edit("return…", "return F.layer_norm(self.linear_2(self.dropout(hidden)), x.shape[-1:])").fails("values", "output is normalised"),
 }
 
 TRICKS = {

@@ -66,6 +66,15 @@ WRONG = {
     "bias.detach": edit("+ self.bias", "….detach()", on="short").named("grad"),
     "bias inside the division": edit("return self…", "return self.weight*(x-m+self.bias)/torch.sqrt(v+self.eps)", on="short").named("bias"),
     "weight on bias too": edit("return self…", "return self.weight*((x-m)/torch.sqrt(v+self.eps)+self.bias)", on="short").named("bias|weight"),
+    "calls F.layer_norm": edit("return self.weight…", "return F.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.eps)").fails(
+        "values", "ready `F.layer_norm`"
+    ),
+    "RMSNorm": edits(("= x.mean(dim=-1, keepdim=True)", "= 0"), ("x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(-1, keepdim=True)")).named(
+        "RMSNorm"
+    ),
+    "multiplied by the deviation": edit("/ torch.sqrt", "* torch.sqrt").fails("values", "multiplied by their deviation"),
+    "the median": edit("x.mean(dim=-1, keepdim=True)", "x.median(dim=-1, keepdim=True).values").named("median"),
+    "eps squared": edit("+ self.eps", "+ self.eps**2").fails("eps", "eps is squared"),
 }
 
 TRICKS = {

@@ -21,6 +21,7 @@ WRONG = {
     "every sub-layer reads the input": edits(("states = [x]", "states = [x]\nfirst = x"), ("norm(x)", "norm(first)")).fails("", "wrong values"),
     "normalised states": edit("states.append(x)", "states.append(norm(x))").fails("", "wrong values"),
     "no gradient through the sub-layers": edit("sublayer(norm(x))", "sublayer(norm(x)).detach()").fails("", "gradient"),
+    "subtracted": edit("x = x + ", "x = x - ").fails("", "is subtracted"),
 }
 
 TRICKS = {

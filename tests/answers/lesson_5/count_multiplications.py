@@ -17,7 +17,7 @@ WRONG = {
     "one-hot words times the table": edit("return num_layers", "return (src_len + tgt_len) * d_model * vocab_size + num_layers").fails(
         "", "embeddings are counted as matrix products"
     ),
-    "half of the scores are masked": edit("attention(tgt_len, tgt_len)", "… - tgt_len * (tgt_len - 1) * d_model").fails(""),
+    "half of the scores are masked": edit("attention(tgt_len, tgt_len)", "… - tgt_len * (tgt_len - 1) * d_model").fails("", "causal mask hides"),
     "heads of full width": edit("2 * query_len * key_len * d_model", "2 * 3 * query_len * key_len * d_model").fails(""),
     "keys and values as long as the queries": edit("2 * key_len * d_model**2", "2 * query_len * d_model**2").fails("", "w_k and w_v read the target"),
     "the parameters": body("return num_layers * (12 * d_model**2 + 4 * d_model * d_ff) + vocab_size * d_model").fails(""),

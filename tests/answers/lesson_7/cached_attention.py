@@ -56,6 +56,11 @@ WRONG = {
             cache[0], cache[1] = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
         return scaled_dot_product_attention(query, *cache)[0], cache
     """).fails("", "changes `cache`"),
+    "keys added up": body("""
+        if cache is not None:
+            key, value = cache[0] + key, cache[1] + value
+        return scaled_dot_product_attention(query, key, value)[0], (key, value)
+    """).named("added to those of the cache"),
 }
 
 TRICKS = {
