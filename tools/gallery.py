@@ -92,6 +92,7 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
     described = torch.tensor([[0, 0, 0], [3, 0, 1], [1, 1, 3], [0, 2, 0], [0, 0, 0], [0, 3, 1.0]])
     scaled = data.normal((6, 64), seed=1) * torch.tensor([0.1, 0.5, 1, 2, 5, 0])[:, None] + 3
     steps = torch.arange(300)
+    date = parts.translator()("siebenundzwanzigster märz 2019")
     return {
         "attention": [
             lambda: draw.attention((described @ described.T / 3**0.5).softmax(-1), WORDS),
@@ -148,6 +149,20 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
                 (5 * torch.eye(5) + data.normal((5, 5))).softmax(-1),
                 vocabulary=NAMES,
                 source=["5", "9", "3", "12", "EOS"],
+            )
+        ],
+        "translation": [
+            lambda: draw.translation(date.attention, written=date.text, source=[*date.source, "end"]),
+        ],
+        "reading": [
+            lambda: draw.reading(
+                {
+                    "attention": [0.8, 0.9, 0.4, 0.4, 0.8, 0.6, 0.6, 0.3],
+                    "four heads": [1, 1, 0.4, 0.5, 1, 0.8, 0.6, 0.3],
+                },
+                [("twaalf juni 2053", "2053-06-12"), ("10 novembre 1988", "1988-11-10")],
+                ["20550705", "19880218"],
+                ["20550725", "19881118"],
             )
         ],
         "flow": [draw.flow],
