@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from autograder import data, parts
 from autograder.parts.translation.translator import WEIGHTS, Translator, untrained

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm.auto import trange
+from tqdm import trange
 
 from autograder import data, draw
 from autograder.yours import own, progress
@@ -73,7 +74,7 @@ def _train(reader: nn.Module, steps: int) -> None:
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 60, (steps - step) / steps))
     generator = torch.Generator().manual_seed(0)
     reader.train()
-    for _ in trange(steps, desc="training", leave=False):
+    for _ in trange(steps, desc="training", leave=False, file=sys.stdout, mininterval=0.5):
         chosen = torch.randint(len(letters), (BATCH,), generator=generator)
         src = letters[chosen]
         scores = reader(src[:, : int((src != data.PAD).sum(dim=1).max())])

@@ -30,7 +30,7 @@ from autograder.transformer import SETUP
 
 COURSE = Address("https://github.com/you/course", "main")
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
-ON_COLAB = ("torch", "numpy", "matplotlib", "tqdm", "ipykernel", "nbclient")
+ON_COLAB = ("torch", "numpy", "matplotlib", "safetensors", "tqdm", "ipykernel", "nbclient")
 RUN = """\
 import sys
 import nbclient, nbformat

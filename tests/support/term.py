@@ -221,7 +221,7 @@ NOT_THIS = "one of this lesson's exercises is in"
 CLASS = [
     person("ada", "Ada Lovelace", RIGHT, lessons=LESSONS),
     person("twin", "Ada Lovelace", HALF, NUMBERS, lessons=LESSONS),
-    person("stub", "Bo Blank", lambda work: [(work.name, as_bytes(work.released))], (), told="Your code here."),
+    person("stub", "Bo Blank", lambda work: [(work.name, as_bytes(work.released))], (), told="is not written yet"),
     person("syntax", "Cy Comma", answers("return x +"), ()),
     person("py", "Di Script", file("LESSON.py", b"def double(x): return x + x"), None, told="only `LESSON.py`"),
     person("html", "Ed Page", file("LESSON.html", b"<html>"), None, told="only `LESSON.html`"),
