@@ -12,10 +12,8 @@ UPSTREAM ?= upstream
 EXAMPLES ?= 2000
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
-# Two processes; what is made once, and the cells of a notebook, stay together, in the order of tests/conftest.py.
-PARALLEL := --numprocesses 2 --no-loadscope-reorder
-GROUPED  := $(PARALLEL) --dist loadgroup
-BY_FILE  := $(PARALLEL) --dist loadfile
+# Two processes; the tests of a file, and the cells of a notebook, stay together, in the order of tests/conftest.py.
+PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # The proofs that a run makes: those of which something has changed and a tenth of the others, or all.
 PROOFS   := changed
 PROVING  := tests/test_answers.py tests/test_spoiled_answers.py tests/tools/test_mutants.py tests/grading/rpc/test_verdicts.py \
@@ -70,23 +68,23 @@ test: lint lessons all-tests
 
 # Every cell of the lessons, against its stored output.
 lessons: $(READY)
-	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BY_FILE) $(NBVAL) solutions
+	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions
 
 all-tests: $(READY) server browser hub
-	PROOFS=$(PROOFS) $(BIN)/python -m pytest $(GROUPED) --durations 25 tests
+	PROOFS=$(PROOFS) $(BIN)/python -m pytest $(PARALLEL) --durations 25 tests
 
 # Every proof anew, and the pages that say what came of them.
 prove: mistakes mutants attacks
-	PROOFS=all $(BIN)/python -m pytest $(GROUPED) $(PROVING)
+	PROOFS=all $(BIN)/python -m pytest $(PARALLEL) $(PROVING)
 
 # Two processes; with the same seed and number the same cases come again.
 fuzz: SEED := $(SEED)
 fuzz: $(READY)
-	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(BY_FILE) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
+	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
 	echo "These cases again: make fuzz SEED=$(SEED) EXAMPLES=$(EXAMPLES)"; exit $$status
 
 quick: lint
-	$(BIN)/python -m pytest $(BY_FILE) $$(PYTHONPATH=tests $(BIN)/python tools/likely_broken.py)
+	$(BIN)/python -m pytest $(PARALLEL) $$(PYTHONPATH=tests $(BIN)/python tools/likely_broken.py)
 
 lint: $(READY)
 	$(BIN)/ruff check .

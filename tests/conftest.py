@@ -25,9 +25,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Several processes share the tests of `make test`. What is made once for a file, an exercise or a class of attackers
-# stays in one of them, and the longest begin first, so that all are busy to the end.
+# Two processes share the files of `make test`. The longest begin first, so that both are busy to the end.
 LONGEST = (
+    "tests/test_answers.py",
     "tests/attacks/",
     "tests/grading/test_grading.py",
     "tests/end_to_end/",
@@ -52,9 +52,8 @@ def pytest_configure_node(node: WorkerController) -> None:
         node.workerinput["earlier"] = sorted(run.earlier)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what was proved earlier; where several processes share the tests, put together what has to be."""
+    """Leave out what was proved earlier; where several processes share the tests, put the longest files first."""
     run = config.pluginmanager.get_plugin("proofs")
     earlier = run.earlier if run else set(map(tuple, getattr(config, "workerinput", {}).get("earlier", ())))
     chosen, left_out = [], []
@@ -66,18 +65,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = chosen
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: next(i for i, start in enumerate((*LONGEST, "")) if item.nodeid.startswith(start)))
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(group(item)))
-
-
-def group(item: pytest.Item) -> str:
-    """The tests that one process runs together with this one."""
-    file, what = proofs.file_of(item), proofs.subjects(item)
-    if file == proofs.OF_ATTACKS and "of_user" in item.fixturenames:
-        return f"attacks as {item.callspec.params['user']}"
-    if file not in (*proofs.OF_EXERCISES, proofs.OF_ATTACKS):
-        return file
-    return what[0] if len(what) == 1 else item.name
 
 
 @pytest.fixture(scope="session")
