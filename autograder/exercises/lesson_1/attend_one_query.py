@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check
-from autograder.exercises.shared import DTYPES, sizes, tensors
+from autograder.exercises.shared import DTYPES, possible_or_none, sizes, tensors
 
 
 def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
@@ -28,7 +28,7 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """Outputs for query (d_k,), key (key_len, d_k), value (key_len, d_v)."""
     products = torch.mv(key, query)
     weights = products.softmax(dim=0)
-    return {
+    slips = {
         "the scores weight the values without a softmax": products @ value,
         "the exponentials are not divided by their sum": products.exp() @ value,
         "the scores are divided by their sum instead of going through a softmax": (products / products.sum()) @ value,
@@ -64,3 +64,4 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "a dimension of size 1 for the query is left over": (weights @ value)[None],
         "the exponentials are divided by the sum of the scores": (products.exp() / products.sum()) @ value,
     }
+    return possible_or_none(slips, weights @ value)

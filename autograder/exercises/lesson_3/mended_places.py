@@ -35,5 +35,6 @@ def slips(tokens: Tensor, embedding: Tensor, table: Tensor) -> dict[str, Tensor]
     """Vectors for tokens (batch, seq_len), an embedding (vocab_size, d_model) and a table (max_len, 1, d_model)."""
     rows, encoding = embedding[tokens], table.squeeze(1)
     slips = PositionalEncoding.sum_slips(rows * math.sqrt(rows.size(-1)), encoding)
+    del slips["the input is multiplied by √d_model once more"]  # said of the rows, below
     scaled = TokenEmbedding.slips(rows, len(embedding))
     return slips | {slip: words + encoding[: tokens.size(1)] for slip, words in scaled.items()}

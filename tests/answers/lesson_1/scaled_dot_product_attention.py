@@ -183,7 +183,9 @@ WRONG = {
     "exp over its sum, without a shift": edit("torch…", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)").fails("values", "overflows to ∞"),
     "one shift for all rows": edit("torch…", "(e := (scores - scores.max()).exp()) / e.sum(dim=-1, keepdim=True)").fails("values", "largest score of all"),
     "one sum for all rows": edit("torch.softmax(scores, dim=-1)", "scores.exp() / scores.exp().sum()").fails("shapes", "divided by one sum"),
-    "−∞ times the mask": edit("scores = scores…", "scores = scores + (1 - mask.float()) * -math.inf").fails("mask", "Every weight is NaN"),
+    "−∞ times the mask": edit("scores = scores…", "scores = scores + (1 - mask.float()) * -math.inf").fails(
+        "mask", "Every weight is NaN", names="mask is not used"
+    ),
     "fills with −10": edit("-math.inf", "-10.0").named("large negative"),
     "fills with the row minimum minus 1": edit("scores = scores…", "scores = torch.where(mask, scores, scores.min() - 1)"),
     "fills with 1e-9": edit("-math.inf", "1e-9").named("exp\\(0\\)"),
