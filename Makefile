@@ -27,9 +27,9 @@ MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
 	@echo "make quick       what to run after each change: lint, types and the tests that it is most likely to break"
-	@echo "make test        run the tests, in a quarter of an hour on two cores: of the proofs those of which something"
-	@echo "                 has changed, and a tenth of the others"
-	@echo "make prove       make every proof anew, and keep it, in two hours"
+	@echo "make test        run the tests: of the proofs those of which something has changed, and a tenth of the others;"
+	@echo "                 an hour on two cores where all have"
+	@echo "make prove       make every proof anew, and the pages that say what came of them: two hours"
 	@echo "make lessons     run every cell of the lessons; STEPS= for trainings of full length"
 	@echo "make fuzz        random hand-ins and messages, 2,000 of each kind; EXAMPLES=100000 for more, SEED=7 for those again"
 	@echo "make demo        grade a sample class and print its points"

@@ -96,8 +96,8 @@ def _ready_part(function: Callable[..., object]) -> str:
 
 def _called(function: Callable[..., object], part: str) -> str:
     """What an answer called: the function itself, where it is one of `F`, or the ready part that calls it."""
-    callers = (frame for frame, _ in traceback.walk_stack(None) if frame.f_code.co_name == "forward")
-    by_part = any(frame.f_globals.get("__name__", "").startswith("torch.nn.modules.") for frame in callers)
+    callers = (frame.f_globals for frame, _ in traceback.walk_stack(None) if frame.f_code.co_name == "forward")
+    by_part = next(callers, {}).get("__name__", "").startswith("torch.nn.modules.")
     name = getattr(function, "__name__", "")
     return part if by_part or not hasattr(F, name) else f"F.{name}"
 

@@ -79,7 +79,7 @@ def _missing(name: str, module: nn.Module, key: str) -> CheckFailed:
     inside = f"`{'.'.join(here)}` in `{name}`" if here else f"`{name}`"
     own = [each for each, value in place.named_parameters(recurse=False) if value.requires_grad]
     parts = [each for each, part in place._modules.items() if part is not None and any(True for _ in part.parameters())]
-    held = _listing([*own, *parts])
+    held = _listing([*own, *(f"{each} (a layer)" if [each] == missing else each for each in parts)])
     if here and len(missing) > 1 and not missing[0].isdigit():
         return CheckFailed(f"{inside} is another module than it should be.", [f"got  {kind(place)}"])
     if len(missing) > 2 or missing[0].isdigit():

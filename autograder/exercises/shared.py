@@ -137,17 +137,8 @@ def without_dropout(module: nn.Module) -> nn.Module:
     return module
 
 
-def possible(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
+def possible(slips: Mapping[str, Tensor | None], right: Tensor) -> dict[str, Tensor]:
     """Only the slips that show on these inputs; two that look the same there stay, and neither will be named."""
-    return {
-        slip: values
-        for slip, values in slips.items()
-        if values.shape != right.shape or not torch.allclose(values, right, atol=1e-3)
-    }
-
-
-def possible_or_none(slips: Mapping[str, Tensor | None], right: Tensor) -> dict[str, Tensor]:
-    """Only the slips that differ from what is right on this input."""
     return {
         slip: value
         for slip, value in slips.items()

@@ -36,8 +36,9 @@ CHECKS = {
     "check_doubled": dedent("""
         @check.exercise("1.1 doubled")
         def twice_is_what_comes_back():
-            for x in (torch.randn(3, 4), torch.randn(3, 4)):
-                check.close("doubled(x)", doubled(x), 2 * x)
+            first, second = torch.randn(3, 4), torch.randn(3, 4)
+            for x, expected in ((first, 2 * first), (second, 2 * second)):
+                check.close("doubled(x)", doubled(x), expected)
     """).strip(),
     "check_Ramp": dedent("""
         @check.exercise("1.2 Ramp")

@@ -69,7 +69,7 @@ def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STE
 
 
 def _train(reader: nn.Module, steps: int) -> None:
-    letters, digits = data.date_digits(data.shortened(15_000) * 2, seed=1)
+    letters, digits = data.date_digits(data.shortened(30_000), seed=1)
     optimizer = torch.optim.Adam(reader.parameters(), lr=PEAK)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 60, (steps - step) / steps))
     generator = torch.Generator().manual_seed(0)
@@ -86,7 +86,7 @@ def _train(reader: nn.Module, steps: int) -> None:
 
 
 def _reached(reader: nn.Module, title: str, lesson: int) -> Reached:
-    letters, digits = data.date_digits(data.shortened(1000) * 2, held_out=True, seed=7)
+    letters, digits = data.date_digits(data.shortened(2000), held_out=True, seed=7)
     reader.eval()
     with torch.no_grad():
         read: Tensor = reader(letters).argmax(dim=-1)

@@ -1,9 +1,9 @@
 """What a proof depends on, as a digest: while that is the same, nobody need make it again.
 
 A proof is what all tests of a file say of one exercise, or of one attack. That of an attack depends on the attack, on
-PyTorch and on all that grades. That of an exercise depends on the lesson's cells, on the answers of the
-tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of PyTorch, and on
-every module that the tests, the checks and the answers reach by what they import and use.
+the lesson that it attacks, on PyTorch and on all that grades. That of an exercise depends on the lesson's cells, on the
+answers of the tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of
+PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use.
 """
 
 from __future__ import annotations
@@ -29,16 +29,22 @@ from support.classroom import LESSONS, ROOT, Classroom, classroom
 from support.imports import file_of, home, is_ours, reached
 from support.proofs import OF_ATTACKS, OF_EXERCISES
 
+from autograder.lessons import OF_THIS_PACKAGE
+
 PAGES = [ROOT / "tests" / f"{name}.md" for name in ("matrix", "mutants")]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.toml"
+DECLARED = file_of(OF_THIS_PACKAGE)  # what lessons bring, which is imported by its name
 NO_CODE = answers.writing.Code()
 
 
 def digests() -> dict[str, dict[str, str]]:
     """By test file and exercise or attack all that a proof depends on."""
-    grading = frozenset({ROOT / OF_ATTACKS, *(ROOT / "autograder" / "grading").rglob("*.py")})
-    of_attack = {attack.what: _digest([repr(attack)], grading) for attack in ATTACKS}
     rooms = list(map(classroom, LESSONS))
+    grading = {ROOT / OF_ATTACKS, *(ROOT / "autograder" / "grading").rglob("*.py")}
+    of_attack = {
+        attack.what: _digest([repr(attack), *_all_cells(attack.lesson)], frozenset(grading | _all_files(attack.lesson)))
+        for attack in ATTACKS
+    }
     of_exercises = {
         test: {exercise: digest(test, room, exercise) for room in rooms for exercise in room.answers}
         for test in OF_EXERCISES
@@ -53,7 +59,7 @@ def digest(test: str, room: Classroom, exercise: str) -> str:
 
 
 def _digest(said: list[str], files: frozenset[Path]) -> str:
-    parts = [torch.__version__.partition("+")[0], *said, *_reached_with_content(files)]
+    parts = [torch.__version__.partition("+")[0], *said, *_reached_with_content(files | {DECLARED})]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -73,6 +79,18 @@ def _cells(room: Classroom, exercise: str) -> Iterator[str]:
     yield from room.answers.values()
     yield from (cell.source for cell in room.given)
     yield from (cell.source for cell in room.checks if cell.id in checks)
+
+
+@functools.cache
+def _all_cells(lesson: str) -> list[str]:
+    """The cells of a lesson, its answers excepted."""
+    return [cell.source for cell in (*classroom(lesson).given, *classroom(lesson).checks)]
+
+
+@functools.cache
+def _all_files(lesson: str) -> set[Path]:
+    """Where is defined what a lesson's checks use."""
+    return set().union(*(_files_of_cells(classroom(lesson), exercise) for exercise in classroom(lesson).answers))
 
 
 def _answers(room: Classroom, exercise: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder import check
-from autograder.exercises.shared import DTYPES, possible_or_none, sizes, strided, tensors
+from autograder.exercises.shared import DTYPES, possible, sizes, strided, tensors
 
 
 def cases(answer: Callable[[Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
@@ -46,7 +46,7 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
             "the first two dimensions of `y` are swapped instead of the last two": _product(x, y.transpose(0, 1)),
             "the entries of the first dimension are taken for the rows": _product(x.flatten(1), y.flatten(1).mT),
         }
-    return possible_or_none(slips, dots)
+    return possible(slips, dots)
 
 
 def shape_slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from autograder import check
 from autograder.exercises.lesson_1.shared import Attention, attend
-from autograder.exercises.shared import device, possible_or_none, sizes, tensors
+from autograder.exercises.shared import device, possible, sizes, tensors
 
 
 def cases(answer: Attention, *, seed: int = 0) -> None:
@@ -79,4 +79,4 @@ def slips(x: Tensor) -> dict[str, Tensor]:
 def leak_slips(x: Tensor, right: Tensor) -> dict[str, Tensor]:
     """The first outputs for x (seq_len, d), as many as are `right`, with the slips of `nearby_attention`."""
     outputs = {slip: (weights @ x)[: len(right)] for slip, weights in slips(x).items()}
-    return possible_or_none(outputs, right)
+    return possible(outputs, right)

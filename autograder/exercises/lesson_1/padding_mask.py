@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.exercises.shared import possible_or_none, sentences
+from autograder.exercises.shared import possible, sentences
 
 
 def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
@@ -30,4 +30,4 @@ def slips(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     if pad_id != 0:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :]
         slips["an id counts as real when it is greater than `pad_id`"] = torch.gt(tokens, pad_id)[:, None, None, :]
-    return possible_or_none(slips, right)
+    return possible(slips, right)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from autograder import check, parts
 from autograder.exercises.lesson_1.shared import Attention, attend
-from autograder.exercises.shared import DTYPES, few, masks, possible_or_none, sizes, some, strided, tensors
+from autograder.exercises.shared import DTYPES, few, masks, possible, sizes, some, strided, tensors
 
 LEADING = (), (2,), (2, 3), (4, 4), (2, 1, 3), (2, 1, 1, 2)
 
@@ -268,7 +268,7 @@ def mask_slips(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[s
     slips["blocked weights become −∞ after the softmax, where a score should"] = free.masked_fill(~mask, -torch.inf)
     lowered = "blocked scores are lowered by too little: in a trained model scores lie more than 100 apart"
     slips[lowered] = (scores - 50 * mask.logical_not()).softmax(dim=-1)
-    return possible_or_none(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
+    return possible(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
 
 
 def dropout_slips(

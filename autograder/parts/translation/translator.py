@@ -16,7 +16,7 @@ from autograder.parts.model import Transformer
 from autograder.parts.translation.text import Tokenizer
 
 WEIGHTS = Path(__file__).with_name("translator.safetensors")  # by tools/make_translator.py
-LONGEST = 48  # letters; the longest date in training has 36
+LONGEST = 48  # letters; the longest date in training has 35
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Translator:
 
 
 def untrained() -> Transformer:
-    """A Transformer of 180,000 numbers, for the letters of dates; one matrix for all three embeddings."""
+    """A Transformer of 171,000 numbers, for the letters of dates; one matrix for all three embeddings."""
     letters = Tokenizer([], DATE_LETTERS).vocab_size
     return Transformer(letters, letters, 64, 4, 2, 128, dropout=0.1, max_len=LONGEST + 1, share_embeddings=True)
 

@@ -1,4 +1,4 @@
-"""Wrong answers to `MultiHeadAttention`, lesson 2."""
+"""Answers to `MultiHeadAttention`, lesson 2."""
 
 from answers.writing import BARE, edit, edits
 
@@ -976,30 +976,12 @@ RIGHT = {
         ("= mine", "= my_attention"),
         on="own attention: dropout first, softmax later",
     ),
-    "class attribute for the weights, hooks": """
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads != 0:
-                    raise ValueError("no")
-                self.num_heads = num_heads
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                self.dropout = nn.Dropout(dropout)
-                self.register_forward_hook(lambda m, i, o: None)
-            attention_weights = None
-            def _keep(self, w):
-                self.attention_weights = w.detach()
-            def forward(self, query, key, value, mask=None):
-                q = split_heads(self.w_q(query), self.num_heads)
-                k = split_heads(self.w_k(key), self.num_heads)
-                v = split_heads(self.w_v(value), self.num_heads)
-                out, weights = scaled_dot_product_attention(q, k, v, mask, self.dropout)
-                self._keep(weights)
-                return self.w_o(merge_heads(out))
-    """,
+    "class attribute for the weights, hooks": edits(
+        ("(dropout)", "…\nself.register_forward_hook(lambda m, i, o: None)"),
+        ("def forward", "attention_weights = None\ndef _keep(self, w):\n    self.attention_weights = w.detach()\n…"),
+        ("self.attention_weights = weights.detach()", "self._keep(weights)"),
+        on="short",
+    ),
     "extra non-persistent buffer and attributes": edit(
         "(dropout)", "…\nself.register_buffer('scale', torch.tensor(1.0), persistent=False); self.d_model = d_model; self.name = 'mha'", on="short"
     ),
