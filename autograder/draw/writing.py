@@ -149,7 +149,7 @@ def reading(
         left.legend(fontsize=7.5, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22))
         right.set_axis_off()
         right.set(xlim=(0, 1), ylim=(len(dates) + 0.2, -0.8))
-        for x, title in ((0.0, "written"), (0.56, "before"), (0.79, "now")):
+        for x, title in ((0.0, "written"), (0.56, "before" if any(before) else ""), (0.79, "now")):
             right.text(x, -0.5, title, fontweight="bold")
         for row, ((text, iso), *read) in enumerate(zip(dates, before, now, strict=True)):
             right.text(0.0, row + 0.3, textwrap.shorten(text, 34, placeholder="…"), fontsize=8.5)
