@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ FACTS = re.compile(
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+ONE_AT_A_TIME = threading.RLock()  # Python 3.11's `ast.parse` counts depth for all threads at once; so do warnings
 MOST_MAGICS, MOST_LETTERS = 100, 20_000  # in a cell that is no Python; the time for both together is their product
 FOLD_TITLE = 100  # characters, what a notebook's width shows
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
@@ -324,7 +326,7 @@ def as_python(source: str) -> str:
     Raises:
         SyntaxError: it cannot be, or is so long, or has so many, that IPython would take seconds for it.
     """
-    with warnings.catch_warnings():
+    with ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with suppress(Exception):  # most cells are Python as they stand
             compile(source, "cell", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -339,7 +341,7 @@ def as_python(source: str) -> str:
 
 def parse(source: str) -> ast.Module:
     """Parse a code cell, magics included; warnings of the compiler count as errors, since nbgrader gives them 0."""
-    with warnings.catch_warnings():
+    with ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("error")
         code = as_python(source)
         compile(code, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)

@@ -7,7 +7,7 @@ import symtable
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autograder.course.lesson import as_python
+from autograder.course.lesson import ONE_AT_A_TIME, as_python
 
 # With these a cell may read any name, whatever its source says.
 ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
@@ -133,7 +133,8 @@ def _parsed(source: str) -> tuple[symtable.SymbolTable, ast.Module] | None:
     for text in (source, None):
         try:
             text = as_python(source) if text is None else text
-            return symtable.symtable(text, "<cell>", "exec"), ast.parse(text)
+            with ONE_AT_A_TIME:
+                return symtable.symtable(text, "<cell>", "exec"), ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return None

@@ -46,7 +46,7 @@ WRONG = {
     "plain tensors": edit("nn.Parameter(torch.ones…", "torch.ones(d_model)").fails("parameters", "not as a layer or parameter"),
     "one number for all columns": edit("torch.ones(d_model)", "torch.ones(1)").fails("parameters", "wrong shape"),
     "other names": edits(("self.weight", "self.gamma"), ("self.bias", "self.beta")).fails("parameters", "no trainable parameter `weight`"),
-    "PyTorch's own": edit("mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n…").fails("values", "ready `nn.LayerNorm`"),
+    "PyTorch's own": edit("mean = x", "return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)\n…").fails("values", "ready `F.layer_norm`"),
     "in place": edit("return self.weight * (x - mean)", "x -= mean\nreturn self.weight * x").fails("values", "changes `x`"),
     "detached statistics of a detached input": edits(
         ("mean = x.mean", "x = x.detach()\n…"), (".weight *", ".weight.detach() *"), ("+ self.bias", "….detach()")

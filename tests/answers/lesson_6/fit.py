@@ -80,7 +80,7 @@ TRICKS = {
     "no step of the schedule after an equal loss": edit("schedule is not None:", "schedule is not None and losses[-2:-1] != losses[-1:]:").fails(
         "schedule", "wrong values in the rates"
     ),
-    "moves the model to the batch": edit("src, tgt = src.to(device), tgt.to(device)", "model.to(src.device)").fails("steps", "takes no step"),
+    "moves the model to the batch": edit("src, tgt = src.to(device), tgt.to(device)", "model.to(src.device)").fails("steps", "never calls the model"),
     "dropout switched off for good": edit("losses = []", "…\nfor part in model.modules():\n    if isinstance(part, nn.Dropout):\n        part.p = 0.0").fails(
         "steps", "changes the rate of a dropout"
     ),
