@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         what = [(proofs.file_of(item), each) for each in proofs.subjects(item)]
         (left_out if what and earlier.issuperset(what) else chosen).append(item)
+        if what:
+            item.user_properties.append((proofs.PROVES, what))
     if left_out:
         config.hook.pytest_deselected(items=left_out)
     items[:] = chosen

@@ -1,7 +1,7 @@
 """Which proofs a run makes: with `PROOFS=changed` those of which something has changed, and a tenth of the others.
 
-Digests of all that they depend on (`support.digests`) are kept in `tests/proofs.json`. A run with `PROOFS` in which all
-tests pass keeps them; one without makes all proofs and keeps nothing.
+Digests of all that they depend on (`support.digests`) are kept in `tests/proofs.json`. A run with `PROOFS` keeps those
+of the proofs that pass; one without makes all proofs and keeps nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ KEPT = ROOT / "tests" / "proofs.json"
 WANTED = os.environ.get("PROOFS", "")
 FEW = WANTED == "changed"  # what a push makes; the rest is made weekly
 TENTH = 10
+PROVES = "proves"  # the property of a test's report that says of which proofs it is a part
 
 # Which tests prove something of an exercise, and which something of an attack.
 OF_EXERCISES = (
@@ -93,6 +94,7 @@ class Proofs:
         self.now = {test: each for test, each in digests().items() if self._is_run(test)}
         self.kept = read()
         self.earlier = earlier(self.kept, self.now, head()) if FEW else set()
+        self.failed: set[Proof] = set()
 
     def _is_run(self, test: str) -> bool:
         paths = [Path(self.config.invocation_params.dir, each).resolve() for each in self.config.args]
@@ -102,8 +104,25 @@ class Proofs:
         count = sum(map(len, self.now.values()))
         return f"proofs: {count - len(self.earlier)} now, {len(self.earlier)} made earlier; `make prove` makes all"
 
-    def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """Keep what has been proved, where nothing has failed."""
-        if exitstatus == pytest.ExitCode.OK and self.kept | self.now != self.kept:
-            text = json.dumps(self.kept | self.now, indent=1, ensure_ascii=False, sort_keys=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take down which proofs fail; where a process has died, nobody knows which of its file's."""
+        if report.failed:
+            test = report.nodeid.partition("::")[0]
+            every = [(test, what) for what in self.now.get(test, ())]
+            self.failed |= {(test, what) for test, what in dict(report.user_properties).get(PROVES, every)}
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Keep what has been proved; nothing, where not all tests were run."""
+        if (
+            exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+            or session.shouldstop
+            or session.shouldfail
+        ):
+            return
+        proved = {
+            test: {what: digest for what, digest in each.items() if (test, what) not in self.failed}
+            for test, each in self.now.items()
+        }
+        if self.kept | proved != self.kept:
+            text = json.dumps(self.kept | proved, indent=1, ensure_ascii=False, sort_keys=True)
             KEPT.write_text(text + "\n", encoding="utf-8")

@@ -97,15 +97,32 @@ def test_the_commit_is_that_of_git() -> None:
     assert proofs.head() == said
 
 
-def test_only_a_run_that_passes_keeps_what_it_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a failure the file stays as it was; parts of a file prove nothing, and are refused."""
+@pytest.mark.parametrize(
+    ("failed", "kept"),
+    [
+        ([], {TEST: {EXERCISE: "new", OTHER: "new"}}),
+        ([(f"{TEST}::one", [(TEST, EXERCISE)])], {TEST: {OTHER: "new"}}),
+        ([("tests/cli/test_cli.py::one", None)], {TEST: {EXERCISE: "new", OTHER: "new"}}),
+        ([(f"{TEST}::one", None)], {TEST: {}}),
+    ],
+)
+def test_what_passes_is_kept(
+    failed: list, kept: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Of each file that is run; a process that dies takes all of its file's proofs with it."""
     monkeypatch.setattr(proofs, "KEPT", tmp_path / "proofs.json")
     run = object.__new__(proofs.Proofs)
-    run.now, run.kept = {TEST: {EXERCISE: "new"}}, {TEST: {EXERCISE: "old"}, "other": {EXERCISE: "old"}}
-    run.pytest_sessionfinish(pytest.ExitCode.TESTS_FAILED)
+    run.now, run.failed = {TEST: {EXERCISE: "new", OTHER: "new"}}, set()
+    run.kept = {TEST: {EXERCISE: "old"}, "other": {EXERCISE: "old"}}
+    for name, what in failed:
+        properties = [] if what is None else [(proofs.PROVES, what)]
+        run.pytest_runtest_logreport(
+            pytest.TestReport(name, (TEST, 1, ""), {}, "failed", "", "call", user_properties=properties)
+        )
+    run.pytest_sessionfinish(request.session, pytest.ExitCode.INTERRUPTED)
     assert not proofs.KEPT.exists()
-    run.pytest_sessionfinish(pytest.ExitCode.OK)
-    assert proofs.read() == {TEST: {EXERCISE: "new"}, "other": {EXERCISE: "old"}}
+    run.pytest_sessionfinish(request.session, pytest.ExitCode.TESTS_FAILED)
+    assert proofs.read() == kept | {"other": {EXERCISE: "old"}}
 
 
 @pytest.mark.parametrize("chosen", [("-k", "split"), ("--deselect", "x"), ("tests/test_answers.py::x",)])
