@@ -12,7 +12,7 @@ from autograder.course.dates import recorded_time
 from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, rule_of
 from autograder.grading.gradebook.history import Reason, reasons_of
-from autograder.grading.gradebook.late import LateRule
+from autograder.grading.gradebook.late import LateRule, LateRuleError
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.jobs import prepared, read_job
 from autograder.grading.results import Limits
@@ -145,6 +145,8 @@ def outdated(book: GradebookSnapshot, lessons: Iterable[str], students: str = "*
     for lesson in lessons:
         try:
             found += pending_in(book, lesson, late, students)
+        except LateRuleError:
+            raise
         except (CourseError, OSError):
             found += [
                 Pending(student, lesson, (student, lesson) in book.graded, (Reason.LESSON,))

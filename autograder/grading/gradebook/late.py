@@ -18,6 +18,10 @@ from autograder.course.config import CourseError
 from autograder.grading.gradebook.lesson import GradebookLesson
 
 
+class LateRuleError(CourseError):
+    """The rule for late hand-ins fails, or gives no points."""
+
+
 class LateRule:
     """The rule for late hand-ins that nbgrader_config.py sets."""
 
@@ -45,14 +49,24 @@ class LateRule:
         return self.taken_off(submission.student_id, due, submission.timestamp, score)
 
     def taken_off(self, student: str, due: datetime | None, handed_in: datetime | None, score: float) -> float | None:
-        """Return what is taken off these points of a hand-in of this time; None where it is in time."""
+        """Return what is taken off these points of a hand-in of this time; None where it is in time.
+
+        Raises:
+            LateRuleError: the rule fails.
+        """
         late = lateness(due, handed_in)
         if late <= timedelta():
             return None
         plugin = self._penalties.plugin_inst
-        penalty: float | None = plugin.late_submission_penalty(student, score, late.total_seconds())
-        if penalty is not None:
-            penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+        try:
+            penalty: float | None = plugin.late_submission_penalty(student, score, late.total_seconds())
+            if penalty is not None:
+                penalty = self._penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+        except Exception as error:  # whatever a rule of the instructor's own may raise
+            raise LateRuleError(
+                f"The rule for late hand-ins in nbgrader_config.py fails for {student}, {late} late "
+                f"({type(error).__name__}: {error}). Mend it there, and try again."
+            ) from error
         return penalty
 
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate, small_result
 
+from autograder import cli
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.course.release import release
@@ -191,6 +192,22 @@ def test_another_penalty_is_known_before_it_is_recorded(course: Path) -> None:
     assert out_of_date(course) == ["another penalty for being late now"]
     assert "✓ 0 graded" in run(course)
     assert counted(course).score == 4
+
+
+def test_a_rule_that_fails_is_named(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Status, pages and exports end with what to mend, not with a traceback, and not with "the lesson changed"."""
+    set_duedate(course)
+    come(course, *POINTS, time=LATE)
+    run(course)
+    rule = "from nbgrader.plugins import LateSubmissionPlugin\n\n\nclass Broken(LateSubmissionPlugin):\n"
+    rule += "    def late_submission_penalty(self, *_):\n        return 1 / 0\n\n\n"
+    configure(course, rule + "c.AssignLatePenalties.plugin_class = Broken")
+    monkeypatch.chdir(course)
+    for command in (["status"], ["report"], ["export", "csv"]):
+        assert cli.main(command) == 2, command
+        assert "The rule for late hand-ins in nbgrader_config.py fails for ada" in capsys.readouterr().err
 
 
 def test_the_last_in_time_counts(course: Path) -> None:
