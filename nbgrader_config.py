@@ -45,6 +45,9 @@ c.Autograder.cells = CELLS
 # True: lesson 8 ends in a report, five answers in words, 10 points more, which you read and grade in formgrader.
 c.Autograder.written_answers = False
 
+# An AI assistant at a learner's side: "tutor" (asks, and writes no answer), "off", or "free".
+c.Autograder.assistants = "tutor"
+
 # Of several hand-ins of a student for a lesson: "last", "last_in_time" (where none is in time, the last) or "best".
 c.Autograder.counts = "last"
 

@@ -20,7 +20,7 @@ class Manifest:
     """What release wrote.
 
     Attributes:
-        files: the notebooks, each with a digest of what somebody may write in it.
+        files: the notebooks, and what assistants read, each with a digest of what somebody may write in it.
         repository: the course's address that stands in them; "" for none.
     """
 
@@ -37,7 +37,7 @@ class Manifest:
         try:
             table = json.loads((root / "notebooks" / NAME).read_text(encoding="utf-8"))
             files, repository = table["files"], table.get("repository", "")
-            names_fit = all(re.fullmatch(r"(\w+)/\1\.ipynb", name) for name in files)
+            names_fit = all(re.fullmatch(r"(\w+)/\1\.ipynb|[A-Z]+\.md", name) for name in files)
             if names_fit and all(isinstance(text, str) for text in (*files.values(), repository)):
                 return cls(files, repository)
         except FileNotFoundError:

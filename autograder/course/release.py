@@ -25,7 +25,7 @@ from nbgrader.utils import compute_checksum
 from traitlets.config import Config
 
 from autograder import files
-from autograder.course import lint
+from autograder.course import assistants, lint
 from autograder.course.address import Address, read_address, without_address
 from autograder.course.config import CourseError, read_lessons, read_notebook, readme
 from autograder.course.hidden_seed import NAME as SEED_FILE
@@ -97,7 +97,10 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     sources[folder / released.NAME] = released.updated(root, lessons)
     for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
     generated = generate(for_students, course.config, address)
-    plan = make_plan(root, sources, generated, readme(root, lessons, address.badge), address)
+    notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
+    texts = assistants.files_for((Lesson(name, notebook) for name, notebook in lessons.items()), course.config)
+    sources |= assistants.switches(root, course.config)
+    plan = make_plan(root, sources, notebooks | texts, readme(root, lessons, address.badge), address)
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
     lines = [
@@ -253,13 +256,12 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
 def make_plan(
     root: Path, sources: dict[Path, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
 ) -> Plan:
-    """Compare what should be with what is, and tell generated files from those somebody worked in."""
+    """Compare what should be with what is, and tell generated files, by their paths in notebooks/, from edited ones."""
     digests = Manifest.read(root).files
     folder = root / "notebooks"
-    notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     plan = Plan([], [], [])
-    contents = sources | {folder / name: data for name, data in notebooks.items()}
-    for name, data in notebooks.items():
+    contents = sources | {folder / name: data for name, data in generated.items()}
+    for name, data in generated.items():
         path = folder / name
         if (
             path.exists()
@@ -268,13 +270,13 @@ def make_plan(
             and not was_ever_released(root, _written(path.read_bytes()))
         ):
             plan.edited.append(path)
-    for name in sorted(digests.keys() - notebooks.keys()):
+    for name in sorted(digests.keys() - generated.keys()):
         path = folder / name
         if path.exists() and _is_released(path, digests[name]):
             plan.changes.append(Change(path, None))
         elif path.exists():
             plan.left.append(path)
-    listed = {name: _written(data) for name, data in notebooks.items()}
+    listed = {name: _written(data) for name, data in generated.items()}
     contents[folder / NAME] = Manifest(listed, address.repository).to_bytes()
     if table is not None:
         contents[root / "README.md"] = table

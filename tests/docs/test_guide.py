@@ -25,6 +25,7 @@ from support.guide import BLOCKS, GUIDE, SCRIPTS, SHELL, block
 from traitlets.config import Application, Config
 
 from autograder import cli
+from autograder.course import assistants
 from autograder.course.address import Address, read_address
 from autograder.course.dates import moment
 
@@ -171,7 +172,8 @@ def test_what_students_get_holds_the_package_and_no_answers() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {"pyproject.toml", "autograder", project["readme"], *project["license-files"]} <= set(names)
     assert not {name.split("/")[0] for name in names} & {"solutions", "tests", "benchmarks"}
-    assert [name for name in names if name.startswith("notebooks")] == [f"notebooks/{LESSONS[0]}"]
+    texts = [f"notebooks/{name}" for name in (assistants.NAME, *assistants.POINTERS)]
+    assert [name for name in names if name.startswith("notebooks")] == [*texts, f"notebooks/{LESSONS[0]}"]
 
 
 def test_every_option_of_the_configuration_exists() -> None:
