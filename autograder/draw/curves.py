@@ -140,9 +140,10 @@ def rotation(d_model: int, pairs: Sequence[int], *, start: int, offset: int) -> 
         start: the position that the turn begins at.
         offset: how many positions further it ends.
     """
+    width = min(WIDTH / len(pairs), 2.6)
     angles = {pair: 10000.0 ** (-2 * pair / d_model) for pair in pairs}  # radians a position
     with styled():
-        figure, all_axes = sheet(WIDTH / len(pairs) + 0.3, 1, len(pairs))
+        figure, all_axes = sheet(width + 0.3, 1, len(pairs), width=width * len(pairs))
         for axes, (pair, angle) in zip(all_axes[0], angles.items(), strict=True):
             axes.plot(*_at(torch.linspace(0, 2 * math.pi, 100)), color=FAINT, linewidth=1.5)
             for x, y, words in ((1, 0, "sine →"), (0, 1, "cosine ↑")):
@@ -213,8 +214,8 @@ def lines(
 
 def ceiling(values: Iterable[Tensor]) -> float:
     """A height above all curves that leaves room for a name, and that a number which is not finite leaves alone."""
-    heights = torch.cat([y.double() for y in values])
-    return 1.14 * float(heights[heights.isfinite()].amax()) if heights.isfinite().any() and heights.amax() > 0 else 1.0
+    heights = torch.cat([y.double().flatten() for y in values])
+    return 1.14 * max(heights[heights.isfinite()].tolist(), default=0) or 1.0
 
 
 def draw_curves(
@@ -235,16 +236,20 @@ def draw_curves(
     names = []
     if level:
         across = axes.axhline(level[0], color=QUIET, linewidth=1.2)
-        names.append((across, axes.text(0, 0, level[1], color=QUIET)))
+        names.append((across, axes.text(0, 0, level[1], color=QUIET, in_layout=False)))
     for i, (name, (x, y)) in enumerate(curves.items()):
-        look: Any = {"color": COLOURS[i % 4], "linestyle": DASHES[i % 4], "marker": "o" if dots or len(x) == 1 else ""}
+        look: Any = {
+            "color": COLOURS[i % 4],
+            "linestyle": DASHES[(i + i // 4) % 4],
+            "marker": "o" if dots or len(x) == 1 else "",
+        }
         (line,) = axes.plot(x.numpy(), y.numpy(), **look, markersize=5, clip_on=False)
         if len(curves) > 1 or name != axes.get_ylabel():
-            names.append((line, axes.text(0, 0, name, color=look["color"], fontweight="bold")))
+            names.append((line, axes.text(0, 0, name, color=look["color"], fontweight="bold", in_layout=False)))
         if name in marks:
             *place, said = marks[name]
             (dot,) = axes.plot(*place, "o", color=look["color"], markersize=7)
-            names.insert(0, (dot, axes.text(0, 0, said, fontsize=9)))
+            names.insert(0, (dot, axes.text(0, 0, said, fontsize=9, in_layout=False)))
     _place(axes, names)
 
 
@@ -269,7 +274,7 @@ def _place(axes: Axes, names: Sequence[tuple[Line2D, Text]]) -> None:
         far = np.minimum(np.linalg.norm(beside, axis=2).min(axis=1), 60)
         best = (far + 30 * (middles[:, 0] - frame.x0) / frame.width - 100 * covered - 1e6 * outside).argmax()
         name.set(position=axes.transAxes.inverted().transform(middles[best]), ha="center", va="center")
-        name.set(transform=axes.transAxes, in_layout=False, path_effects=[withStroke(linewidth=3, foreground=PAPER)])
+        name.set(transform=axes.transAxes, path_effects=[withStroke(linewidth=3, foreground=PAPER)])
         taken = np.vstack([taken, [*low[best], *high[best]]])
 
 

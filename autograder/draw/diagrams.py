@@ -76,7 +76,7 @@ def _arrow(axes: Axes, colour: str, *way: tuple[float, float], width: float = 1.
     """A line through some points, with its head at the last."""
     axes.plot(*zip(*way, strict=True), color=colour, linewidth=width, solid_joinstyle="round", zorder=1)
     head = {"arrowstyle": "-|>", "mutation_scale": 8 + 3 * width, "color": colour, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", way[-1], way[-2], arrowprops=head)
+    axes.annotate("", way[-1], way[-2], arrowprops=head, zorder=1)
 
 
 def architecture(num_layers: int = 6, *, lesson: int | None = None) -> Picture:

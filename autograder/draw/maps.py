@@ -126,6 +126,7 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
     """
     num_heads, seq_len, d_k = next(iter(layouts.values())).shape
     d_model = num_heads * d_k
+    tints = ListedColormap([[1 - 0.35 * (1 - part) for part in to_rgb(colour)] for colour in PALETTE[:seq_len]])
     many = num_heads > 3  # then a panel is too narrow for its title in one line
     with styled():
         height = (0.36 * seq_len + 0.55 + 0.15 * many) * len(layouts) + 0.3
@@ -133,12 +134,7 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
         for row, (title, layout) in zip(all_axes, layouts.items(), strict=True):
             for head, axes in enumerate(row):
                 origin = layout[head].cpu()
-                colours = {
-                    "cmap": ListedColormap([_pale(colour) for colour in PALETTE[:seq_len]]),
-                    "vmin": -0.5,
-                    "vmax": seq_len - 0.5,
-                }
-                _tiles(axes, origin // d_model, **colours)
+                _tiles(axes, origin // d_model, cmap=tints, vmin=-0.5, vmax=seq_len - 0.5)
                 axes.set_aspect("auto")
                 for (t, c), value in _cells(origin):
                     text = f"{tokens[int(value) // d_model]} {int(value) % d_model}"
@@ -146,17 +142,12 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
                 axes.set_xticks([])
                 gap = "\n" if many else " "
                 axes.set_yticks(range(seq_len), [f"row {t}" if head == 0 else "" for t in range(seq_len)])
-                axes.set_title(f"{title}:{gap}head {head}")
+                axes.set_title(f"{title}:{gap}head {head}", fontsize=9 if many else 10)
     description = "; ".join(
         f"{title}: row by row, head 0 holds {', '.join(_origins(layout[0], tokens, d_model))}"
         for title, layout in layouts.items()
     )
     return Picture(figure, f"which token and column each entry of {num_heads} heads comes from; {description}")
-
-
-def _pale(colour: str) -> list[float]:
-    """A tint that dark words can be read on."""
-    return [1 - 0.35 * (1 - part) for part in to_rgb(colour)]
 
 
 def _origins(head: Tensor, tokens: Sequence[str], d_model: int) -> list[str]:
@@ -190,10 +181,11 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
 
 
 def _panels(sizes: Sequence[Sequence[int]], keys: Sequence[str]) -> tuple[Figure, Sequence[Axes], float]:
-    """Maps side by side, four at most where all are of one size, with cells equally large: how many inches?"""
+    """Maps beside each other, four at most in a row where all are of one size, and how wide each cell of theirs is."""
     alike = len(set(sizes)) == 1
     beside = min(len(sizes), 4) if alike else len(sizes)
-    width, columns = WIDTH if beside > 1 else 3.9, [size[1] for size in sizes[:beside]]
+    columns = [size[1] for size in sizes[:beside]]
+    width = WIDTH if sum(columns) > 8 else 3.9
     cell = min((width - 0.25 * beside - 0.9 * (1 if alike else beside / 2)) / sum(columns), 0.55)
     names = 0.085 * max(map(len, keys)) if _narrow(keys, cell) else 0.15
     height = cell * max(size[0] for size in sizes) + names + 0.75
@@ -214,7 +206,7 @@ def _grid(count: int, beside: int, height: float, width: float, **options: Any) 
 
 def _narrow(names: Sequence[str], cell: float) -> bool:
     """Whether names are wider than their cells."""
-    return max(map(len, names)) > 12.5 * cell
+    return max(map(len, names)) > 14 * cell
 
 
 def _single(axes: Axes, weights: Tensor, query: str, keys: Sequence[str], width: float) -> None:
@@ -257,7 +249,9 @@ def _tiles(axes: Axes, values: Tensor, **colours: Any) -> QuadMesh:
     edges = [[at - 0.5 for at in range(length + 1)] for length in values.shape]
     axes.set(aspect="equal", ylim=(edges[0][-1], -0.5))
     axes.spines[:].set_visible(False)
-    return axes.pcolormesh(edges[1], edges[0], values.numpy(), **colours, edgecolors=PAPER, linewidth=2)
+    return axes.pcolormesh(
+        edges[1], edges[0], values.numpy(), **colours, edgecolors=PAPER, linewidth=2 if len(values) <= 8 else 1
+    )
 
 
 def _name_axes(
