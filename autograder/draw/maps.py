@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from autograder.colours import BLOCKED_ALLOWED, SIGNED, WEIGHTS
-from autograder.draw.picture import PALETTE, WIDTH, Picture, crossings, styled, times
+from autograder.draw.looks import look
+from autograder.draw.picture import (
+    INK,
+    OTHER,
+    OWN,
+    PALETTE,
+    PAPER,
+    QUIET,
+    WIDTH,
+    Picture,
+    crossings,
+    entitle,
+    sheet,
+    styled,
+    times,
+)
 
 
 def attention(
@@ -23,7 +39,9 @@ def attention(
     *,
     titles: Sequence[str] | None = None,
 ) -> Picture:
-    """Heat maps of attention weights: a row a query, a column a key, dark where the query attends.
+    """Maps of attention weights: a row a query, a column a key, dark where the query attends.
+
+    A single query is drawn with lines to its keys instead, the wider the more it attends.
 
     Args:
         weights: (query_len, key_len), or (panels, query_len, key_len) for several side by side.
@@ -37,15 +55,26 @@ def attention(
     keys = keys if keys is not None or panels.size(1) != panels.size(2) else queries
     if titles is None:
         titles = [f"head {i}" for i in range(len(panels))] if weights.dim() == 3 else [""]
-    with styled():
-        figure, all_axes = _panels(len(panels), panels.size(1) / panels.size(2), keys)
-        for axes, panel, title in zip(all_axes, panels, titles, strict=True):
-            image = _heat_map(axes, panel, WEIGHTS, 0.0, 1.0, figure.get_figwidth() / min(len(panels), 4))
-            _name_axes(axes, queries, keys, panel.shape)
-            axes.set_title(title)
-        figure.colorbar(image, ax=all_axes, label="weight", shrink=0.8)
-    alt = f"attention weights, {panels.size(1)} queries (rows) by {panels.size(2)} keys (columns)"
     names = _names(keys, panels.size(2))
+    single, count = panels.size(1) == 1, len(panels)
+    with styled():
+        if single:
+            beside = 2 if count == 4 else min(count, 3)
+            figure, all_axes = _grid(count, beside, 0.3 * len(names) + 0.5, cell := WIDTH / beside)
+        else:
+            figure, all_axes, cell = _panels([panel.shape for panel in panels], names)
+        entitle(all_axes, titles, figure.get_figwidth() / (beside if single else min(count, 4)))
+        for axes, panel in zip(all_axes, panels, strict=True):
+            if single:
+                _single(axes, panel[0], _names(queries, 1)[0], names, cell)
+                continue
+            image = _tiles(axes, panel, cmap=WEIGHTS, vmin=0.0, vmax=1.0)
+            written = _write(axes, panel, 72 * cell)
+            _name_axes(axes, queries, keys, panel.shape, cell)
+        if not single and not written:
+            bar = figure.colorbar(image, ax=all_axes, shrink=0.7, aspect=14, ticks=[0, 0.5, 1], label="weight")
+            bar.outline.set_visible(False)
+    alt = f"attention weights, {panels.size(1)} queries (rows) by {panels.size(2)} keys (columns)"
     shown = list(zip(titles, panels, strict=True))[:4]
     description = "; ".join(f"in {title or 'it'} {_looks(panel, names)}" for title, panel in shown)
     return Picture(figure, f"{alt}; {description}")
@@ -77,15 +106,13 @@ def masks(
     keys = keys if keys is not None else queries
     with styled():
         sizes = [grid.shape for grid in grids.values()]
-        alike = len(set(sizes)) == 1
-        figure, all_axes = _panels(len(grids), sizes[0][0] / sizes[0][1], keys) if alike else _to_scale(sizes)
-        for axes, (name, grid) in zip(all_axes, grids.items(), strict=True):
-            axes.imshow(grid.numpy(), cmap=BLOCKED_ALLOWED, vmin=0, vmax=1)
+        figure, all_axes, cell = _panels(sizes, _names(keys, max(size[1] for size in sizes)))
+        entitle(all_axes, grids, min(cell * size[1] for size in sizes) + 0.3)
+        for axes, grid in zip(all_axes, grids.values(), strict=True):
+            _tiles(axes, grid, cmap=BLOCKED_ALLOWED, vmin=0, vmax=1)
             rows, columns = grid.nonzero(as_tuple=True)
-            axes.plot(columns.numpy(), rows.numpy(), "o", color="white", markersize=4)
-            _gridlines(axes, grid.shape)
-            _name_axes(axes, queries, keys, grid.shape, queries_too=not alike)
-            axes.set_title(name)
+            axes.plot(columns.numpy(), rows.numpy(), "o", color=PAPER, markersize=4)
+            _name_axes(axes, queries, keys, grid.shape, cell, queries_too=len(set(sizes)) > 1)
     counts = ", ".join(f"{name}: {int(grid.sum())} of {grid.numel()} cells allowed" for name, grid in grids.items())
     return Picture(figure, f"masks, queries as rows and keys as columns; {counts}")
 
@@ -99,31 +126,23 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
     """
     num_heads, seq_len, d_k = next(iter(layouts.values())).shape
     d_model = num_heads * d_k
+    tints = ListedColormap([[1 - 0.35 * (1 - part) for part in to_rgb(colour)] for colour in PALETTE[:seq_len]])
     many = num_heads > 3  # then a panel is too narrow for its title in one line
     with styled():
         height = (0.36 * seq_len + 0.55 + 0.15 * many) * len(layouts) + 0.3
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        all_axes = figure.subplots(len(layouts), num_heads, squeeze=False)
+        figure, all_axes = sheet(height, len(layouts), num_heads)
         for row, (title, layout) in zip(all_axes, layouts.items(), strict=True):
             for head, axes in enumerate(row):
                 origin = layout[head].cpu()
-                axes.imshow(
-                    (origin // d_model).numpy(),
-                    cmap=ListedColormap(PALETTE[:seq_len]),
-                    vmin=-0.5,
-                    vmax=seq_len - 0.5,
-                    aspect="auto",
-                    alpha=0.55,
-                )
+                _tiles(axes, origin // d_model, cmap=tints, vmin=-0.5, vmax=seq_len - 0.5)
+                axes.set_aspect("auto")
                 for (t, c), value in _cells(origin):
                     text = f"{tokens[int(value) // d_model]} {int(value) % d_model}"
-                    axes.text(c, t, text, ha="center", va="center", fontsize=8)
-                _gridlines(axes, origin.shape)
+                    axes.text(c, t, text, ha="center", va="center", fontsize=9)
                 axes.set_xticks([])
                 gap = "\n" if many else " "
-                named = head == 0 or not many
-                axes.set_yticks(range(seq_len), [f"row {t}" if named else "" for t in range(seq_len)])
-                axes.set_title(f"{title}:{gap}head {head}")
+                axes.set_yticks(range(seq_len), [f"row {t}" if head == 0 else "" for t in range(seq_len)])
+                axes.set_title(f"{title}:{gap}head {head}", fontsize=9 if many else 10)
     description = "; ".join(
         f"{title}: row by row, head 0 holds {', '.join(_origins(layout[0], tokens, d_model))}"
         for title, layout in layouts.items()
@@ -144,14 +163,14 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
     """
     table = table.detach().cpu().float()
     with styled():
-        figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-        axes = figure.subplots()
+        figure, ((axes,),) = sheet(3.4)
         image = axes.imshow(table.numpy(), cmap=SIGNED, vmin=low, vmax=1, aspect="auto", interpolation="nearest")
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.spines.bottom.set_visible(False)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        figure.colorbar(image, ax=axes, label="value")
+        bar = figure.colorbar(image, ax=axes, shrink=0.7, aspect=14, ticks=[low, (low + 1) / 2, 1], label="value")
+        bar.outline.set_visible(False)
     last = table.size(1) - 1
     changes = [f"{at} {times(crossings(table[:, at], (low + 1) / 2))}" for at in (0, last // 2, last)]
     return Picture(
@@ -161,49 +180,78 @@ def encoding(table: Tensor, *, low: float = -1, xlabel: str = "column", ylabel: 
     )
 
 
-def _panels(count: int, height_to_width: float, keys: Sequence[str] | None) -> tuple[Figure, Sequence[Axes]]:
-    """A row of axes, neither a single one spread over the page nor many squeezed flat, with room for the keys."""
-    columns = min(count, 4)
-    rows = math.ceil(count / columns)
-    width = min(WIDTH / columns, 4.2)
-    names = 0.08 * max(map(len, keys)) if keys is not None else 0.0
-    height = 0.85 * width * min(height_to_width, 1.4) + names + 0.6
-    figure = Figure(figsize=(width * columns, rows * height), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for spare in axes[count:]:
-        spare.set_axis_off()
-    return figure, list(axes[:count])
+def _panels(sizes: Sequence[Sequence[int]], keys: Sequence[str]) -> tuple[Figure, Sequence[Axes], float]:
+    """Maps beside each other, four at most in a row where all are of one size, and how wide each cell of theirs is."""
+    alike = len(set(sizes)) == 1
+    beside = min(len(sizes), 4) if alike else len(sizes)
+    columns = [size[1] for size in sizes[:beside]]
+    width = WIDTH if sum(columns) > 8 else 3.9
+    cell = min((width - 0.25 * beside - 0.9 * (1 if alike else beside / 2)) / sum(columns), 0.55)
+    names = 0.085 * max(map(len, keys)) if _narrow(keys, cell) else 0.15
+    height = cell * max(size[0] for size in sizes) + names + 0.75
+    height += 0.2 * (not alike)  # their titles may need two lines
+    return *_grid(len(sizes), beside, height, width / beside, width_ratios=columns), cell
 
 
-def _to_scale(sizes: Sequence[Sequence[int]]) -> tuple[Figure, Sequence[Axes]]:
-    """A row of axes for grids of different sizes, all cells equally large."""
-    rows, columns = max(size[0] for size in sizes), [size[1] for size in sizes]
-    cell = min((WIDTH - 0.7 * len(sizes)) / sum(columns), 0.5)
-    figure = Figure(figsize=(WIDTH, cell * rows + 1.0), layout="constrained")
-    return figure, figure.subplots(1, len(sizes), width_ratios=columns)
+def _grid(count: int, beside: int, height: float, width: float, **options: Any) -> tuple[Figure, Sequence[Axes]]:
+    """So many axes, of this height and width, some of them beside each other."""
+    rows = math.ceil(count / beside)
+    figure, all_axes = sheet(rows * height, rows, beside, width=beside * width, **options)
+    for axes in all_axes.ravel()[count:]:
+        axes.set_axis_off()
+    for axes in all_axes.ravel():
+        axes.set_anchor("N")
+    return figure, list(all_axes.ravel()[:count])
 
 
-def _heat_map(axes: Axes, values: Tensor, colours: str, low: float, high: float, width: float) -> AxesImage:
-    """Draw `values`, with their numbers where a panel `width` inches wide leaves room for them."""
-    image = axes.imshow(values.numpy(), cmap=colours, vmin=low, vmax=high)
-    room = 0.7 * width / values.size(1)
-    if room >= 0.3:
-        for (row, column), value in _cells(values):
-            dark = (float(value) - low) / (high - low) > 0.6
-            colour = "white" if dark else "black"
-            axes.text(column, row, f"{float(value):.2f}", ha="center", va="center", fontsize=8, color=colour)
-    return image
+def _narrow(names: Sequence[str], cell: float) -> bool:
+    """Whether names are wider than their cells."""
+    return max(map(len, names)) > 14 * cell
+
+
+def _single(axes: Axes, weights: Tensor, query: str, keys: Sequence[str], width: float) -> None:
+    """One query and its keys with their weights, joined by lines."""
+    middle = (len(keys) - 1) / 2
+    size = 11 if width > 2 else 9
+    right = 1 - 0.034 * size / 10 * (max(map(len, keys)) + 6) / (width / 2.4)
+    left = 0.034 * size / 10 * (len(query) + 1) / (width / 2.4)
+    look(axes, weights[None], [(left, middle)], [(right, i) for i in range(len(keys))])
+    axes.text(left, middle, f"{query} ", color=OWN, ha="right", va="center", fontsize=size, fontweight="bold")
+    for i, (key, weight) in enumerate(zip(keys, weights.tolist(), strict=True)):
+        axes.text(right, i, f" {key}", color=OTHER, va="center", fontsize=size)
+        axes.text(1, i, _short(weight), color=INK if weight else QUIET, ha="right", va="center", fontsize=size - 1)
+    axes.set(xlim=(0, 1), ylim=(len(keys) - 0.5, -0.5))
+    axes.set_axis_off()
+
+
+def _write(axes: Axes, values: Tensor, room: float) -> bool:
+    """Write each weight into its cell where `room` points are enough, and say whether they are."""
+    size = min(9.0, room / 2.7)
+    if size < 7:
+        return False
+    for (row, column), value in _cells(values):
+        colour = PAPER if value > 0.6 else INK if value else "#858C93"
+        axes.text(column, row, _short(float(value)), ha="center", va="center", fontsize=size, color=colour)
+    return True
+
+
+def _short(weight: float) -> str:
+    """Two decimals, and a bare 0 for what is exactly that."""
+    return f"{weight:.2f}" if weight else "0"
 
 
 def _cells(grid: Tensor) -> Iterator[tuple[tuple[int, int], Tensor]]:
     return (((row, column), grid[row, column]) for row in range(grid.size(0)) for column in range(grid.size(1)))
 
 
-def _gridlines(axes: Axes, size: Sequence[int]) -> None:
-    axes.set_xticks([x - 0.5 for x in range(1, size[1])], minor=True)
-    axes.set_yticks([y - 0.5 for y in range(1, size[0])], minor=True)
-    axes.grid(which="minor", color="white", linewidth=2)
-    axes.tick_params(which="minor", length=0)
+def _tiles(axes: Axes, values: Tensor, **colours: Any) -> QuadMesh:
+    """A cell for each value, the first row on top, with gaps between them."""
+    edges = [[at - 0.5 for at in range(length + 1)] for length in values.shape]
+    axes.set(aspect="equal", ylim=(edges[0][-1], -0.5))
+    axes.spines[:].set_visible(False)
+    return axes.pcolormesh(
+        edges[1], edges[0], values.numpy(), **colours, edgecolors=PAPER, linewidth=2 if len(values) <= 8 else 1
+    )
 
 
 def _name_axes(
@@ -211,20 +259,21 @@ def _name_axes(
     queries: Sequence[str] | None,
     keys: Sequence[str] | None,
     size: Sequence[int],
+    cell: float,
     *,
     queries_too: bool = False,
 ) -> None:
-    """Name rows and columns; the queries only once, at the left, unless they are wanted everywhere."""
+    """Keys above their columns, queries left of their rows; the queries only once unless they are wanted everywhere."""
     place = axes.get_subplotspec()
     leftmost = queries_too or place is None or place.is_first_col()
     rows, columns = (_names(tokens, length) for tokens, length in zip((queries, keys), size, strict=True))
-    axes.set_yticks(range(size[0]), rows if leftmost else [""] * size[0])
-    axes.set_xticks(range(size[1]), columns)
-    if keys is not None and max(map(len, keys)) > 2:
-        axes.tick_params(axis="x", rotation=90 if size[1] > 4 else 45)
+    axes.set_xticks(range(size[1]), columns, color=OTHER, rotation=90 if _narrow(columns, cell) else 0)
+    axes.set_yticks(range(size[0]), rows if leftmost else [""] * size[0], color=OWN)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.set_xlabel("key", color=OTHER, labelpad=7)
     if leftmost:
-        axes.set_ylabel("query")
-    axes.set_xlabel("key")
+        axes.set_ylabel("query", color=OWN)
 
 
 def _names(tokens: Sequence[str] | None, length: int) -> Sequence[str]:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 import torch
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.draw.picture import WIDTH, Picture, cycle, styled
+from autograder.draw.curves import ceiling, draw_curves
+from autograder.draw.picture import QUIET, Picture, numbered, sheet, styled
 
-DASHES = ("-", "--", "-.", ":")
+Curves = dict[str, tuple[Tensor, Tensor]]
 
 
 def schedule(rates: Mapping[str, Sequence[float] | Tensor]) -> Picture:
@@ -25,19 +24,16 @@ def schedule(rates: Mapping[str, Sequence[float] | Tensor]) -> Picture:
         ValueError: there are no rates.
     """
     curves = _by_step("rates", rates)
+    descriptions, peaks = [], {}
+    for name, (steps, values) in curves.items():
+        at, peak = int(steps[values.argmax()]), float(values.max())
+        peaks[name] = at, peak, f"{peak:.3g} at step {at}"
+        descriptions.append(f"{name} from {values[0]:.3g} up to {peaks[name][2]}, then to {values[-1]:.3g}")
     with styled():
-        figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
-        axes = figure.subplots()
-        descriptions = []
-        for i, ((name, values), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
-            axes.plot(_steps(values), values.numpy(), color=colour, linestyle=DASHES[i % 4], label=name)
-            at, peak = int(values.argmax()) + 1, float(values.max())
-            axes.plot(at, peak, "o", color=colour)
-            axes.annotate(
-                f"{peak:.3g} at step {at}", (at, peak), (6, 2), textcoords="offset points", color="#333333", fontsize=8
-            )
-            descriptions.append(f"{name} from {values[0]:.3g} up to {peak:.3g} at step {at}, then to {values[-1]:.3g}")
-        _finish(axes, curves, "learning rate")
+        figure, ((axes,),) = sheet(2.9)
+        numbered(axes, "step", "learning rate")
+        axes.set_ylim(0, ceiling(values for _, values in curves.values()))
+        draw_curves(axes, curves, peaks)
     return Picture(figure, f"learning rate by step: {'; '.join(descriptions)}")
 
 
@@ -63,25 +59,23 @@ def loss(
     if tokens < 2:
         raise ValueError(f"tokens={tokens} leaves nothing to guess; give the number of tokens to choose from.")
     curves, guess = _by_step("losses", losses), math.log(tokens)
+    courses = [f"{name} {_against(values, guess)}" for name, (_, values) in curves.items()]
     with styled():
-        figure = Figure(figsize=(WIDTH, 2.9 if rates is None else 4.2), layout="constrained")
-        axes, *below = figure.subplots(1 if rates is None else 2, 1, sharex=True, squeeze=False)[:, 0]
-        for i, ((name, values), colour) in enumerate(zip(curves.items(), cycle(len(curves)), strict=True)):
-            axes.plot(_steps(values), values.numpy(), color=colour, linestyle=DASHES[i % 4], label=name)
-        axes.axhline(guess, color="#555555", linewidth=1)
-        beside = axes.get_yaxis_transform()
-        axes.text(1.01, guess, f"a guess:\nlog {tokens} ≈ {guess:.2f}", transform=beside, va="center")
-        _finish(axes, curves, ylabel)
+        heights = [2] if rates is None else [2, 1]
+        figure, all_axes = sheet(1.2 + 0.9 * sum(heights), len(heights), sharex=True, height_ratios=heights)
+        axes = all_axes[0, 0]
+        numbered(axes, "" if rates is not None else "step", ylabel)
+        axes.set_ylim(0, ceiling([torch.tensor([guess]), *(values for _, values in curves.values())]))
+        draw_curves(axes, curves, {}, level=(guess, f"a guess: log {tokens} ≈ {guess:.2f}"))
         if rates is not None:
-            axes.set_xlabel("")
-            by_step = _by_step("rates", {"learning rate": rates})
-            axes, values = below[0], by_step["learning rate"]
-            axes.plot(_steps(values), values.numpy(), color="#555555")
-            _finish(axes, by_step, "learning rate")
-    courses = [f"{name} {_against(values, guess)}" for name, values in curves.items()]
-    if rates is not None:
-        peak, at = float(values.max()), int(values.argmax()) + 1
-        courses.append(f"below it the learning rate, highest with {peak:.3g} at step {at}")
+            below = all_axes[1, 0]
+            ((steps, values),) = _by_step("rates", {"learning rate": rates}).values()
+            numbered(below, "step", "learning rate")
+            below.set_ylim(0, ceiling([values]))
+            below.plot(steps.numpy(), values.numpy(), color=QUIET)
+            courses.append(
+                f"below it the learning rate, highest with {values.max():.3g} at step {int(steps[values.argmax()])}"
+            )
     return Picture(
         figure,
         f"{ylabel} by step, with a line at log {tokens} ≈ {guess:.2f}, the loss of a guess: {'; '.join(courses)}",
@@ -99,24 +93,11 @@ def _against(values: Tensor, guess: float) -> str:
     return f"{course}, below the line from step {int(above[-1]) + 2 if len(above) else 1} on"
 
 
-def _by_step(what: str, curves: Mapping[str, Sequence[float] | Tensor]) -> dict[str, Tensor]:
+def _by_step(what: str, curves: Mapping[str, Sequence[float] | Tensor]) -> Curves:
     kept = {name: torch.as_tensor(values).detach().cpu().double() for name, values in curves.items()}
     for name, values in kept.items():
         if values.dim() != 1 or not len(values):
             raise ValueError(f"{what}[{name!r}] should be one number for each step, not {tuple(values.shape)}.")
     if not kept:
         raise ValueError(f"There are no {what}; give a name and its numbers.")
-    return kept
-
-
-def _steps(values: Tensor) -> range:
-    return range(1, len(values) + 1)
-
-
-def _finish(axes: Axes, curves: Mapping[str, Tensor], ylabel: str) -> None:
-    axes.set_xlabel("step")
-    axes.set_ylabel(ylabel)
-    axes.margins(y=0.08)
-    axes.set_ylim(bottom=0)
-    if len(curves) > 1:
-        axes.legend(frameon=False)
+    return {name: (torch.arange(1, len(values) + 1), values) for name, values in kept.items()}
