@@ -25,7 +25,8 @@ MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 .PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
 
 help:
-	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another)"
+	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another);"
+	@echo "                 INSTRUCTOR=1 for formgrader and the rest of nbgrader"
 	@echo "make quick       what to run after each change: lint, types and the tests that it is most likely to break"
 	@echo "make test        run the tests: of the proofs those of which something has changed, and a tenth of the others;"
 	@echo "                 an hour on two cores where all have"
@@ -56,13 +57,14 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
-# JupyterLab refuses to run as root, who in many containers is the only user.
+# Learners see nothing of nbgrader's, and no news; `make lab INSTRUCTOR=1` shows all of it. JupyterLab refuses to run as
+# root, who in many containers is the only user.
 lab: $(READY)
 	@as_root=; if [ "$$(id -u)" = 0 ]; then \
 	  echo "You are root: JupyterLab runs with --allow-root, and only this machine can reach it."; \
 	  as_root="--allow-root --ServerApp.ip=127.0.0.1"; \
 	fi; \
-	exec $(BIN)/jupyter lab $$as_root $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
+	exec env $(if $(INSTRUCTOR),,JUPYTER_CONFIG_PATH=tools/learner) $(BIN)/jupyter lab $$as_root $(LAB_FLAGS) --LabApp.default_url=/lab/tree/notebooks/$(LESSON)/$(LESSON).ipynb
 
 test: lint lessons all-tests
 

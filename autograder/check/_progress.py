@@ -77,6 +77,11 @@ def exercises() -> Mapping[str, int]:
     return _session.exercises
 
 
+def is_solved(exercise: str) -> bool:
+    """Whether all checks of an exercise passed when they last ran in this session."""
+    return _session.state(exercise, _session.exercises.get(exercise, 1)).mark == SOLVED
+
+
 def relies_on(*exercises: str) -> None:
     """Say which of these exercises are not solved yet, for what a cell shows depends on them; it never raises.
 
@@ -85,8 +90,7 @@ def relies_on(*exercises: str) -> None:
     """
     if "NBGRADER_EXECUTION" in os.environ:
         return
-    states = [_session.state(name, _session.exercises.get(name, 1)) for name in exercises]
-    if unsolved := [name for name, mark, _ in states if mark != SOLVED]:
+    if unsolved := [name for name in exercises if not is_solved(name)]:
         listed = " and ".join([", ".join(unsolved[:-1]), unsolved[-1]] if unsolved[1:] else unsolved)
         print(f"What follows uses {listed}: not all checks of {'them' if unsolved[1:] else 'it'} have passed yet.")
 

@@ -6,10 +6,12 @@ there; what is missing is the course's. No check and no grade depends on any of 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autograder.yours import own, place
+from autograder.check._progress import is_solved
+from autograder.yours import other_ways, own, place
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
@@ -79,7 +81,7 @@ def compare(predicted: object, happened: object) -> None:
 
 
 def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Mapping[str, object]) -> None:
-    """Take note of a check that passed, and keep the answer when it was the last of its checks; never raise.
+    """Take note of a check that passed; after the last of an exercise, keep the answer and show others; never raise.
 
     Args:
         exercise: as its heading names it, "2.3 MultiHeadAttention".
@@ -92,6 +94,9 @@ def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Map
         line = f"  Not kept in {place.FILE} ({type(error).__name__}: {error})."
     if line:
         print(line)
+    with contextlib.suppress(Exception):  # nothing depends on it
+        if place.is_used() and is_solved(exercise):
+            other_ways.show(exercise.partition(" ")[2], notebook)
 
 
 def summary() -> None:

@@ -48,6 +48,13 @@ def imports_of(notebook: Mapping[str, object]) -> dict[str, str]:
     }
 
 
+def newest(name: str, notebook: Mapping[str, object]) -> str:
+    """The source of what the newest cell that binds a name binds it to; "" where no cell does."""
+    cells = notebook.get("In")
+    found = (_binding(name, cell) for cell in reversed(cells if isinstance(cells, list) else []))
+    return next((binding.source for binding in found if binding), "")
+
+
 def gather(names: Iterable[str], notebook: Mapping[str, object], known: Iterable[str]) -> Gathered | None:
     """Collect what answers of a notebook need.
 

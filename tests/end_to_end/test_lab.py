@@ -1,14 +1,17 @@
-"""The README's first command opens lesson 1, whoever gives it."""
+"""The README's first command opens lesson 0, whoever gives it, with what its user is there for."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import shutil
 import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
+from support.browser import Notebook, chromium, window
 from support.jupyter import Server, free_port, started
 from support.sample_lesson import ROOT
 
@@ -37,7 +40,7 @@ def page(server: Server, path: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("user", USERS)
 def test_the_first_command_opens_lesson_1(user: str, tmp_path: Path) -> None:
-    """JupyterLab answers on this machine with lesson 1; to root it says that it runs as root."""
+    """JupyterLab answers on this machine with the first lesson; to root it says that it runs as root."""
     command = first_command()
     assert command[0] == "make"
     command += ["--assume-old=.venv/ready", f"LAB_FLAGS=--no-browser --ServerApp.port={free_port()}"]
@@ -53,3 +56,28 @@ def test_the_first_command_opens_lesson_1(user: str, tmp_path: Path) -> None:
         assert server.url.startswith(("http://127.0.0.1:", "http://localhost:"))
         log = server.log.read_text(encoding="utf-8")
     assert ("You are root" in log) is (user == "root")
+
+
+@pytest.mark.parametrize("options", [[], ["INSTRUCTOR=1"]], ids=["learner", "instructor"])
+def test_nbgrader_and_news_are_for_instructors(options: list[str], tmp_path: Path) -> None:
+    """`make lab` shows a learner the lesson and nothing else; with INSTRUCTOR=1 all that nbgrader brings is there."""
+    course = tmp_path / "course"
+    shutil.copytree(ROOT / Path(LESSON).parent, course / Path(LESSON).parent)
+    shutil.copytree(ROOT / "tools" / "learner", course / "tools" / "learner")
+    (tmp_path / "home").mkdir()
+    command = ["make", f"--makefile={ROOT}/Makefile", "lab", *options, f"VENV={ROOT}/.venv"]
+    command += [f"--assume-old={ROOT}/.venv/ready", f"LAB_FLAGS=--no-browser --ServerApp.port={free_port()}"]
+    with (
+        started(command, course, tmp_path / "home") as server,
+        chromium() as browser,
+        window(browser, "lab", server) as seen,
+    ):
+        page = Notebook(seen, server, LESSON).page
+        expect(page.get_by_text("| Idle")).to_be_visible()  # all that opens by itself has opened
+        for brought_by_nbgrader_or_news in (
+            page.locator("#jp-MainMenu").get_by_text("Nbgrader", exact=True),
+            page.get_by_role("button", name="Validate"),
+            page.get_by_role("tab", name="Create Assignment"),
+            page.get_by_text("official Jupyter news"),
+        ):
+            expect(brought_by_nbgrader_or_news).to_have_count(len(options))

@@ -16,7 +16,7 @@ from typing import Any
 from autograder.check._errors import CheckFailed, NotWritten, Picture
 from autograder.check._panel.pictures import Sizes, Values, sizes, values
 
-__all__ = ["Sizes", "Values", "bundle", "front_end", "html", "show", "sizes", "values"]
+__all__ = ["Sizes", "Values", "bundle", "front_end", "html", "prose", "show", "sizes", "values"]
 
 PLAIN = {"PYTEST_VERSION", "NBGRADER_VALIDATING"}  # nbgrader's button Validate shows the error alone
 MOST_BYTES = 20_000  # of a panel; a longer one stays plain text
@@ -30,15 +30,15 @@ NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 def html(error: CheckFailed) -> str:
     """A failing check as HTML: verdict, details, slip and rule as in the plain message, and the picture."""
     colour = UNWRITTEN if isinstance(error, NotWritten) else FAILED
-    parts = [f"<div><b>✗ {_prose(error.verdict)}</b></div>"]
+    parts = [f"<div><b>✗ {prose(error.verdict)}</b></div>"]
     if error.lines:
         lines = "\n".join(map(str, error.lines))
         parts.append(f'<pre style="{DETAILS}">{_text(lines)}</pre>')
     if error.slip:
-        parts.append(f"<div>{_prose(error.slip)}</div>")
+        parts.append(f"<div>{prose(error.slip)}</div>")
     parts.append(_picture(error.picture))
     if error.rule:
-        parts.append(f"<div>{_prose(f'Rule: {error.rule}.')}</div>")
+        parts.append(f"<div>{prose(f'Rule: {error.rule}.')}</div>")
     label = f"Failing check {error.exercise or ''}".rstrip()
     return f'<div role="group" aria-label="{_text(label)}" style="{BOX.format(colour)}">{"".join(parts)}</div>'
 
@@ -80,7 +80,7 @@ def _picture(picture: Picture | None) -> str:
         return ""
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Escaped text, with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(text))
 
