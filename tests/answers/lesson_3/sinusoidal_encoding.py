@@ -104,7 +104,7 @@ WRONG = {
     "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
     "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
     "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
-    "row 0 empty": edit("return encoding", "encoding[0] = 0.0\nreturn encoding").fails("values", "row 0 is never filled"),
+    "row 0 empty": edit("return encoding", "encoding[0] = 0.0\nreturn encoding").fails("values", "row 0 is all 0"),
 }
 
 TRICKS = {
