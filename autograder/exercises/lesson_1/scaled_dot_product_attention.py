@@ -273,9 +273,6 @@ def mask_slips(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[s
         "the mask is not used": free,
         "the mask is read the wrong way round (True = may attend)": free * ~mask / (free * ~mask).sum(-1, keepdim=True),
         "a blocked score becomes 0, or nearly 0, and exp(0) = 1 still is a weight": (scores * mask).softmax(dim=-1),
-        "a blocked score becomes a very large number, and its minus sign is missing": (
-            torch.where(mask, scores, 1e9).softmax(dim=-1)
-        ),
         "the mask is added to the scores as 0 and 1": (scores + mask.to(scores)).softmax(dim=-1),
         "blocked scores get −1 instead of a large negative number": torch.where(mask, scores, -1.0).softmax(dim=-1),
         "blocked scores get −10 instead of a large negative number": torch.where(mask, scores, -10.0).softmax(dim=-1),
@@ -283,6 +280,9 @@ def mask_slips(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[s
         DIVIDED_ANEW: free * mask / (free * mask).sum(-1, keepdim=True),
         LOWERED: (scores - 50 * mask.logical_not()).softmax(dim=-1),
     }
+    if mask.logical_not().sum(dim=-1).max() > 1:  # a single one has all weight by other slips, too
+        alone = "the blocked keys have all weight, in equal parts: their scores lie far above those of the allowed keys"
+        slips[alone] = torch.where(mask, scores, 1e9).softmax(dim=-1)
     slips["blocked weights become −∞ after the softmax, where a score should"] = free.masked_fill(~mask, -torch.inf)
     return possible(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
 

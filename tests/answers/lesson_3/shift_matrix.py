@@ -3,6 +3,19 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "last pair left out": edit("return torch…", "return torch.block_diag(*blocks[:-1], torch.zeros(2, 2))").fails(
+        "values", "the last 2 × 2 matrix is not filled"
+    ),
+    "first pair only": edit("return torch…", "return torch.block_diag(blocks[0], torch.eye(d_model - 2))").fails("values", "only the first pair turns"),
+    "added to the identity": edit("return torch…", "return torch.eye(d_model) + torch.block_diag(*blocks)").fails("values", "added to the identity"),
+    "at every column": body("""
+        matrix = torch.zeros(d_model, d_model)
+        for column in range(d_model - 1):
+            angle = encoding_angle(offset, column, d_model)
+            sine, cosine = math.sin(angle), math.cos(angle)
+            matrix[column : column + 2, column : column + 2] = torch.tensor([[cosine, sine], [-sine, cosine]])
+        return matrix
+    """).fails("values", "written at every column"),
     "turns back": edit("sine], [-", "-sine], [").fails("values", "wrong way"),
     "the second cosine forgotten": edit("[-sine, cosine]", "[-sine, 0.0]").fails("values", "second cosine"),
     "one speed for all": edit("offset /…", "offset").fails("values", "speed of the first"),

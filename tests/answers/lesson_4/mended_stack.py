@@ -3,6 +3,15 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "every sub-layer reads the first x": edits(("states = [x]", "…\nfirst = x"), ("norm(x)", "norm(first)")).fails("", "reads the first x"),
+    "collects what is added": edit("x = x + sublayer(norm(x))\nstates.append(x)", "added = sublayer(norm(x))\nx = x + added\nstates.append(added)").fails(
+        "", "what is added is put into the list"
+    ),
+    "the same x many times": body(
+        "states = [x] * (len(sublayers) + 1)\nfor sublayer, norm in zip(sublayers, norms):\n    x = x + sublayer(norm(x))\nreturn states"
+    ).fails("", "every state is x as it came in"),
+    "x added twice": edit("x + sublayer", "x + x + sublayer").fails("", "x is added twice"),
+    "the sub-layer reads it normalised twice": edit("sublayer(norm(x))", "sublayer(norm(norm(x)))").fails("", "normalised twice"),
     "as it was": edit("x = x + sublayer(norm(x))", "x = norm(x)\nx = x + sublayer(x)").fails("", "x itself is lost"),
     "as it was, with a name for the residual": edit("x = x + …", "x = residual = norm(x)\nx = residual + sublayer(x)").fails("", "x itself is lost"),
     "into the list too early": edits(('"""Run…"""', ""), ("for …", "…\n    states.append(x)"), ("x = …d(x)", "x = x + sublayer(norm(x))")).fails(
