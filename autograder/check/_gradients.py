@@ -36,8 +36,8 @@ def gradients_reach(sources: Mapping[str, Tensor], output: Tensor) -> None:
         if gradient is not None and not gradient.any():
             raise CheckFailed(
                 f"The gradient that flows back to `{name}` is 0 everywhere, so nothing there could learn.",
-                slip="The graph is whole, but a small change there changes nothing, as where a factor is 0, something "
-                "is rounded, or a softmax gives all weight to one key.",
+                slip="The graph leads back to it, but a small change there changes nothing, as where a factor is 0, "
+                "something is rounded, or a softmax gives all weight to one key.",
             )
         if gradient is None:
             raise CheckFailed(

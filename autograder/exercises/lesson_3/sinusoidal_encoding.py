@@ -78,7 +78,6 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         "the sines and cosines are joined row by row and reshaped, so that they do not alternate": torch.cat(
             [sine, cosine]
         ).reshape(max_len, d_model),
-        "the last row is never filled": torch.cat([right[:-1], torch.zeros(1, d_model)]),
         "every column is a cosine": interleaved(cosine, cosine),
         "row 0 is all 0, never filled or written over": torch.cat([torch.zeros(1, d_model), right[1:]]),
         "the positions run from 0 to 1": interleaved(*(turn(fractions) for turn in (torch.sin, torch.cos))),
