@@ -26,7 +26,7 @@ WRONG = {
     "joined and reshaped": edit("return encoding", "return torch.stack([encoding[:, 0::2], encoding[:, 1::2]]).reshape(max_len, d_model)").fails(
         "values", "joined row by row"
     ),
-    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("values", "doubled: it is 2i / d_model"),
+    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("values", "doubled: it is 2i / d_model", names="exponent is doubled"),
     "exp without its minus": edit("10000.0…", "torch.exp(torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)").fails("values", "lacks its minus sign"),
     "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails("values", "exponent is doubled"),
     "doubled exponent of every column by itself": body("""

@@ -27,7 +27,9 @@ WRONG = {
     "in place, on a copy": edits(("[x]", "[x.clone()]"), ("for sublayer", "x = x.clone()\nfor sublayer"), ("x = x +", "x +=")).fails("", "wrong values"),
     "the input is not in the list": edit("states = [x]", "states = []").fails("", "should return 4 tensors"),
     "only the last state": edit("return states", "return x").fails("", "should return 4 tensors"),
-    "every sub-layer reads the input": edits(("states = [x]", "states = [x]\nfirst = x"), ("norm(x)", "norm(first)")).fails("", "wrong values"),
+    "every sub-layer reads the input": edits(("states = [x]", "states = [x]\nfirst = x"), ("norm(x)", "norm(first)"))
+    .fails("", "wrong values")
+    .named("reads the first x"),
     "normalised states": edit("states.append(x)", "states.append(norm(x))").fails("", "wrong values"),
     "no gradient through the sub-layers": edit("sublayer(norm(x))", "sublayer(norm(x)).detach()").fails("", "gradient"),
     "subtracted": edit("x = x + ", "x = x - ").fails("", "is subtracted"),
