@@ -29,7 +29,7 @@ SEEDS = 8 if proofs.FEW else 50
 NEITHER_IS_NAMED = {
     (
         "10000 is squared first, as in `10000 ** 2 * i / d_model`: the exponent needs parentheses",
-        "the exponent is doubled, as by 2 · column: an even column's number already is the paper's 2i",
+        "the exponent is doubled: it is 2i / d_model, and an even column's number already is the paper's 2i",
     ),
     (
         "the longest piece that fits is taken, instead of the merges in their order",

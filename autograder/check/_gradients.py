@@ -33,7 +33,13 @@ def gradients_reach(sources: Mapping[str, Tensor], output: Tensor) -> None:
     for name, gradient in zip(sources, gradients, strict=True):
         if gradient is not None and gradient.isnan().any():
             raise CheckFailed(f"The gradient that flows back to `{name}` contains NaN.")
-        if gradient is None or not gradient.any():
+        if gradient is not None and not gradient.any():
+            raise CheckFailed(
+                f"The gradient that flows back to `{name}` is 0 everywhere, so nothing there could learn.",
+                slip="The graph leads back to it, but a small change there changes nothing, as where a factor is 0, "
+                "something is rounded, or a softmax gives all weight to one key.",
+            )
+        if gradient is None:
             raise CheckFailed(
                 f"No gradient flows back to `{name}`, so nothing there could learn.",
                 slip="Something on the way cuts the graph (`detach`, `.data`, `.item()`, NumPy, `torch.no_grad`) "

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
+from torch import Tensor
+
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.stub import STUB_MESSAGE
 
@@ -152,6 +154,8 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
     kind = type(error.obj).__name__
     if kind in notebook:
         return CheckFailed(f"`{kind}` has no attribute `{error.name}`.")
+    if hasattr(Tensor, error.name):
+        return CheckFailed(f"There is something of the type {kind} where a tensor should be.")
     slip = "Every part needs the name, and is of the kind, that the exercise gives."
     return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)
 

@@ -55,6 +55,7 @@ def slips(scores: Tensor, allowed: Tensor, value: float) -> dict[str, Tensor]:
         "nothing is hidden": scores,
         "the hidden entries become 0, whatever `value` is": scores.masked_fill(full.logical_not(), 0.0),
         "the hidden entries become −∞, whatever `value` is": scores.masked_fill(full.logical_not(), -float("inf")),
+        "the hidden entries become −1e9, whatever `value` is": scores.masked_fill(full.logical_not(), -1e9),
         "`value` is added to the hidden entries": scores + value * full.logical_not(),
         "the entries are multiplied by `value`": scores.where(full, scores * value),
     }

@@ -34,6 +34,7 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
         "the products are divided by √d, which comes in lesson 1": dots / x.shape[-1] ** 0.5,
         "the rows are brought to length 1 first": dots / (x.norm(dim=-1)[..., None] * y.norm(dim=-1)[..., None, :]),
         "the distance of the rows is taken": (x[..., None, :] - y[..., None, :, :]).norm(dim=-1),
+        "the products are averaged over d instead of added up": dots / x.shape[-1],
         "it is a softmax of the products": dots.softmax(dim=-1),
         "`y` is reshaped instead of transposed": x @ y.reshape(*y.shape[:-2], y.shape[-1], y.shape[-2]),
     }
@@ -44,6 +45,9 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
                 _product(x, y.permute(*range(y.dim())[::-1]))
             ),
             "the first two dimensions of `y` are swapped instead of the last two": _product(x, y.transpose(0, 1)),
+            "the first and the last dimension of `y` are swapped instead of the last two": (
+                _product(x, y.transpose(0, -1))
+            ),
             "the entries of the first dimension are taken for the rows": _product(x.flatten(1), y.flatten(1).mT),
         }
     return possible(slips, dots)

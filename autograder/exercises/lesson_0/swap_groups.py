@@ -38,4 +38,15 @@ def slips(x: Tensor, groups: int) -> dict[str, Tensor]:
         "the sequence and the columns are swapped before the columns are cut": (
             x.mT.reshape(batch, groups, seq_len, size)
         ),
+        "every group gets the first columns": torch.stack([x[..., :size]] * groups, dim=1),
+        "group i begins at column i · groups instead of column i · size": torch.stack(
+            [x[..., i * groups :][..., :size] for i in range(groups)], dim=1
+        ),
+        "group i begins at column i instead of column i · size": torch.stack(
+            [x[..., i : i + size] for i in range(groups)], dim=1
+        ),
+        "the groups come in reverse order": torch.stack(x.chunk(groups, dim=-1)[::-1], dim=1),
+        "the first group is never filled": torch.stack(
+            [torch.zeros_like(x[..., :size]), *x.chunk(groups, dim=-1)[1:]], dim=1
+        ),
     }

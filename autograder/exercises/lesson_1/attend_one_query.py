@@ -34,7 +34,7 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "the scores are divided by their sum instead of going through a softmax": (products / products.sum()) @ value,
         "every value counts the same": value.mean(dim=0),
         "only the best-matching value is taken": value[products.argmax()],
-        "the values are summed without their weights": value.sum(dim=0),
+        "every weight is 1, as without weights or by a softmax over a dimension of size 1": value.sum(dim=0),
         "the scores are divided by √d_k, which comes in the next exercise": (
             (products / math.sqrt(query.numel())).softmax(dim=0) @ value
         ),
@@ -56,6 +56,13 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
             torch.mv(F.normalize(key, dim=1), F.normalize(query, dim=0)).softmax(dim=0) @ value
         ),
         "the first key is left out of the sum": weights[1:] @ value[1:],
+        "the last key is left out of the sum": weights[:-1] @ value[:-1],
+        "each exponential is divided by the sum so far, before the loop has added them all": (
+            products.exp() / products.exp().cumsum(dim=0)
+        )
+        @ value,
+        "the exponentials are divided by the largest of them instead of their sum": weights / weights.max() @ value,
+        "the scores are divided by the number of keys": (products / len(key)).softmax(dim=0) @ value,
         "the sum over the keys is missing": weights[:, None] * value,
         "the sum runs over the columns of the values instead of the keys": (weights[:, None] * value).sum(dim=1),
         "everything is summed, the columns of the values too": (weights @ value).sum(),

@@ -32,6 +32,9 @@ def slips(size: int) -> dict[str, Tensor]:
         "a position sees only itself": torch.eye(size, dtype=torch.bool),
         "a position sees only itself and the one before it": right.triu(-1),
         "nothing is masked": everything,
+        "the first row is all False, as where a loop begins at 1": right & (torch.arange(size) > 0)[:, None],
+        "the last row is all False, as where a loop ends too early": right & (torch.arange(size) < size - 1)[:, None],
+        "a position sees everything but itself": ~torch.eye(size, dtype=torch.bool),
         "it holds what is added to scores, 0 and −∞, instead of True and False": (
             torch.zeros(size, size).masked_fill(right.logical_not(), -torch.inf)
         ),

@@ -47,6 +47,7 @@ def slips(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
     right = real[:, None, None, :] & past
     slips = {
         "either rule is enough (`or`) instead of both (`and`)": real[:, None, None, :] | past,
+        "exactly one of the rules has to hold (`^`) instead of both (`&`)": real[:, None, None, :] ^ past,
         "only the padding is masked": real[:, None, None, :] & torch.ones_like(past),
         "the padding mask is turned round": real.logical_not()[:, None, None, :] & past,
         "only the future is blocked; padding may not be seen either, whether or not it also blocks its own rows": (
@@ -57,6 +58,9 @@ def slips(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
         "a position does not see itself": real[:, None, None, :] & past.tril(-1),
         "every row uses the padding of the first": right[:1].expand_as(right),
     }
-    if pad_id != 0:
+    if pad_id == 0:
+        at_the_end = torch.arange(tokens.size(1)) < real.sum(dim=1, keepdim=True)
+        slips["the padding is taken to stand at the end"] = at_the_end[:, None, None, :] & past
+    else:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :] & past
     return possible(slips, right)

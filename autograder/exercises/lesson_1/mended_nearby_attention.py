@@ -41,6 +41,7 @@ def slips(x: Tensor) -> dict[str, Tensor]:
         "the whole distance is subtracted instead of a quarter": scores - distance,
         "half the distance is subtracted instead of a quarter": scores - distance / 2,
         "the scores are divided by √seq_len instead of √d": products / math.sqrt(len(x)) - near,
+        "the scores are divided by d instead of √d": products / x.size(1) - near,
         "the scores are no longer divided by √d": products - near,
     }
     future = distance < 0

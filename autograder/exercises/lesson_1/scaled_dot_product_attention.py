@@ -119,6 +119,12 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
             not weights.isnan().any(), f"Under a mask, `weights` contains NaN when all scores are about {2 * low:g}."
         )
         check.true((weights[..., 1] < 1e-6).all(), "A blocked key gets weight when the other scores are very low.")
+    query, key = torch.zeros(1, 2, 4), torch.ones(1, 3, 4)
+    alone, weights = (attend(answer, query, *kept)[1] for kept in ((key[:, ::2], value[:, ::2]), (key, value, mask)))
+    evenly = torch.allclose(weights, mask * torch.full((1, 2, 1), 0.5), atol=1e-3)
+    verdict = "Where all scores are 0, the allowed keys do not share the weight evenly under a mask."
+    slip = "Ask the mask which keys are blocked, not the scores: an allowed key may have a score of 0, too."
+    check.true(evenly or not torch.allclose(alone, torch.full((1, 2, 2), 0.5), atol=1e-3), verdict, slip)
     query, key, value = tensors((2, 3, 8), (2, 3, 8), (2, 3, 6), seed=seed, dtype=torch.bfloat16)
     try:
         output, weights = attend(answer, query, key, value, mask)
@@ -212,6 +218,12 @@ def weight_slips(query: Tensor, key: Tensor, value: Tensor | None = None) -> dic
     slips = _wrong_weights(query, key) | {
         "the softmax is missing": scores,
         "the scale and the softmax are both missing": products,
+        "the weights are divided by √d_k, after the softmax, instead of the scores before it": (
+            products.softmax(dim=-1) / math.sqrt(query.size(-1))
+        ),
+        "later keys are hidden, as by a causal mask, though no mask is given": (
+            scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf).softmax(dim=-1)
+        ),
         "`log_softmax` is used instead of the softmax": scores.log_softmax(dim=-1),
         "every key gets the same weight, whatever the scores": torch.full_like(right, 1 / key.size(-2)),
     }
@@ -268,6 +280,9 @@ def mask_slips(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[s
         DIVIDED_ANEW: free * mask / (free * mask).sum(-1, keepdim=True),
         LOWERED: (scores - 50 * mask.logical_not()).softmax(dim=-1),
     }
+    if mask.logical_not().sum(dim=-1).max() > 1:  # a single one has all weight by other slips, too
+        alone = "the blocked keys have all weight, in equal parts: their scores lie far above those of the allowed keys"
+        slips[alone] = torch.where(mask, scores, 1e9).softmax(dim=-1)
     slips["blocked weights become −∞ after the softmax, where a score should"] = free.masked_fill(~mask, -torch.inf)
     return possible(slips, scores.masked_fill(mask.logical_not(), -torch.inf).softmax(dim=-1))
 

@@ -285,7 +285,7 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                     verdict = f"In training, two calls of `attention(query, key, value)` are the same at dropout={p}."
                     check.true(not torch.equal(one, other), verdict)
                     if given is None:
-                        _keeps_entries(one, before, p)
+                        _keeps_entries(one, before, p, None)
                     continue
                 _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
     (x,) = tensors((2, 8, 12), seed=seed)
@@ -306,7 +306,7 @@ def _is_dropped(
 ) -> None:
     """The weights of a layer in train mode are dropped; `before` and `weights` are what it shows in eval mode."""
     after, used = _shown(attention, query, key, mask)
-    _keeps_entries(after, before, p)
+    _keeps_entries(after, before, p, WEIGHTS_ALONE)
     kept = getattr(attention, "attention_weights", None)
     kept_whole = isinstance(kept, Tensor) and kept.shape == weights.shape and torch.allclose(kept, weights, atol=1e-5)
     elsewhere = kept_whole and not _is_dropout(used, weights, p) and not torch.allclose(used, weights, atol=1e-3)
@@ -324,13 +324,17 @@ def _is_dropped(
     check.true(not same, "In training, every head drops the same weights.")
 
 
-def _keeps_entries(after: Tensor, before: Tensor, p: float) -> None:
+def _keeps_entries(after: Tensor, before: Tensor, p: float, slip: str | None) -> None:
     """No entries of a layer's output in training are dropped at the rate `p`, of what it was in eval mode.
 
     Where heads are narrower than they should be, all weights of one may be dropped by chance, and fewer entries are 0.
+
+    Args:
+        slip: what it comes from, where the values in eval mode are right; else the weights may stand in the output.
     """
     zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
-    check.true(zeroed.float().mean() < p / 2, "In training, entries of the output are dropped.", WEIGHTS_ALONE)
+    verdict = "In training, entries of the output are dropped, or of what `w_o` makes it from."
+    check.true(zeroed.float().mean() < p / 2, verdict, slip)
 
 
 def _layers(answer: Callable[..., Any], seed: int) -> Iterator[tuple[float, Any, Tensor, Tensor, Tensor]]:
@@ -430,6 +434,7 @@ def _multi_head_attention(
         "`w_v` projects the key instead of the value": layer(v=module.w_v(key)),
         "`w_k` projects the query instead of the key": layer(k=module.w_k(query)) if query.shape == key.shape else None,
         "`w_q` and `w_k` are swapped": layer(q=module.w_k(query), k=module.w_q(key)),
+        "`w_k` projects the queries too": layer(q=module.w_k(query)),
         "`w_q` projects the keys too": layer(k=module.w_q(key)),
         "`w_q` projects all three": layer(k=module.w_q(key), v=module.w_q(value)),
         "query, key and value are not projected": layer(q=query, k=key, v=value),

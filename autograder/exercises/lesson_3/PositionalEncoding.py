@@ -158,6 +158,7 @@ def sum_slips(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
         "the rows start at 1 instead of 0": x + encoding[1 : seq_len + 1],
         "the encoding is subtracted": x - encoding[:seq_len],
         "the last rows of the table are taken instead of the first": x + encoding[-seq_len:],
+        "the input is added twice": 2 * x + encoding[:seq_len],
         "the encoding is added twice": x + 2 * encoding[:seq_len],
         "the encoding is multiplied by √d_model": x + math.sqrt(d_model) * encoding[:seq_len],
     }

@@ -27,7 +27,9 @@ def cases(answer: Layer, *, seed: int = 0) -> None:
             described = {"vocab_size": vocab_size, "d_model": d_model, "tokens": tokens, "mode": _mode(embed)}
             with check.case(**described):
                 with check.unchanged(tokens=tokens, **{"embedding.weight": table}):
-                    output = embed(tokens)
+                    output, again = embed(tokens), embed(tokens)
+                verdict = f"In {_mode(embed)} mode, two calls of `embed(tokens)` differ: something drops or draws."
+                check.true(output.shape != again.shape or torch.equal(output, again), verdict)
                 check.shape("embed(tokens)", output, batch=shape[0], seq_len=shape[1], d_model=d_model)
                 check.dtype("embed(tokens)", output, dtype)
                 check.close("embed(tokens)", output, expected)
@@ -46,7 +48,9 @@ def slips(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
     """Embeddings for the rows that the table gives, `lookup` (batch, seq_len, d_model)."""
     d_model = lookup.size(-1)
     return {
-        "the rows are not multiplied by √d_model": lookup,
+        "the rows are taken as they are, not multiplied by √d_model": lookup,
+        "the rows are multiplied by d_model / 2, which `d_model ** 1 / 2` is (parentheses)": lookup * d_model / 2,
+        "√d_model is added to the rows instead of multiplied by": lookup + math.sqrt(d_model),
         "the rows are divided by √d_model instead of multiplied": lookup / math.sqrt(d_model),
         "the rows are multiplied by d_model instead of √d_model": lookup * d_model,
         f"the rows are multiplied by {math.isqrt(d_model)}, which is √d_model rounded down": lookup

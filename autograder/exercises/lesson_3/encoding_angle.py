@@ -34,9 +34,13 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         return torch.tensor(position / 10000.0**exponent)
 
     slips = {
-        "the exponent is doubled, as by 2 · column: an even column's number already is the paper's 2i": turned(
+        "the exponent is doubled: it is 2i / d_model, and an even column's number already is the paper's 2i": turned(
             2 * even / d_model
         ),
+        "the pair is numbered by a remainder, `% 2` or `% (d_model // 2)`, instead of `column // 2`": turned(
+            2 * (column % 2) / d_model
+        ),
+        "the position is left out, so that the angle is the pair's speed": turned(even / d_model) / position,
         "each column takes its own number, and doubles it; an even column's already is the paper's 2i": turned(
             2 * column / d_model
         ),

@@ -63,6 +63,10 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         ),
         "the angles are in degrees": turned(turn.rad2deg()),
         "only the last 2 × 2 matrix is filled": turned(turn) * (pair == pair[-1]).repeat_interleave(2),
+        "the last 2 × 2 matrix is not filled": turned(turn) * (pair != pair[-1]).repeat_interleave(2),
+        "only the first pair turns": turned(turn * (pair == 0)),
+        "the rotations are added to the identity instead of to zeros": turned(turn) + start,
+        "a 2 × 2 matrix is written at every column, where pairs begin at every second one": start @ _at_every(turn).mT,
         "the identity's rows are rolled, which moves columns, not positions": start.roll(offset, dims=1),
         "the 2 × 2 matrix of each pair stands in the rows of every pair": interleaved(
             (turn.cos() * sine + turn.sin() * cosine).sum(1, keepdim=True).expand_as(sine),
@@ -74,7 +78,9 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
             offset * torch.pow(10000.0, -(pair - pair % 2) / encoding.size(1))
         ),
         "the offset does not enter the angle": turned(speed),
-        "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": turned(offset * speed**2),
+        "the exponent is doubled: it is 2i / d_model, and 0, 2, 4, … already is the paper's 2i": turned(
+            offset * speed**2
+        ),
         "the exponent is halved, and the rotation turns the wrong way": turned(-offset * speed**0.5),
         "the exponent is doubled, and the rotation turns the wrong way": turned(-offset * speed**2),
         "every pair turns at the speed of the first, and the wrong way": turned(torch.full_like(turn, -float(offset))),
@@ -93,6 +99,16 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         ),
         "the rotations stand for halves, but the encoding alternates sine and cosine": start @ _halves(turn).mT,
     }
+
+
+def _at_every(turn: Tensor) -> Tensor:
+    """The rotation of its own pair written at every column, the odd ones too, each over the end of the one before."""
+    width = 2 * len(turn)
+    matrix = torch.zeros(width, width)
+    for column in range(width - 1):
+        sine, cosine = turn[column // 2].sin(), turn[column // 2].cos()
+        matrix[column : column + 2, column : column + 2] = torch.stack([cosine, sine, -sine, cosine]).view(2, 2)
+    return matrix
 
 
 def _overlapping(turn: Tensor) -> Tensor:

@@ -44,7 +44,9 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
     even_row, slow = place % 2 == 0, torch.pow(10000.0, -(place - place % 2) / d_model)
     exchanged = interleaved((column * slow).sin(), ((column + 1) * slow).cos())
     return {
-        "the exponent is doubled: 0, 2, 4, … already is the paper's 2i": waves(max_len, rate**2),
+        "the exponent is doubled: it is 2i / d_model, and 0, 2, 4, … already is the paper's 2i": waves(
+            max_len, rate**2
+        ),
         "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": waves(max_len, rate**0.5),
         "the exponent is doubled, and each column takes its own number instead of its pair's even one": interleaved(
             waves(max_len, rate**2)[:, 0::2], waves(max_len, own**2)[:, 1::2]
@@ -71,8 +73,13 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
         "sine and cosine are swapped: sine belongs on the even columns": interleaved(cosine, sine),
         "every column is a sine": interleaved(sine, sine),
+        "the odd columns stay 0: the cosine is missing": interleaved(sine, torch.zeros_like(sine)),
+        "the odd columns stay 0: the cosine is written over the sine": interleaved(cosine, torch.zeros_like(sine)),
+        "the sines and cosines are joined row by row and reshaped, so that they do not alternate": torch.cat(
+            [sine, cosine]
+        ).reshape(max_len, d_model),
         "every column is a cosine": interleaved(cosine, cosine),
-        "row 0 is never filled": torch.cat([torch.zeros(1, d_model), right[1:]]),
+        "row 0 is all 0, never filled or written over": torch.cat([torch.zeros(1, d_model), right[1:]]),
         "the positions run from 0 to 1": interleaved(*(turn(fractions) for turn in (torch.sin, torch.cos))),
         "sine and cosine alternate from row to row, not from column to column": interleaved(
             *[torch.where(even_row, sine, cosine)] * 2
@@ -88,6 +95,9 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         ),
         "the exponent lacks its minus sign, so that later pairs turn faster": waves(
             max_len, torch.exp(torch.arange(0, d_model, 2) * (math.log(10000.0) / d_model))
+        ),
+        "the exponent lacks its minus sign, and later pairs turn faster": waves(  # as above, rounded in another order
+            max_len, torch.exp(torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)
         ),
         "the frequencies run from slow to fast": waves(max_len, rate.flip(0)),
         "the base is 1000 instead of 10000": waves(max_len, torch.pow(1000.0, -column / d_model)),

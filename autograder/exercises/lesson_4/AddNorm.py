@@ -49,7 +49,10 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     """
     x, sublayer_output = tensors((8, 20, 6), (8, 20, 6), seed=seed)
     wrapper, drawn = answer(6, dropout=0.5), []
-    rested("wrapper(x, sublayer_output)", wrapper, x, sublayer_output)
+    with check.unchanged(x=x, sublayer_output=sublayer_output):
+        still = rested("wrapper(x, sublayer_output)", wrapper, x, sublayer_output)
+    without = wrapper(x, torch.zeros_like(x))
+    check.differs("wrapper(x, sublayer_output)", still, without, when="`sublayer_output` is 0 instead")
     for _ in range(2):
         with check.unchanged(x=x, sublayer_output=sublayer_output):
             output = wrapper.train()(x, sublayer_output)

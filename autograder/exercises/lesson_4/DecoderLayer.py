@@ -56,8 +56,11 @@ def value_cases(answer: Layer, *, seed: int = 0) -> None:
             with_causal = twin(
                 x, source, tgt_mask=causal, memory_mask=blocked(src_mask, batch, num_heads, tgt_len, src_len)
             )
-            ignored = {"`tgt_mask` is not used, and a causal mask of the layer's own is": with_causal.detach()}
-            told = possible(ignored, expected)
+            own_causal = {"`tgt_mask` is not used, and a causal mask of the layer's own is": with_causal.detach()}
+            joined = ~causal if tgt_mask is None else ~causal & tgt_mask
+            with_both = _wired(layer, x, source, src_mask, joined)
+            own_causal["a causal mask of the layer's own is joined to `tgt_mask`"] = with_both.detach()
+            told = possible(own_causal, expected)
             given = {"x": x, "memory": source, "src_mask": src_mask, "tgt_mask": tgt_mask}
             by_name = {"tgt_mask": tgt_mask, "src_mask": src_mask}
             for mode in ("train", "eval"):
@@ -172,6 +175,12 @@ def slips(
                 cross_out=lambda _: cross(x, memory, memory, src_mask)
             ),
             "the cross-attention is left out": third(y, feed(y)),
+            "both attentions read x side by side and share one add & norm": finish(
+                feed, third, first(x, own(x, x, x, tgt_mask) + cross(x, memory, memory, src_mask))
+            ),
+            "the self-attention runs twice, and the cross-attention never": finish(
+                feed, third, second(y, own(y, y, y, tgt_mask))
+            ),
             "the masked self-attention is left out": finish(feed, third, second(x, cross(x, memory, memory, src_mask))),
             "there is no residual around the cross-attention": last(second.norm(crossed), second.norm(crossed)),
             "the second residual starts from the layer's input": finish(feed, third, second(x, crossed)),
@@ -216,6 +225,7 @@ def slips(
                 joined = wired(own_out=own(x, x, x, tgt_mask & src_mask))
                 slips["the self-attention gets both masks joined, instead of tgt_mask alone"] = joined
             slips |= {
+                "x and the memory are exchanged": _wired(layer, memory, x, src_mask, tgt_mask),
                 "the cross-attention attends to the target instead of the memory": wired(
                     cross_out=lambda y: cross(y, y, y, src_mask)
                 ),
@@ -241,3 +251,12 @@ def slips(
                 "the second residual starts from the memory": finish(feed, third, second(memory, crossed)),
             }
         return possible(slips, third(z, feed(z)))
+
+
+def _wired(
+    layer: LearnersDecoderLayer, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+) -> Tensor:
+    y = layer.add_norm_1(x, layer.self_attention(x, x, x, tgt_mask))
+    return finish(
+        layer.feed_forward, layer.add_norm_3, layer.add_norm_2(y, layer.cross_attention(y, memory, memory, src_mask))
+    )

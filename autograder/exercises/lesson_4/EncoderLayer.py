@@ -43,10 +43,13 @@ def value_cases(answer: Layer, *, seed: int = 0) -> None:
         for turn, mask in islice(every, index % 3, None, 3):
             given = x if turn % 2 else 1 - x
             expected = twin(given, src_mask=blocked(mask, batch, num_heads, src_len, src_len)).detach()
+            causal = twin(given, src_mask=~parts.causal_mask(src_len)).detach()
+            hidden = {"the future is hidden, though no mask asks for it": causal} if mask is None else {}
+            told = possible(hidden, expected)
             for mode in ("train", "eval"):
                 getattr(layer, mode)()
                 with check.case(num_heads=num_heads, mode=mode, x=x, mask=mask), unchanged(x=x, mask=mask):
-                    check.close("layer(x, mask)", layer(given, mask), expected)
+                    check.close("layer(x, mask)", layer(given, mask), expected, mistakes=told)
                     if mask is not None:
                         check.close("layer(x, src_mask=mask)", layer(given, src_mask=mask), expected)
     device(seed, "layer(x)", layer, x)
@@ -89,6 +92,10 @@ def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[s
             ),
             "the second residual starts from the layer's input": second(x, feed(y)),
             "the second residual starts from the attention's output": second(attended, feed(y)),
+            "the feed-forward network reads what the attention returns, instead of the add & norm's output": second(
+                y, feed(attended)
+            ),
+            "the norm of the second add & norm is left out": y + feed(y),
             "the feed-forward network reads the layer's input": second(y, feed(x)),
             "x is added before add_norm_1, which adds it once more": finish(feed, second, first(x, x + attended)),
             "x is added before add_norm_2, which adds it once more": second(y, y + feed(y)),

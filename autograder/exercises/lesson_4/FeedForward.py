@@ -107,6 +107,8 @@ def slips(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
                 "there is a ReLU after both layers": second(hidden.relu()).relu(),
                 "the ReLU comes before the first layer": second(first(x.relu())),
                 "there is a ReLU before the first layer as well": second(first(x.relu()).relu()),
+                "the bias of `linear_2` is left out": second(hidden.relu()) - second.bias,
+                "the bias of `linear_1` is added after the ReLU": second((hidden - first.bias).relu() + first.bias),
                 "the biases are left out": (hidden - first.bias).relu() @ second.weight.mT,
                 "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
                 "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),

@@ -141,6 +141,10 @@ def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str
             * centred
             / (x.square().mean(-1, keepdim=True) + mean.square() + eps).sqrt()
             + bias,
+            "the variance is taken around 0 instead of the mean": weight
+            * centred
+            / (x.square().mean(-1, keepdim=True) + eps).sqrt()
+            + bias,
             "the median is used instead of the mean": weight
             * off_median
             / (off_median.square().mean(-1, keepdim=True) + eps).sqrt()
@@ -164,6 +168,7 @@ def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str
             "the values are not divided by their deviation": weight * centred + bias,
             "mean and variance are taken over the positions, not over the columns": over(1),
             "mean and variance are taken over the batch, not over the columns": over(0),
+            "mean and variance are taken over batch and positions, as in batch normalisation": over(0, 1),
             "mean and variance are taken over positions and columns together": over(1, 2),
             "mean and variance are taken over everything": over(0, 1, 2),
         },
@@ -184,7 +189,7 @@ def eps_slips(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> dict[s
     return possible(
         {
             "eps is added to the standard deviation instead of the variance": centred / (variance.sqrt() + eps),
-            "eps is left out": centred / variance.sqrt(),
+            "eps is left out, or is but a lower limit, as by `clamp` or `max`": centred / variance.sqrt(),
             "eps is squared": centred / (variance + eps**2).sqrt(),
             "eps is fixed at 1e-5, whatever was asked for": centred / (variance + 1e-5).sqrt(),
         },

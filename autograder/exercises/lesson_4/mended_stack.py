@@ -1,6 +1,7 @@
 """Exercise `mended_stack`: its cases and its slips."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -55,6 +56,9 @@ def slips(x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[Tensor
         "the sum is normalised as well": lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
         "the output of the sub-layer is subtracted": lambda x, sublayer, norm: x - sublayer(norm(x)),
         "every state is made from the first x alone": lambda x, sublayer, norm: start + sublayer(norm(start)),
+        "x is added twice": lambda x, sublayer, norm: x + x + sublayer(norm(x)),
+        "every sub-layer reads the first x": lambda x, sublayer, norm: x + sublayer(norm(start)),
+        "the sub-layer reads an x that is normalised twice": lambda x, sublayer, norm: x + sublayer(norm(norm(x))),
         "x is normalised twice": lambda x, sublayer, norm: norm(x) + sublayer(norm(norm(x))),
     }
     slips = {}
@@ -67,5 +71,8 @@ def slips(x: Tensor, sublayers: Sequence[TensorFunction], norms: Sequence[Tensor
         states.append(states[-1] + sublayer(norm(states[-1])).detach())
     normed = [norm(state).detach() for state, norm in zip(states, norms, strict=False)]
     slips["the normalised x is put into the list instead of the sum"] = [x, *normed]
+    added = [state - before for before, state in pairwise(states)]
+    slips["what is added is put into the list instead of the sum"] = [x, *added]
+    slips["every state is x as it came in"] = [x] * len(states)
     slips["each state is put into the list before its sub-layer is added"] = [x, *states[:-1]]
     return slips

@@ -3,6 +3,10 @@
 from answers.writing import body, edit
 
 WRONG = {
+    "always −1e9": body("return scores.masked_fill(~allowed, -1e9)").fails("", "−1e9, whatever"),
+    "NumPy": body("import numpy as np\nreturn np.where(allowed, scores.detach(), value)").fails(
+        "copy", "something of the type ndarray where a tensor should be"
+    ),
     "inverted": edit("~allowed", "allowed").fails("", "the allowed entries are hidden"),
     "a full tensor of float32": body("return torch.where(allowed, scores, torch.full(scores.shape, value))").fails("", "dtype"),
     "returns scores": body("return scores").fails("", "nothing is hidden"),

@@ -3,6 +3,8 @@
 from answers.writing import body, edit
 
 WRONG = {
+    "averages the products": body("return x @ y.mT / x.size(-1)").fails("", "averaged over d"),
+    "swaps the first and the last dimension": edit("-2, -1", "0, -1").fails("", "the first and the last dimension of `y`"),
     "no transpose": body("return x @ y").fails("", "cannot be multiplied"),
     "exchanged": body("return y @ x.transpose(-2, -1)").fails("", "x and y are exchanged"),
     "reversed dimensions": body("return x @ y.permute(*range(y.dim())[::-1])").fails("", "all dimensions of `y` are reversed"),

@@ -3,6 +3,18 @@
 from answers.writing import BARE, body, edit
 
 WRONG = {
+    "softmax over a dimension of size 1": body("return ((query[None] @ key.T).softmax(dim=0) @ value)[0]").fails("", "a softmax over a dimension of size 1"),
+    "leaves out the last key": edit("zip(weights, value)", "list(…)[:-1]").fails("", "the last key is left out"),
+    "divides by the sum so far": body("""
+        total, output = 0, 0
+        for k, v in zip(key, value):
+            e = (query @ k).exp()
+            total = total + e
+            output = output + e / total * v
+        return output
+    """).fails("", "divided by the sum so far"),
+    "divides by the largest exponential": edit("torch.softmax…", "scores.exp() / scores.exp().max()").fails("", "the largest of them"),
+    "divides by the number of keys": edit("torch.softmax…", "torch.softmax(scores / len(key), dim=0)").fails("", "by the number of keys"),
     "no softmax": edit("torch.softmax…", "scores").fails("", "without a softmax"),
     "exponentials not normalised": edit("torch.softmax…", "scores.exp()").fails("", "not divided by their sum"),
     "divides the scores by their sum": edit("torch.softmax…", "scores / scores.sum()").fails("", "divided by their sum instead"),

@@ -3,6 +3,19 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "a loop that begins at 1": body("""
+        mask = torch.zeros(size, size, dtype=torch.bool)
+        for i in range(1, size):
+            mask[i, : i + 1] = True
+        return mask
+    """).fails("values", "the first row is all False"),
+    "a loop that ends too early": body("""
+        mask = torch.zeros(size, size, dtype=torch.bool)
+        for i in range(size - 1):
+            mask[i, : i + 1] = True
+        return mask
+    """).fails("values", "the last row is all False"),
+    "a difference as bool": body("i = torch.arange(size)\nreturn (i[:, None] - i).bool()").fails("values", "everything but itself"),
     "a slice of a ready square of 1024: larger sizes come out too small": edits(
         ("def …", "_SQUARE = torch.ones(1024, 1024, dtype=torch.bool).tril()\n…"), ('"""Let…ol))', "return _SQUARE[:size, :size]")
     ),

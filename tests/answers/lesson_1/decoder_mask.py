@@ -16,7 +16,7 @@ WRONG = {
     "not moved to the tokens' device": edit(".to(…", "").fails("values", "CPU"),
     "the length of the batch": edit("causal_mask(tokens.size(1))", "causal_mask(tokens.size(0))"),
     "len(tokens)": edit("causal_mask(tokens.size(1))", "causal_mask(len(tokens))"),
-    "xor": edit("& past", "^ past"),
+    "xor": edit("& past", "^ past").fails("values", "exactly one of the rules"),
     "the sum of both": edit("& past", "+ past").named("either rule"),
     "equality of both": edit("& past", "== past"),
     "additive": edit(
@@ -47,7 +47,7 @@ WRONG = {
         return (torch.arange(n, device=tokens.device) < (tokens != pad_id).sum(1)[:, None])[
             :, None, None
         ] & causal_mask(n).to(tokens.device)
-    """),
+    """).fails("values", "taken to stand at the end"),
     "pads changed in place": body("""
         p = padding_mask(tokens, pad_id)
         tokens[tokens == pad_id] = 0

@@ -3,6 +3,7 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "divides by d": edit("math.sqrt(x.size(1))", "x.size(1)").fails("", "divided by d instead of √d"),
     "the bug untouched": edit("softmax(dim=1)", "softmax(dim=0)").fails("", "over the queries"),
     "calls the code with the bug": body("return nearby_attention(x)").fails("", "over the queries"),
     "over the queries, then the rows divided by their sums": edit(

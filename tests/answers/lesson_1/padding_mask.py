@@ -12,8 +12,10 @@ WRONG = {
     "the first row for all": edit(" != pad_id)", "[:1]….expand(len(tokens), -1)").fails("values", "mask of the first"),
     "all True": edit("(tokens != pad_id)", "torch.ones_like(tokens).bool()").fails("values", "nothing is masked"),
     "greater than the pad id": edit("!=", ">").fails("values", "greater than `pad_id`"),
-    "everything after the first pad": edit("(tokens != pad_id)", "….cumprod(-1).bool()"),
-    "lengths counted from the left": edit("(tokens != pad_id)", "(torch.arange(tokens.size(1)) < ….sum(-1, keepdim=True))"),
+    "everything after the first pad": edit("(tokens != pad_id)", "….cumprod(-1).bool()").fails("values", "everything after the first padding"),
+    "lengths counted from the left": edit("(tokens != pad_id)", "(torch.arange(tokens.size(1)) < ….sum(-1, keepdim=True))").fails(
+        "values", "taken to stand at the end"
+    ),
     "pad id is both 0 and pad_id": edit("(tokens != pad_id)", "(… & (tokens != 0))").named("0"),
     "bool() of the tokens": edit("(tokens != pad_id)", "tokens.bool()").named("taken to be 0"),
     "greater or unequal by subtraction of abs > 1": edit("(tokens != pad_id)", "((tokens - pad_id).abs() > 1)"),

@@ -3,6 +3,14 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
+    "+1e9": edit("-math.inf", "1e9").fails("mask", "the blocked keys have all weight"),
+    "+1e9, by hand": edit("-math.inf", "1e9").fails("from_scratch", "0 everywhere", names="the blocked keys have all weight"),
+    "a score of 0 counts as blocked": edit("scores.masked_fill(~mask, -math.inf)", "(scores * mask).masked_fill(scores * mask == 0, -math.inf)").fails(
+        "mask", "an allowed key may have a score of 0"
+    ),
+    "causal without a mask": edit("weights = torch", "scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n…").fails(
+        "values", "as by a causal mask"
+    ),
     "the weights come back in float32 whatever the inputs are": edits(
         ('"""Average…-1))', "scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).float()"),
         ("weights = torch…", "weights = scores.softmax(dim=-1)"),
@@ -94,7 +102,9 @@ WRONG = {
     "fills with −1": edit("-math.inf", "-1.0").fails("mask", "−1 instead"),
     "fills with +∞": edit("-math.inf", "math.inf").fails("mask", "NaN"),
     "weights zeroed after the softmax": edits(("scores = scores…", "pass"), ("dim=-…", "… * (1 if mask is None else mask)")).fails("mask", "after the softmax"),
-    "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails("mask", "wrong values"),
+    "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails(
+        "mask", "the blocked keys have all weight"
+    ),
     "the first sentence's mask for all": edit("scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)").fails(
         "mask"
     ),
@@ -124,7 +134,9 @@ WRONG = {
     "scales both q and k by √d_k": edit("query @…", "(query / math.sqrt(query.size(-1))) @ (key / math.sqrt(key.size(-1))).transpose(-2, -1)").named(
         "d_k instead of √d_k"
     ),
-    "divides after the softmax": edits(("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")),
+    "divides after the softmax": edits(("query @…", "query @ key.transpose(-2, -1)"), ("weights = torch…", "… / math.sqrt(query.size(-1))")).fails(
+        "values", "after the softmax, instead of the scores before it"
+    ),
     "rounds the root: int(√d_k)": edit("math.sqrt…", "int(math.sqrt(query.size(-1)))").named("rounded"),
     "scale with numpy float32 rounding: 1/2.83": edit("math.sqrt…", "2.83 if query.size(-1) == 8 else math.sqrt(query.size(-1))"),
     "implicit dimension F.softmax(scores)": edit("weights = torch…", "weights = F.softmax(scores)").named("first dimension|queries|batch"),

@@ -3,6 +3,23 @@
 from answers.writing import body, edit, edits, whole
 
 WRONG = {
+    "slices from the number of the head on": body(
+        "d_k = x.size(-1) // num_heads\nreturn torch.stack([x[..., i : i + d_k] for i in range(num_heads)], dim=1)"
+    ).fails("values", "begins at column i instead"),
+    "windows that overlap": body("return x.unfold(2, x.size(-1) // num_heads, num_heads).transpose(1, 2)[:, :num_heads]").fails(
+        "values", "begins at column i · num_heads"
+    ),
+    "a loop that begins at 1": body("""
+        heads = x.new_zeros(len(x), num_heads, x.size(1), x.size(-1) // num_heads)
+        for i in range(1, num_heads):
+            heads[:, i] = x.chunk(num_heads, dim=-1)[i]
+        return heads
+    """).fails("values", "the first head is never filled"),
+    "sequence first, as in fairseq": body("""
+        batch, seq_len, d_model = x.shape
+        heads = x.reshape(seq_len, batch * num_heads, d_model // num_heads).transpose(0, 1)
+        return heads.reshape(batch, num_heads, seq_len, -1)
+    """).fails("values", "the sequence before the batch"),
     "reshape without transpose": edit(
         "x = x…1, 2)", "return x.reshape(batch, num_heads, seq_len, d_model // num_heads)  # (batch, num_heads, seq_len, d_k)"
     ).fails("values", "cuts across tokens"),

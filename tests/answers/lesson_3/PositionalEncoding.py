@@ -17,6 +17,7 @@ BASES = {
 }
 
 WRONG = {
+    "adds x twice": edit("self.dropout(x +", "self.dropout(x + x +").fails("values", "the input is added twice"),
     "not added": edit("x + self.encoding[:seq_len]", "x").fails("values", "encoding is not added"),
     "by the place in the batch": edit("[:seq_len]", "[: x.size(0)].unsqueeze(1)").fails("values", "place in the batch"),
     "one row for all": edit("self.encoding[:seq_len]", "self.encoding[0]").fails("values", "row of position 0"),

@@ -3,6 +3,12 @@
 from answers.writing import BARE, TYPED, edit, edits
 
 WRONG = {
+    "d_model ** 1 / 2": edit("math.sqrt(self.d_model)", "self.d_model ** 1 / 2").fails("values", "which `d_model ** 1 / 2` is"),
+    "adds the root": edit("* math", "+ math").fails("values", "added to the rows instead"),
+    "scales the table once": edits((" * math.sqrt(self.d_model)", ""), ("self.d_model = d_model", "self.embedding.weight.data *= math.sqrt(d_model)")).fails(
+        "values", "taken as they are"
+    ),
+    "drops entries": edit("self.embedding(tokens)", "F.dropout(…, 0.1, self.training)").fails("values", "In train mode, two calls"),
     "no factor": edit("* math…", "").fails("values", "not multiplied by √d_model"),
     "divided": edit("* math", "/ math").fails("values", "divided by √d_model"),
     "times d_model": edit("math.sqrt…", "self.d_model").fails("values", "d_model instead of √d_model"),

@@ -3,6 +3,10 @@
 from answers.writing import BARE, TYPED, body, edit, edits
 
 WRONG = {
+    "a remainder": edit("column // 2 * 2", "column % 2 * 2").fails("", "numbered by a remainder"),
+    "columns in halves": edit("column // 2 * 2", "column % (d_model // 2) * 2").fails("", "numbered by a remainder"),
+    "no position": edit("return position", "return 1").fails("", "the position is left out"),
+    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("", "doubled: it is 2i / d_model", names="exponent is doubled"),
     "doubled exponent": edit("even / d_model", "2 * …").fails("", "exponent is doubled"),
     "2 · column for each column": edit("column // 2 * 2", "2 * column").fails("", "takes its own number, and doubles it"),
     "the number of the pair": edit("column // 2 * 2", "column // 2").fails("", "number of the pair"),

@@ -3,6 +3,7 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "squeeze() takes a single column away as well": edit("transpose(0, 1)", "squeeze()").fails("", "wrong shape"),
     "the bug untouched": edit("table[: words.size(1)].transpose(0, 1)", "table[: words.size(0)]").fails("", "treats copies of one sentence differently"),
     "a row for each word, but along the batch": edit(".transpose(0, 1)", "").fails("", "raised RuntimeError"),
     "transposed, but cut by the batch": edit("words.size(1)", "words.size(0)").fails("", "raised RuntimeError"),

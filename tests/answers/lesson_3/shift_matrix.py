@@ -3,6 +3,19 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "last pair left out": edit("return torch…", "return torch.block_diag(*blocks[:-1], torch.zeros(2, 2))").fails(
+        "values", "the last 2 × 2 matrix is not filled"
+    ),
+    "first pair only": edit("return torch…", "return torch.block_diag(blocks[0], torch.eye(d_model - 2))").fails("values", "only the first pair turns"),
+    "added to the identity": edit("return torch…", "return torch.eye(d_model) + torch.block_diag(*blocks)").fails("values", "added to the identity"),
+    "at every column": body("""
+        matrix = torch.zeros(d_model, d_model)
+        for column in range(d_model - 1):
+            angle = encoding_angle(offset, column, d_model)
+            sine, cosine = math.sin(angle), math.cos(angle)
+            matrix[column : column + 2, column : column + 2] = torch.tensor([[cosine, sine], [-sine, cosine]])
+        return matrix
+    """).fails("values", "written at every column"),
     "turns back": edit("sine], [-", "-sine], [").fails("values", "wrong way"),
     "the second cosine forgotten": edit("[-sine, cosine]", "[-sine, 0.0]").fails("values", "second cosine"),
     "one speed for all": edit("offset /…", "offset").fails("values", "speed of the first"),
@@ -27,9 +40,9 @@ WRONG = {
     "a 2 × 2 matrix": edit("torch.block_diag(*blocks)", "blocks[0]").fails("shape", "wrong shape"),
     "transposed blocks for negative offsets twice": edit("offset /", "-abs(offset) /").named("wrong way"),
     "a shift of rows (permutation matrix)": body("return torch.eye(d_model).roll(offset, 0)").named("rolled"),
-    "integer angle": edit("angle =…", "angle = offset // 10000 ** (even / d_model)"),
+    "integer angle": edit("angle =…", "angle = offset // 10000 ** (even / d_model)").named("only the first pair turns"),
     "upper minus for odd pairs only": edit("sine], [-sine", "sine if even % 4 == 0 else -… if even % 4 == 0 else sine"),
-    "only the first pair turned": edit("angle =…", "angle = offset if even == 0 else 0.0"),
+    "only the first pair turned": edit("angle =…", "angle = offset if even == 0 else 0.0").fails("values", "only the first pair turns"),
     "degrees": edit("angle =…", "angle = math.radians(offset / 10000 ** (even / d_model))"),
     "scaled by the offset": edit("cosine,", "cosine * max(1, offset),"),
     "a stack of blocks": edit("torch.block_diag(*blocks)", "torch.stack(blocks)"),

@@ -21,6 +21,13 @@ BASES = {
 }
 
 WRONG = {
+    "no cosine": edit("encoding[:, 1::2] = torch.cos(position * speed)", "").fails("values", "the cosine is missing"),
+    "cosine over the sine": edit("1::2", "0::2").fails("values", "written over the sine"),
+    "joined and reshaped": edit("return encoding", "return torch.stack([encoding[:, 0::2], encoding[:, 1::2]]).reshape(max_len, d_model)").fails(
+        "values", "joined row by row"
+    ),
+    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("values", "doubled: it is 2i / d_model", names="exponent is doubled"),
+    "exp without its minus": edit("10000.0…", "torch.exp(torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)").fails("values", "lacks its minus sign"),
     "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails("values", "exponent is doubled"),
     "doubled exponent of every column by itself": body("""
         angle = torch.arange(max_len)[:, None] / 10000 ** (2 * torch.arange(d_model) / d_model)
@@ -104,7 +111,7 @@ WRONG = {
     "max_len 1 squeezed": edit("(1)", "(1).squeeze()", on="stacked").named("shape"),
     "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
     "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
-    "row 0 empty": edit("return encoding", "encoding[0] = 0.0\nreturn encoding").fails("values", "row 0 is never filled"),
+    "row 0 empty": edit("return encoding", "encoding[0] = 0.0\nreturn encoding").fails("values", "row 0 is all 0"),
 }
 
 TRICKS = {

@@ -3,6 +3,9 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
+    "the sub-layer's output forgotten": edit("x + self.dropout(sublayer_output)", "x").fails(
+        "dropout", "stays the same when `sublayer_output` is 0", names="is missing"
+    ),
     "a norm of its own that is wrong": edits(
         ("= nn.LayerNorm(d_model)", "= LayerNorm(d_model)"),
         ("class AddNorm", "class LayerNorm(nn.LayerNorm):\n    def forward(self, x): return self.weight * (x - x.mean(-1, keepdim=True)) + self.bias\n…"),

@@ -3,6 +3,18 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "side by side": edit(
+        "x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))\nx = self.add_norm_2(x, self.cross_attention(x, memory, memory, src_mask))",
+        "x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask) + self.cross_attention(x, memory, memory, src_mask))",
+    ).fails("values", "side by side"),
+    "self-attention twice": edit("self.cross_attention(x, memory, memory, src_mask)", "self.self_attention(x, x, x, tgt_mask)").fails(
+        "values", "runs twice, and the cross-attention never"
+    ),
+    "x and memory exchanged": edit("x = self.add_norm_1(", "x, memory = memory, x\n…").fails("values", "x and the memory are exchanged"),
+    "a causal mask of its own besides": edit(
+        "x = self.add_norm_1(",
+        "causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()\ntgt_mask = causal if tgt_mask is None else tgt_mask & causal\n…",
+    ).fails("values", "is joined to `tgt_mask`"),
     "no first add & norm": edit("self.add_norm_1(…", "self.self_attention(x, x, x, tgt_mask)").fails("values", "first add & norm is left out"),
     "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
         "values", "the gradient of `layer(x, memory)`"

@@ -3,6 +3,14 @@
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {
+    "the network reads the attention": edit(
+        "x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))\nreturn self.add_norm_2(x, self.feed_forward(x))",
+        "attended = self.self_attention(x, x, x, src_mask)\nreturn self.add_norm_2(self.add_norm_1(x, attended), self.feed_forward(attended))",
+    ).fails("values", "reads what the attention returns"),
+    "a sum without its norm": edit("self.add_norm_2(x, self.feed_forward(x))", "x + self.feed_forward(x)").fails("values", "the norm of the second add & norm"),
+    "causal where no mask is given": edit(
+        "x = self.add_norm_1(", "if src_mask is None:\n    src_mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()\n…"
+    ).fails("values", "though no mask asks for it"),
     "network reads a detached input": edit("self.feed_forward(x)", "self.feed_forward(x.detach())").fails("values", "the gradient of `layer(x)`"),
     "dropout on a sum": edits(
         ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),

@@ -3,6 +3,10 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "no second bias": edit("self.linear_2(self.dropout(hidden))", "… - self.linear_2.bias").fails("values", "the bias of `linear_2` is left out"),
+    "first bias after the ReLU": edit("torch.relu(self.linear_1(x))", "torch.relu(x @ self.linear_1.weight.T) + self.linear_1.bias").fails(
+        "values", "added after the ReLU"
+    ),
     "ReLU6": edit("torch.relu(", "F.relu6(").fails("values", "network(x)"),
     "drops whole positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))").fails("values", "whole positions"),
     "one mask for all positions": edit("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.size(-1)))").fails("values", "every position drops"),

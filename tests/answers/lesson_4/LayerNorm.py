@@ -19,6 +19,13 @@ BASES = {
 }
 
 WRONG = {
+    "eps as a lower limit": edit("torch.sqrt(variance + self.eps)", "torch.sqrt(variance).clamp(min=self.eps)").fails("eps", "a lower limit"),
+    "variance around 0": edit("x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(dim=-1, keepdim=True)").fails(
+        "values", "around 0 instead of the mean"
+    ),
+    "batch normalisation": edits(("x.mean(dim=-1", "x.mean(dim=tuple(range(x.dim() - 1))"), ("x.var(dim=-1", "x.var(dim=tuple(range(x.dim() - 1))")).fails(
+        "values", "as in batch normalisation"
+    ),
     "unbiased variance": edit("correction=0, ", "").fails("values", "d_model − 1 instead of d_model"),
     "unbiased deviation, eps added to it": edits(
         ("variance =…", "deviation = x.std(dim=-1, keepdim=True)  # (…, 1)"), ("torch.sqrt(variance", "(deviation")

@@ -3,6 +3,14 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "collects what is added": edit("x = x + sublayer(norm(x))\nstates.append(x)", "added = sublayer(norm(x))\nx = x + added\nstates.append(added)").fails(
+        "", "what is added is put into the list"
+    ),
+    "the same x many times": body(
+        "states = [x] * (len(sublayers) + 1)\nfor sublayer, norm in zip(sublayers, norms):\n    x = x + sublayer(norm(x))\nreturn states"
+    ).fails("", "every state is x as it came in"),
+    "x added twice": edit("x + sublayer", "x + x + sublayer").fails("", "x is added twice"),
+    "the sub-layer reads it normalised twice": edit("sublayer(norm(x))", "sublayer(norm(norm(x)))").fails("", "normalised twice"),
     "as it was": edit("x = x + sublayer(norm(x))", "x = norm(x)\nx = x + sublayer(x)").fails("", "x itself is lost"),
     "as it was, with a name for the residual": edit("x = x + …", "x = residual = norm(x)\nx = residual + sublayer(x)").fails("", "x itself is lost"),
     "into the list too early": edits(('"""Run…"""', ""), ("for …", "…\n    states.append(x)"), ("x = …d(x)", "x = x + sublayer(norm(x))")).fails(
@@ -18,7 +26,7 @@ WRONG = {
     "in place, on a copy": edits(("[x]", "[x.clone()]"), ("for sublayer", "x = x.clone()\nfor sublayer"), ("x = x +", "x +=")).fails("", "wrong values"),
     "the input is not in the list": edit("states = [x]", "states = []").fails("", "should return 4 tensors"),
     "only the last state": edit("return states", "return x").fails("", "should return 4 tensors"),
-    "every sub-layer reads the input": edits(("states = [x]", "states = [x]\nfirst = x"), ("norm(x)", "norm(first)")).fails("", "wrong values"),
+    "every sub-layer reads the input": edits(("states = [x]", "states = [x]\nfirst = x"), ("norm(x)", "norm(first)")).fails("", "reads the first x"),
     "normalised states": edit("states.append(x)", "states.append(norm(x))").fails("", "wrong values"),
     "no gradient through the sub-layers": edit("sublayer(norm(x))", "sublayer(norm(x)).detach()").fails("", "gradient"),
     "subtracted": edit("x = x + ", "x = x - ").fails("", "is subtracted"),
