@@ -16,6 +16,16 @@ def body(text: str) -> Code:
 
 
 WRONG = {
+    "BOS cut off": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens", "BOS is left out"),
+    "only what has ended wins": edit("length_penalty).max(dim=1)", "length_penalty).masked_fill(~ended, -math.inf).max(dim=1)").fails(
+        "tokens", "can never win"
+    ),
+    "appended, then picked": edit(
+        "tokens = tokens.take…n=-1)", "tokens = torch.cat([tokens, newest.unsqueeze(-1)], dim=-1).take_along_dim(parents.unsqueeze(-1), dim=1)"
+    ).fails("tokens", "appended before"),
+    "the newest token alone is read": edit("model.decode(tokens.flatten", "model.decode(tokens[..., -1:].flatten").fails(
+        "tokens", "given the newest token alone"
+    ),
     "gathered without a third dimension": edit("tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "tokens.gather(1, parents.unsqueeze(-1))").fails(
         "tokens", "Does your loop end?"
     ),
