@@ -128,9 +128,6 @@ def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict
             ),
             "the sign is missing": -right,
             "it is the perplexity, e to the power of the loss": right.exp(),
-            "the smoothed part is averaged over all positions, padding included": (
-                -(1 - smoothing) * right_ones[real].mean() - smoothing * log_probs.mean()
-            ),
             "the smoothed part is summed over the vocabulary, not averaged": (
                 -(1 - smoothing) * right_ones - smoothing * log_probs.sum(-1)
             )[real].mean(),

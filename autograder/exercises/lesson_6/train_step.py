@@ -79,7 +79,8 @@ def move_cases(answer: Callable[..., float]) -> None:
     if not torch.equal(after, before):
         others = torch.arange(9) != 5
         check.equal("what the loss does not depend on", after[others], before[others])
-        check.close("the parameters after a step", after, *_moved(before, tgt))
+        wanted, slips = _moved(before, tgt)
+        check.close("the parameters after a step", after, wanted, mistakes=slips)
         return
     verdict = "The parameters are not moved at all"
     check.true(bool(model.gradients), f"{verdict}: no gradients are computed.", "`loss.backward()` does that.")

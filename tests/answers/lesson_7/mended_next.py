@@ -3,7 +3,7 @@
 from answers.writing import body, edit, whole
 
 WRONG = {
-    "scaled once more": edit("x = model.tgt…", "… * math.sqrt(model.output_projection.in_features)").fails("", "once more; it does that itself"),
+    "scaled once more": edit("model.tgt_embedding(tokens)", "… * math.sqrt(model.output_projection.in_features)").fails("", "once more; it does that itself"),
     "position alone": edit("x = model.tgt…", "…\nx = torch.zeros_like(x)").fails("", "only its position goes in"),
     "summed": edit("[:, -1:]", ".sum(1, keepdim=True)").fails("", "all tokens are added up"),
     "averaged": edit("[:, -1:]", ".mean(1, keepdim=True)").fails("", "all tokens are averaged"),

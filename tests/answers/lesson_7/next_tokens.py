@@ -4,7 +4,7 @@ from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "the last row": edit("logits[:, -1]", "logits[-1]").fails("", "last row is taken"),
-    "softmax over the rows": edit("logits[:, -1]", "….softmax(0)").fails("", "softmax goes over the rows"),
+    "softmax over the rows": edit("logits[:, -1]", "….softmax(0)").fails(""),
     "special tokens cut off": edit("logits[:, -1]", "logits[:, -1, 3:]").fails("", "first word gets the number 0"),
     "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "prediction at the first position"),
     "the last but one": edit("logits[:, -1]", "logits[:, -2]").fails("", "last position but one"),
@@ -34,7 +34,7 @@ WRONG = {
     "the second best when the best repeats": edit(
         "return logits…", "best = logits[:, -1].topk(2).indices\nreturn torch.where(best[:, 0] == tokens[:, -1], best[:, 1], best[:, 0])"
     ).named("repeat"),
-    "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)").fails("", "added up or averaged"),
+    "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)"),
     "rounded logits": edit("return logits…", "return logits[:, -1].round().argmax(dim=-1)"),
     "softmax over positions": edit("return logits…", "return logits.softmax(1)[:, -1].argmax(dim=-1)").fails("", "softmax goes over the positions"),
 }
