@@ -131,7 +131,7 @@ WRONG = {
         ("g in grads:", "p in model.parameters():"),
         ("g.mul_…", "if p.grad is not None: p.grad *= max_grad_norm / norm"),
         on="clip by hand",
-    ),
+    ).fails("clipping", "without the root"),
     "encode, decode": edit("model(src, decoder_input)", "model.decode(decoder_input, model.encode(src), src)"),
     "forward twice: dropout differs between loss and gradient": edit(
         "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"
@@ -139,7 +139,7 @@ WRONG = {
     "0 is no limit": edit("nn.utils", "if max_grad_norm:\n    nn.utils").fails("clipping", "where they differ most"),
     "a shared parameter counts twice": edit(
         "grads =…None]", "grads = [p.grad for _, p in model.named_parameters(remove_duplicate=False) if p.grad is not None]", on="clip by hand"
-    ).fails("clipping", "without the root"),
+    ).fails("clipping", "wrong value"),
     "parts in eval mode stay in it": edit("model.train()", "if not model.training:\n    model.train()").fails("mode", "is in eval mode while it learns"),
     "the loss of a second run, in eval mode": edits(
         ("optimizer.zero", "model.eval()\ntold = label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing)\n…"), ("return loss", "return told")

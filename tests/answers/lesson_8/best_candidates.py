@@ -31,7 +31,7 @@ WRONG = {
         tokens = log_probs.argmax(-1).masked_fill(ended, pad_id)
         return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best
     """).fails("", "wrong values", names="each sequence goes on with its"),
-    "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "wrong values"),
+    "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "lowest scores stay"),
     "over tokens only": edit("scores.flatten(1).topk", "scores.topk").fails("", "raised"),
     "over the whole batch": edits(
         ("best = scores…", "best = scores.flatten().topk(scores.size(0) * beam_size).indices.view(-1, beam_size)"),
