@@ -20,8 +20,9 @@ WRONG = {
     "only what has ended wins": edit("length_penalty).max(dim=1)", "length_penalty).masked_fill(~ended, -math.inf).max(dim=1)").fails(
         "tokens", "can never win"
     ),
-    "appended, then picked": edit(
-        "tokens = tokens.take…n=-1)", "tokens = torch.cat([tokens, newest.unsqueeze(-1)], dim=-1).take_along_dim(parents.unsqueeze(-1), dim=1)"
+    "appended, then picked": edits(
+        ("tokens = tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "pass"),
+        ("newest.unsqueeze(-1)], dim=-1)", "….take_along_dim(parents.unsqueeze(-1), dim=1)"),
     ).fails("tokens", "appended before"),
     "the newest token alone is read": edit("model.decode(tokens.flatten", "model.decode(tokens[..., -1:].flatten").fails(
         "tokens", "given the newest token alone"
