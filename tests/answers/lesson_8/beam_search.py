@@ -24,9 +24,6 @@ WRONG = {
         ("tokens = tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "pass"),
         ("newest.unsqueeze(-1)], dim=-1)", "….take_along_dim(parents.unsqueeze(-1), dim=1)"),
     ).fails("tokens", "appended before"),
-    "the newest token alone is read": edit("model.decode(tokens.flatten", "model.decode(tokens[..., -1:].flatten").fails(
-        "tokens", "given the newest token alone"
-    ),
     "gathered without a third dimension": edit("tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "tokens.gather(1, parents.unsqueeze(-1))").fails(
         "tokens", "Does your loop end?"
     ),
@@ -90,7 +87,7 @@ WRONG = {
     ).fails("tokens"),
     "beams and sources exchanged": edit("unflatten…", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails("tokens", names="mixed with the sequences"),
     "rows of the tokens exchanged": edit("tokens.flatten(0, 1)", "tokens.transpose(0, 1).flatten(0, 1)").fails("tokens"),
-    "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens"),
+    "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens", "given the newest token alone"),
     "totals start anew": edit("parents, newest, totals =", "totals = torch.where(totals.isinf(), totals, 0.0)\n…").fails("tokens"),
     "the memory as it is": edit("memory = model.encode(src).repeat_interleave(beam_size, dim=0)", "memory = model.encode(src)").fails("tokens"),
     "no BOS": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens"),
