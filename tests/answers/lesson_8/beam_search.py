@@ -16,7 +16,6 @@ def body(text: str) -> Code:
 
 
 WRONG = {
-    "BOS cut off": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens", "BOS is left out"),
     "only what has ended wins": edit("length_penalty).max(dim=1)", "length_penalty).masked_fill(~ended, -math.inf).max(dim=1)").fails(
         "tokens", "can never win"
     ),
@@ -90,7 +89,7 @@ WRONG = {
     "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens", "given the newest token alone"),
     "totals start anew": edit("parents, newest, totals =", "totals = torch.where(totals.isinf(), totals, 0.0)\n…").fails("tokens"),
     "the memory as it is": edit("memory = model.encode(src).repeat_interleave(beam_size, dim=0)", "memory = model.encode(src)").fails("tokens"),
-    "no BOS": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens"),
+    "no BOS": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens", "BOS is left out"),
     "no EOS": edit("return tokens, scores", "return tokens.masked_fill(tokens == eos_id, pad_id), scores").fails("tokens"),
     "tokens only": edit("return tokens, scores", "return tokens").fails("tokens", "should return"),
     "scores first": edit("return tokens, scores", "return scores, tokens").fails("tokens"),
