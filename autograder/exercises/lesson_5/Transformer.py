@@ -228,6 +228,7 @@ def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
     """The last logits of one source and target depend on all their tokens but the pads."""
     logits = model(src, tgt)[:, -1]
     _require_finite(logits)
+    logits = logits[:, torch.arange(logits.size(-1)) != pad_id]  # the pad's own depends on how an output layer holds it
     check.true(logits.requires_grad, "No gradient flows through `model(src, tgt)`, so nothing there could learn.")
     for name, tokens in {"src_embedding": src, "tgt_embedding": tgt}.items():
         weight = model.get_submodule(name).embedding.weight
@@ -368,6 +369,17 @@ def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
             "the embeddings are multiplied by √d_model once more; they do that themselves": logits(
                 place(scale * source), place(scale * target)
             ),
+            "the source is multiplied by √d_model once more; `src_embedding` does that itself": logits(
+                place(scale * source), place(target)
+            ),
+            "the target is multiplied by √d_model once more; `tgt_embedding` does that itself": logits(
+                place(source), place(scale * target)
+            ),
+            "the output of the decoder is divided by √d_model": model.output_projection(
+                model.decoder(place(target), model.encoder(place(source)), tgt_mask=causal) / scale
+            ),
+            "a sigmoid is applied to the logits": right.sigmoid(),
+            "a softmax goes over the positions, not over the vocabulary": right.softmax(1),
             "the embeddings are multiplied by √d_model after the positions have been added": logits(
                 scale * place(source), scale * place(target)
             ),
@@ -410,7 +422,12 @@ def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[
         }
         if model.pad_id:
             zeros = torch.ne(src, 0)[:, None, None, :]
-            slips["`pad_id` is not handed on to `padding_mask`, which hides token 0 instead"] = logits(zeros, zeros)
+            slip = "`pad_id` is not handed on to `padding_mask`"
+            slips[f"{slip}, which hides token 0 instead"] = logits(zeros, zeros)
+            slips[f"{slip} in `encode`, so that words attend to padding, and not to token 0"] = logits(zeros, keys)
+            slips[f"{slip} in `decode`, so that the target attends to padding, and not to token 0"] = logits(
+                keys, zeros
+            )
         return possible(slips, logits(keys, keys))
 
 

@@ -19,7 +19,7 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
         dict(zip((*ranges, "d_ff"), (60, 70, 11, 4, 2, 5), strict=True)),
     ]:
         size["d_model"] *= 2  # for two heads
-        number("count_multiplications", answer, size, _multiplied(*size.values()))
+        number("count_multiplications", answer, size, _multiplied(*size.values()), slips)
 
 
 @functools.cache
@@ -66,6 +66,12 @@ def slips(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers:
         - num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len)),
         "the feed-forward networks are left out": right - num_layers * forward,
         "the output layer is left out": right - output,
+        "the output layer scores the source's positions, not the target's": right
+        + (src_len - tgt_len) * d_model * vocab_size,
+        "the scores of the cross-attention are taken among the target's positions, not with the source's": right
+        + num_layers * 2 * (tgt_len - src_len) * tgt_len * d_model,
+        "an attention has three projections, all of its queries": right
+        + num_layers * (3 * (src_len + 2 * tgt_len) * d_model**2 - linear),
         "the output layer scores the source, too": right + src_len * d_model * vocab_size,
         "there is one layer in each stack": right - layers + layers // num_layers,
         "the scores that the causal mask hides are left out": right

@@ -19,7 +19,8 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
             model = parts.Transformer(
                 vocab_size, vocab_size, d_model, 1, num_layers, d_ff, max_len=1, share_embeddings=True
             )
-        number("expected_parameters", answer, size, sum(parameter.numel() for parameter in model.parameters()))
+        right = sum(parameter.numel() for parameter in model.parameters())
+        number("expected_parameters", answer, size, right, slips)
 
 
 def slips(vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str, Tensor]:
@@ -47,6 +48,10 @@ def slips(vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str
         "the biases of the attention are left out": right - num_layers * 12 * d_model,
         "the biases of the feed-forward networks are left out": right - num_layers * 2 * (d_ff + d_model),
         "the biases of the layers are left out": right - num_layers * (12 * d_model + 2 * (d_ff + d_model)),
+        "an attention has one bias for its four matrices": right - num_layers * 9 * d_model,
+        "a feed-forward network has one matrix and its bias": right - num_layers * 2 * (d_model * d_ff + d_model),
+        "`num_layers` multiplies the layer of the encoder alone": right
+        - (num_layers - 1) * (2 * attention + feed_forward + 3 * norm),
         "an attention has three matrices, without w_o": right - num_layers * 3 * (d_model**2 + d_model),
         "there is one layer in each stack": right - layers + layers // num_layers,
         "`num_layers` is taken to count the layers of both stacks together": right - layers // 2,

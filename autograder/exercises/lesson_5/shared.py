@@ -22,11 +22,18 @@ IN_TRAINING: Any = {
 FUTURE = "The future leaks: an earlier position sees what comes after it."
 
 
-def number(name: str, answer: Callable[..., object], size: dict[str, int], expected: int) -> None:
-    """One whole number for these sizes, given by position."""
+def number(
+    name: str,
+    answer: Callable[..., object],
+    size: dict[str, int],
+    expected: int,
+    slips: Callable[..., dict[str, Tensor]],
+) -> None:
+    """One whole number for these sizes, given by position, and those that slips make of the sizes."""
     call = f"{name}({', '.join(map(str, size.values()))})"
     with check.case(**size):
-        check.close(call, check.number(call, answer(*size.values())), torch.tensor(float(expected)))
+        count = check.number(call, answer(*size.values()))
+        check.close(call, count, torch.tensor(float(expected)), mistakes=slips(*size.values()))
 
 
 def require_layers(name: str, answer: Model, right: Model, of: type[nn.Module], seed: int) -> None:

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder import check
+from autograder import check, data
 from autograder.exercises.lesson_6.shared import SURE, Batch, Deep, almost_sure, batch_of, left_alone, one_word
 from autograder.exercises.shared import possible, some
 from autograder.parts.attention import TensorFunction
@@ -28,8 +28,9 @@ def value_cases(answer: Callable[..., tuple[float, float]], *, seed: int = 0) ->
         with check.case(batches=count, pad_id=pad_id):
             result = answer(model, given, pad_id) if pad_id else answer(model, given)
             got = check.numbers("evaluate(model, batches)", result, "loss", "accuracy")
-            for name, value, wanted in zip(("loss", "accuracy"), got, expected, strict=True):
-                check.close(name, value, wanted)
+            known = loss_slips(model, batches, pad_id), accuracy_slips(model, batches, pad_id)
+            for name, value, wanted, slips in zip(("loss", "accuracy"), got, expected, known, strict=True):
+                check.close(name, value, wanted, mistakes=slips)
     sure, tgt = almost_sure(5), one_word(5, 2, 4)
     wanted = F.cross_entropy(sure(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
     loss = check.numbers("evaluate(model, batches)", answer(sure, [(tgt, tgt)]), "loss", "accuracy")[0]
@@ -73,6 +74,9 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
     real = sum(int((wanted != pad_id).sum()) for wanted in labels)
     not_zero = sum(int((wanted != 0).sum()) for wanted in labels)
     positions = sum(wanted.numel() for wanted in labels)
+    asked = torch.cat([wanted.flatten() for wanted in labels])
+    is_given = torch.cat([tgt[:, :-1].flatten() for _, tgt in batches]) != pad_id
+    each = F.cross_entropy(torch.cat([scores.flatten(0, 1) for scores, _ in pairs]), asked, reduction="none")
     total, means = losses(reduction="sum").sum(), losses()
     with_padding = losses(reduction="sum", ignore_index=-100).sum()
     return possible(
@@ -92,10 +96,19 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
             "the losses are summed, not averaged": total,
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
             "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
+            "the sum over real tokens is divided by the number of labels that are not 0": total / not_zero,
+            "the sum is divided by the number of sentences": total / sum(map(len, labels)),
+            "the tokens that the model is given are counted, not those that it has to predict": total / is_given.sum(),
+            "positions count at which the model is given a real token, not those at which it predicts one": (
+                each[is_given].mean()
+            ),
+            "EOS is left out, as padding is": each[(asked != pad_id) & (asked != data.EOS)].mean(),
             "only the first batch counts": means[0],
             "only the last batch counts": means[-1],
             "the last batch is left out": losses(reduction="sum")[:-1].sum()
-            / sum(int((wanted != pad_id).sum()) for wanted in labels[:-1]),
+            / sum(int((wanted != pad_id).sum()) for wanted in labels[:-1])
+            if len(labels) > 1
+            else None,
             "loss and accuracy are exchanged": hits.float().mean(),
             "the pad id is taken to be 0 instead of `pad_id`": (
                 losses(reduction="sum", ignore_index=0).sum() / not_zero
@@ -120,7 +133,9 @@ def accuracy_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
     counted = [hit[keep] for hit, keep in zip(hits, real, strict=True)]
     right = torch.cat(counted).mean()
     whole = [(hit.bool() | ~keep).all(-1).float() for hit, keep in zip(hits, real, strict=True)]
-    every = torch.cat([hit.flatten() for hit in hits])
+    every, asked = (torch.cat([each.flatten() for each in values]) for values in (hits, labels))
+    given = torch.cat([tgt[:, :-1].flatten() for _, tgt in batches])
+    chosen = torch.cat([scores.argmax(-1).flatten() for scores in logits])
     return possible(
         {
             "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
@@ -136,7 +151,17 @@ def accuracy_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
             "it is a percentage, not a fraction": 100 * right,
             "only the first batch counts": counted[0].mean(),
             "only the last batch counts": counted[-1].mean(),
-            "the last batch is left out": torch.cat(counted[:-1]).mean(),
+            "the last batch is left out": torch.cat(counted[:-1]).mean() if len(counted) > 1 else None,
+            "the tokens that the model is given are counted, not those that it has to predict": (
+                torch.cat(counted).sum() / (given != pad_id).sum()
+            ),
+            "positions count at which the model is given a real token, not those at which it predicts one": (
+                every[given != pad_id].mean()
+            ),
+            "EOS is left out, as padding is": every[(asked != pad_id) & (asked != data.EOS)].mean(),
+            "what the model predicts is compared with what it is given": (
+                (chosen == given)[asked != pad_id].float().mean()
+            ),
             "errors are counted instead of hits": 1 - right,
         },
         right,

@@ -72,7 +72,7 @@ def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict
     not_pad = others - log_probs[..., pad_id]
     right = losses[real].mean()
     confident, rest = 1 - smoothing + smoothing / vocab_size, smoothing / vocab_size
-    entropy = -(confident * math.log(confident) + (vocab_size - 1) * rest * math.log(rest)) if smoothing else 0.0
+    entropy = _entropy([confident] + (vocab_size - 1) * [rest])
     return possible(
         {
             "the labels are not smoothed": -right_ones[real].mean(),
@@ -127,6 +127,17 @@ def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict
                 )
             ),
             "the sign is missing": -right,
+            "it is the perplexity, e to the power of the loss": right.exp(),
+            "the smoothed part is summed over the vocabulary, not averaged": (
+                -(1 - smoothing) * right_ones - smoothing * log_probs.sum(-1)
+            )[real].mean(),
+            "the smoothed part has the wrong sign": (-(1 - smoothing) * right_ones + smoothing * log_probs.mean(-1))[
+                real
+            ].mean(),
+            "it is the KL divergence from labels whose smoothing goes to all but the right token and padding": (
+                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 2) * not_pad
+            )[real].mean()
+            - _entropy([1 - smoothing] + (vocab_size - 2) * [smoothing / (vocab_size - 2)]),
             "`smoothing` is not used, and 0.1 is": losses_with(0.1)[real].mean(),
             "`pad_id` is not used, and 0 is": losses[labels != 0].mean(),
             "the entropy of the smoothed labels is taken off, and the sum is divided by the number of all positions": (
@@ -135,3 +146,7 @@ def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict
         },
         right,
     )
+
+
+def _entropy(shares: Sequence[float]) -> float:
+    return -sum(share * math.log(share) for share in shares if share)

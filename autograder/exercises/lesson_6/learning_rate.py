@@ -41,7 +41,16 @@ def slips(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict[str, Te
             lambda s: d_model**0.5 * min(s**-0.5, s * warmup_steps**-1.5)
         ),
         "d_model has the exponent −1 instead of −0.5": rates(lambda s: min(s**-0.5, s * warmup_steps**-1.5) / d_model),
-        "the factor step is missing in the warm-up": rates(lambda s: width * min(s**-0.5, warmup_steps**-1.5)),
+        "every step has the rate of step 1, as where the factor step is missing in the warm-up": rates(
+            lambda s: width * min(s**-0.5, warmup_steps**-1.5)
+        ),
+        "warmup_steps has the exponent −1 instead of −1.5": rates(lambda s: width * min(s**-0.5, s / warmup_steps)),
+        "warmup_steps is not used, and 4000 is": rates(lambda s: width * min(s**-0.5, s * 4000**-1.5)),
+        "the whole has the factor 2": rates(lambda s: 2 * width * min(s**-0.5, s * warmup_steps**-1.5)),
+        "step has the exponent −1 instead of −0.5": rates(lambda s: width * min(1 / s, s * warmup_steps**-1.5)),
+        "the sign is wrong: `-d_model**0.5` is −√d_model, not 1/√d_model": rates(
+            lambda s: -(d_model**0.5) * min(s**-0.5, s * warmup_steps**-1.5)
+        ),
         "the two are added instead of taking the smaller one": rates(
             lambda s: width * (s**-0.5 + s * warmup_steps**-1.5)
         ),

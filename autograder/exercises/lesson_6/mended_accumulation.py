@@ -92,6 +92,9 @@ def slips(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor
     ]
     means = [total / count for total, count in zip(sums, real, strict=True)]
     whole, tokens = sum(sums), sum(real)
+    scores, labels = rows[tgt[:, :-1]].flatten(0, 1), tgt[:, 1:].flatten()
+    padded = F.cross_entropy(scores, labels, reduction="sum")
+    smoothed = F.cross_entropy(scores, labels, ignore_index=0, reduction="sum", label_smoothing=0.1)
     slips = {
         "the mean losses of the pieces are averaged, so that tokens of short pieces weigh more": sum(means)
         / len(means),
@@ -104,6 +107,11 @@ def slips(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor
         "the sum is divided by all positions, padding included": whole / tgt[:, 1:].numel(),
         "BOS is counted as a token that has to be predicted": whole / (tokens + len(tgt)),
         "the number of words is divided by, without EOS, as a source has it": whole / (tokens - len(tgt)),
+        "the tokens that the decoder is given are counted, not those that it has to predict": whole
+        / (tgt[:, :-1] != 0).sum(),
+        "padding counts as a label, though its tokens are not counted": padded / tokens,
+        "padding counts as a label": padded / tgt[:, 1:].numel(),
+        "the labels are smoothed": smoothed / tokens,
         "only the last piece counts": sums[-1] / tokens,
         "the loss is divided by the number of pieces once more": whole / tokens / len(pieces),
     }

@@ -17,7 +17,7 @@ from autograder.exercises.lesson_6.shared import (
     one_word,
     optimizer_of,
 )
-from autograder.exercises.shared import few, possible, sizes, some
+from autograder.exercises.shared import few, possible, sizes, some, without_dropout
 from autograder.parts.attention import TensorFunction
 
 
@@ -54,6 +54,12 @@ def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
             check.python_number("train_step(…)", loss)
             rate = optimizer.param_groups[0]["lr"]
             check.true(rate == 0.1, f"`train_step` changes the learning rate from 0.1 to {rate}.")
+    deep, (src, tgt) = without_dropout(Deep()), batch_of(seed, batch=3, longest=4, vocab_size=9)
+    expected = parts.label_smoothed_loss(deep(src, tgt[:, :-1]).detach(), tgt[:, 1:])
+    with check.case(src=src, tgt=tgt):
+        loss = answer(deep, torch.optim.SGD(deep.parameters(), lr=0.1), src, tgt)
+        name = "the loss of a model that is given source and decoder input"
+        check.close(name, check.number("train_step(…)", loss), expected)
     model, tgt = almost_sure(5), one_word(5, 2, 4)
     expected = F.cross_entropy(model(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
     loss = answer(model, torch.optim.SGD(model.parameters(), lr=0.1), tgt, tgt, smoothing=0.0)
@@ -69,14 +75,39 @@ def move_cases(answer: Callable[..., float]) -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     tgt = one_word(5, 3, 6)
     answer(model, optimizer, tgt, tgt, max_grad_norm=1e9)
-    if not torch.equal(model.table.detach(), before):
+    after = model.table.detach()
+    if not torch.equal(after, before):
         others = torch.arange(9) != 5
-        check.equal("what the loss does not depend on", model.table.detach()[others], before[others])
+        check.equal("what the loss does not depend on", after[others], before[others])
+        wanted, slips = _moved(before, tgt)
+        check.close("the parameters after a step", after, wanted, mistakes=slips)
         return
     verdict = "The parameters are not moved at all"
     check.true(bool(model.gradients), f"{verdict}: no gradients are computed.", "`loss.backward()` does that.")
-    slip = "They are zero when `optimizer.step()` is called, as after `zero_grad()`, or it is not called at all."
+    slip = (
+        "They are zero or not there when `optimizer.step()` is called, as before `backward()` and after `zero_grad()`; "
+        "or it is not called at all."
+    )
     check.true(False, f"{verdict}, though gradients are computed.", slip)
+
+
+def _moved(table: Tensor, tgt: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    """The table after a step at the rate 1 on one word over and over, and after steps that are wrong."""
+
+    def step(smoothing: float = 0.1, reduction: str = "mean") -> Tensor:
+        rows = table.clone().requires_grad_()
+        labels = tgt[:, 1:].flatten()
+        loss = F.cross_entropy(rows[labels], labels, label_smoothing=smoothing, reduction=reduction)
+        return -torch.autograd.grad(loss, rows)[0]
+
+    right = step()
+    slips = {
+        "they are moved the wrong way": -right,
+        "the optimizer takes the step twice": 2 * right,
+        "the labels are not smoothed": step(smoothing=0.0),
+        "the loss is summed over the tokens instead of averaged": step(reduction="sum"),
+    }
+    return table + right, {slip: table + moved for slip, moved in slips.items()}
 
 
 def update_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
@@ -217,6 +248,10 @@ def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> 
             "only the first group of the optimizer is clipped": length(within(one), *others),
             "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
             "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
+            "the length of all is taken to be the sum of the parameters' lengths": (
+                length(free) * max_grad_norm / (sum(map(length, (one, *others))))
+            ),
+            "the length of all is taken to be its square, without the root": max_grad_norm / length(free),
             "the largest gradient, not the length of all, is brought to `max_grad_norm`": length(
                 free * max_grad_norm / free.abs().max()
             ),

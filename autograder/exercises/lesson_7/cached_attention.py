@@ -107,9 +107,14 @@ def slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
         "keys and values are not in the same order": attend(keys.roll(1, -2), values),
         "keys stand in the place of values": attend(keys, keys),
         "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
-        "the newest key and value are added to those of the cache instead of appended": attend(
-            keys.sum(-2, keepdim=True), values.sum(-2, keepdim=True)
+        "the scores are divided by d_k, not by √d_k": attend(keys, values, scale=1 / keys.size(-1)),
+        "all values are added up, each with the weight 1: the softmax goes over one key, or over another dimension": (
+            values.sum(-2, keepdim=True)
         ),
+        "`cache[0]`, the keys, stands where the values of the cache should": attend(
+            keys, torch.cat([keys[..., past, :], values[..., newest, :]], dim=-2)
+        ),
+        "the query is added to the output": query + attend(keys, values),
     }
     if keys.size(-2) > 1:
         left_out = attend(keys[..., past, :], values[..., past, :])

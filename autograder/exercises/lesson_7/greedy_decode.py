@@ -28,6 +28,9 @@ def token_cases(answer: Decode, *, seed: int = 0) -> None:
         expected = parts.greedy_decode(models[0], src, ROOM, **special)
         with check.case(said=script, src=src), check.unchanged(src=src):
             _require_written(answer(models[1], src, ROOM, **special), expected, special)
+            least, steps = (max(model.lengths, default=0) for model in models)
+            verdict = f"All rows have ended after {least} token{'s' * (least > 1)}, yet the loop goes on to {steps}."
+            check.true(steps <= least, verdict, "It ends as soon as all rows are done.")
     model, src, special = _ending_model(seed)
     expected = parts.greedy_decode(model, src, ROOM, **special)
     with check.case(src=src):
@@ -175,7 +178,7 @@ def slips(
             script, begin, max_len, eos_id, pad_id
         ),
         "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
-        "only 0 comes out, as where the decoder gets another memory than what the encoder made of the source": F.pad(
+        "only 0 follows BOS: padding, or what the model says of another memory than what `encode` gave": F.pad(
             begin, (0, steps)
         ),
         "BOS is left out": right,

@@ -34,7 +34,12 @@ def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
             name = f"what `run(…)` gets after {length} token{'s' * (length > 1)}"
             check.dtype(name, given[0], after.dtype)
             check.close(name, given[0], placed)
-            check.equal("mended_next(model, run, tokens)", result, chosen)
+            others = {
+                "what `run` returns is not used": placed,
+                "what `run` gets is added to what it returns": placed + after,
+            }
+            told = {slip: model.output_projection(x)[:, -1].argmax(dim=-1) for slip, x in others.items()}
+            check.equal("mended_next(model, run, tokens)", result, chosen, mistakes=possible(told, chosen))
             check.dtype("mended_next(model, run, tokens)", result, torch.long)
             check.mode("mended_next(model, run, tokens)", model, index % 2 == 1)
     src, tokens = (data.tokens(lengths, vocab_size=9, seed=seed) for lengths in ([5, 3, 4], [24] * 3))
@@ -61,6 +66,12 @@ def slips(embedded: Tensor) -> dict[str, Tensor]:
         "the embedding of the newest token is in it twice": 2 * newest + encoding[length - 1],
         "the number of its position is added to every column": newest + encoding[0] + (length - 1),
         "the newest token is placed as if two had been written at most": newest + encoding[min(length - 1, 1)],
+        "the embedding is multiplied by √d_model once more; it does that itself": (
+            newest * embedded.size(2) ** 0.5 + encoding[length - 1]
+        ),
+        "only its position goes in, not the newest token": encoding[length - 1].expand_as(newest),
+        "all tokens are added up": (embedded + encoding[:length]).sum(1, keepdim=True),
+        "all tokens are averaged": (embedded + encoding[:length]).mean(1, keepdim=True),
         "the newest token is placed twice": newest + encoding[0] + encoding[length - 1],
     }
     return possible(slips, newest + encoding[length - 1])

@@ -46,11 +46,15 @@ def slips(logits: Tensor) -> dict[str, Tensor]:
         "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
         "the whole batch gets one token: `argmax` is not told the dimension": logits[:, -1].argmax(),
         "the last entry of the vocabulary is looked at, not the last position": logits[..., -1].argmax(-1),
+        "`argmax` goes over the rows, not over the vocabulary": logits[:, -1].argmax(0),
+        "the last row is taken, not the last position": logits[-1].argmax(-1),
+        "a softmax goes over the positions, not over the vocabulary": logits.softmax(1)[:, -1].argmax(-1),
+        "PAD, BOS and EOS are cut off, so that the first word gets the number 0": logits[:, -1, 3:].argmax(-1),
         "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
         "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
-        "only 0 comes out, as where the decoder gets another memory than the one that is given": torch.zeros(
+        "only 0 comes out; the model says that of any memory but the one that is given": torch.zeros(
             len(logits), dtype=torch.long
         ),
     }

@@ -101,7 +101,7 @@ def id_slips(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict
         "the longest piece that fits is taken, instead of the merges in their order": numbered(_longest(letters, ids)),
         "the merges are applied from the last to the first": numbered(cut(list(merges)[::-1])),
         "no merge is applied": numbered(letters),
-        "only the first merge is applied": numbered(cut(merges[:1])),
+        "no merge is applied after the first": numbered(cut(merges[:1])),
         "only the last merge is applied, to single letters": numbered(cut(merges[-1:])),
         "pairs are joined as they come in the text, not in the order of the merges": numbered(
             _as_they_come(letters, merges)

@@ -246,6 +246,10 @@ _SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
     "`ended` is not that of the parents": ((_ENDED, "pass"),),
     "`lengths` are not those of the parents": ((_LENGTHS, "pass"),),
     "`lengths` and `ended` are not those of the parents": ((_LENGTHS, "pass"), (_ENDED, "pass")),
+    "the newest tokens are appended before the tokens of the parents are picked": (
+        (f"[{_TOKENS}, newest[..., None]], dim=2)", "[tokens, newest[..., None]], dim=2)[rows[:, None], parents]"),
+    ),
+    "the model is given the newest token alone": (("(tokens.flatten(0, 1)", "(tokens[..., -1:].flatten(0, 1)"),),
     "nothing is taken from the parents": ((_LENGTHS, "pass"), (_ENDED, "pass"), (_TOKENS, "tokens")),
     "the parents are looked up among the rows of all sources": ((_TOKENS, "tokens.flatten(0, 1)[parents]"),),
     "the length of a sequence that has ended grows": (("(~ended).long()", "1"),),
@@ -305,6 +309,8 @@ _SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
     "the totals are divided by the length penalty in every step": (
         (_ENDS, f"{_ENDS}\n                sums = {_FINALLY}"),
     ),
+    "BOS is left out": ((_RETURN, "tokens[rows, best][:, 1:], scores[rows, best]"),),
+    "a sequence that has not ended can never win": ((_FINALLY, _FINALLY + ".masked_fill(~ended, -math.inf)"),),
     "one step is missing: BOS counts as one of the `max_len` tokens": (("<= max_len", "< max_len"),),
     "one step too many is taken": (("<= max_len", "<= max_len + 1"),),
 }

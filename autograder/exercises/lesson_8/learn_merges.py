@@ -44,6 +44,7 @@ _MERGES: dict[str, tuple[tuple[str, str], ...]] = {
     "a pair counts once for each word, not once for each place": (
         ("in pairwise(pieces[word])", "in set(pairwise(pieces[word]))"),
     ),
+    "the last pair of each word is not counted": (("in pairwise(pieces[word])", "in pairwise(pieces[word][:-1])"),),
     "ties go to the pair that comes last in order": ((_BEST, _BEST.replace("min", "max")),),
     "ties go to the pair that was met first": ((_BEST, "pairs.most_common(1)[0][0]"),),
     "the least frequent pair is merged": (("max(pairs.values())", "min(pairs.values())"),),

@@ -54,6 +54,12 @@ def slips(pieces: Sequence[str], pair: Pair) -> dict[str, list[str]]:
         "the last piece is lost where it belongs to no pair": joined[:-1] if joined[-1:] == [*pieces[-1:]] else joined,
         "the word is cut into single letters": list("".join(pieces)),
         "nothing is joined": list(pieces),
+        "what is joined comes apart into letters, as with `extend` or `+=` in place of `append`": [
+            each for piece in joined for each in (piece if piece == one + other else [piece])
+        ],
+        "the last piece comes once more where it has been joined": [*joined, *pieces[-1:]]
+        if joined[-1:] != [*pieces[-1:]]
+        else joined,
         "what is joined gets lost": [piece for piece in joined if piece != one + other],
         "the two pieces of a pair are joined the wrong way round": [
             other + one if piece == one + other else piece for piece in joined

@@ -26,6 +26,7 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
 def slips(totals: Tensor, lengths: Tensor, length_penalty: float) -> dict[str, Tensor]:
     """Scores that sequences may get from their log-probabilities (batch, …) and lengths."""
     share = (5 + lengths) / 6
+    whole = (totals / share) ** length_penalty  # which a negative number may not have
     slips = {
         "nothing is divided by": totals.clone(),
         "the score is the mean log-probability of a token": totals / lengths,
@@ -39,7 +40,11 @@ def slips(totals: Tensor, lengths: Tensor, length_penalty: float) -> dict[str, T
         "the penalty is subtracted, not divided by": totals - share**length_penalty,
         "5 + length / 6 stands for (5 + length) / 6": totals / (5 + lengths / 6) ** length_penalty,
         "the length itself has the exponent α, without 5 and 6": totals / lengths**length_penalty,
-        "the quotient as a whole has the exponent α": (totals / share) ** length_penalty,
+        "the quotient as a whole has the exponent α": None if whole.isnan().all() else whole,
+        "6 alone has the exponent α, and it is divided by once more: the base needs parentheses": (
+            totals / (5 + lengths) / 6**length_penalty
+        ),
+        "the sign is wrong": -totals / share**length_penalty,
         "the power comes before the division by 6": totals / ((5 + lengths) ** length_penalty / 6),
         "it is divided by 6 as well as by (5 + length)^α": totals / (5 + lengths) ** length_penalty / 6,
         "one is taken off the length": totals / ((4 + lengths) / 6) ** length_penalty,

@@ -48,6 +48,14 @@ BASES = {
 }
 
 WRONG = {
+    "the source scaled once more": edit("self.src_embedding(src)", "… * math.sqrt(self.src_embedding.embedding.embedding_dim)").fails(
+        "values", "the source is multiplied by √d_model once more"
+    ),
+    "sigmoid on the logits": edit("return self.output_projection(…", "….sigmoid()").fails("values", "a sigmoid is applied"),
+    "softmax over the positions": edit("return self.output_projection(…", "….softmax(1)").fails("values", "goes over the positions"),
+    "output divided by √d_model": edit("self.decoder(x, memory, src_mask, tgt_mask)", "… / math.sqrt(memory.size(-1))").fails("values", "divided by √d_model"),
+    "pad id missing in encode": edit("self.encoder(x, padding_mask(src, self.pad_id))", "self.encoder(x, padding_mask(src))").fails("masks", "in `encode`"),
+    "pad id missing in decode": edit("padding_mask(src, self.pad_id), decoder_mask", "padding_mask(src), decoder_mask").fails("masks", "in `decode`"),
     "two positional encodings": edit("self.positional_encoding =…", "self.positional_encoding = nn.Embedding(max_len, d_model)").fails("parts"),
     "no bias in the output layer": edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)").fails(
         "parts", "no trainable parameter `bias`"

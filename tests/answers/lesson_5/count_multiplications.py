@@ -3,6 +3,10 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
+    "the output layer on the source": edit("tgt_len * d_model * vocab_size", "src_len * d_model * vocab_size").fails(
+        "", "source's positions, not the target's"
+    ),
+    "scores of the queries with themselves": edit("2 * query_len * key_len", "2 * query_len * query_len").fails("", "among the target's positions"),
     "no scores and weighted sums": edit("return projections +…", "return projections").fails("", "scores and weighted sums are left out"),
     "the scores without the weighted sums": edit("2 * query_len * key_len", "query_len * key_len").fails("", "weighted sums, or the scores"),
     "no cross-attention": edit("attention(tgt_len, src_len) +", "").fails("", "cross-attention is left out"),

@@ -5,6 +5,10 @@ from answers.writing import body, edit, edits
 PART_OF = "count_parameters"
 
 WRONG = {
+    "one bias for an attention": edit("4 * (d_model * d_model + d_model)", "4 * d_model * d_model + d_model").fails("by_hand", "one bias for its four"),
+    "only the encoder's layer times num_layers": edit("num_layers * (encoder_layer + decoder_layer)", "num_layers * encoder_layer + decoder_layer").fails(
+        "by_hand", "the layer of the encoder alone"
+    ),
     "no bias in the output layer": edit("vocab_size * d_model + vocab_size", "vocab_size * d_model").fails("by_hand", "bias of the output layer"),
     "the table three times": edit("vocab_size * d_model +", "3 * vocab_size * d_model +").fails("by_hand", "counted three times"),
     "the table twice": edit("vocab_size * d_model +", "2 * vocab_size * d_model +").fails("by_hand", "counted twice"),

@@ -65,7 +65,14 @@ WRONG = {
     "accuracy as tensor": edit("hits / tokens", "torch.tensor(…)").named("number"),
     "rounded to three digits": edit("return loss…", "return round(loss / tokens, 3), round(hits / tokens, 3)"),
     "rounded to two digits": edit("return loss…", "return round(loss / tokens, 2), round(hits / tokens, 2)"),
-    "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").named("EOS"),
+    "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").fails("values", "EOS is left out"),
+    "tokens that are not 0 counted": edits(
+        ("loss +=…", 'loss += F.cross_entropy(logits.mT, labels, ignore_index=pad_id, reduction="sum").item()'), ("tokens += real", "tokens += (labels != 0)")
+    ).fails("values", "number of labels that are not 0"),
+    "divided by the sentences": edit("tokens += …", "tokens += len(src)").fails("values", "number of sentences"),
+    "tokens given counted": edit("tokens += real", "tokens += (decoder_input != pad_id)").fails("values", "not those that it has to predict"),
+    "real where the input is": edit("real = labels", "real = decoder_input").fails("values", "at which the model is given a real token"),
+    "compared with the input": edit("== labels)", "== decoder_input)").fails("values", "compared with what it is given"),
     "accuracy of the last batch only": edits(("hits +=", "hits ="), ("hits / tokens", "hits / real.sum().item()")).named("only the last batch counts"),
     "loss weighted by rows": edits(('").item()', "… / real.sum().item() * len(src)"), ("tokens,", "tokens * 1,")),
     "top-2 accuracy": edit("argmax(-1) == labels)", "topk(2, -1).indices == labels[..., None]).any(-1)"),

@@ -46,7 +46,7 @@ WRONG = {
     "the schedule steps twice": edit("schedule.step()", "…\n…").fails("schedule", "steps twice a batch"),
     "the schedule steps between batches only": edits(
         ("if schedule…step()", ""), ("losses.append(", "if schedule is not None and losses:\n    schedule.step()\n…")
-    ).fails("schedule", "has brought the rate"),
+    ).fails("schedule", "with this schedule the rate is"),
     "a schedule is required": edit("if schedule is not None:", "if True:").fails("losses", "AttributeError"),
     "max_grad_norm is not passed on": edit(", max_grad_norm=max_grad_norm", "").fails("clipping", "not passed on"),
     "max_grad_norm in the place of pad_id": edit("max_grad_norm=max_grad_norm", "max_grad_norm").fails("losses"),

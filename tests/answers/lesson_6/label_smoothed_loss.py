@@ -3,6 +3,39 @@
 from answers.writing import edit, edits, whole
 
 WRONG = {
+    "smoothing over padding too": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_probs = logits.log_softmax(-1)
+            nll = F.nll_loss(log_probs.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+            return (1 - smoothing) * nll - smoothing * log_probs.mean()
+    """).fails("values", "wrong value"),
+    "smoothing summed": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_probs = logits.log_softmax(-1)
+            nll = F.nll_loss(log_probs.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+            return (1 - smoothing) * nll - smoothing * log_probs.sum(-1)[labels != pad_id].mean()
+    """).fails("values", "smoothed part is summed over the vocabulary"),
+    "smoothing with a plus": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_probs = logits.log_softmax(-1)
+            nll = F.nll_loss(log_probs.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+            return (1 - smoothing) * nll + smoothing * log_probs.mean(-1)[labels != pad_id].mean()
+    """).fails("values", "smoothed part has the wrong sign"),
+    "as the Annotated Transformer does": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            vocab_size, wanted = logits.size(-1), labels.flatten()
+            log_probs = logits.log_softmax(-1).flatten(0, 1)
+            shares = torch.full_like(log_probs, smoothing / (vocab_size - 2))
+            shares.scatter_(1, wanted[:, None], 1 - smoothing)
+            shares[:, pad_id] = 0
+            shares[wanted == pad_id] = 0
+            return F.kl_div(log_probs, shares, reduction="sum") / (wanted != pad_id).sum()
+    """).fails("values", "KL divergence from labels"),
+    "perplexity": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            flat = logits.flatten(0, 1), labels.flatten()
+            return F.cross_entropy(*flat, ignore_index=pad_id, label_smoothing=smoothing).exp()
+    """).fails("values", "perplexity"),
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
     "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0", names="is not used, and 0"),
     "padding counts": edit("ignore_index=…", "").fails("padding", "wrong value", names="padding counts as a label"),

@@ -16,6 +16,9 @@ AS_IT_IS = """
 """
 
 WRONG = {
+    "counts what the decoder is given": edit("tgt[:, 1:] != 0", "tgt[:, :-1] != 0").fails("", "not those that it has to predict"),
+    "padding is learned": edit(", ignore_index=0", "").fails("", "padding counts as a label, though"),
+    "smoothed": edit(", ignore_index=0", ", ignore_index=0, label_smoothing=0.1").fails("", "labels are smoothed"),
     "as it is": body(AS_IT_IS).fails("", "mean losses of the pieces are averaged"),
     "not divided by the pieces": body(AS_IT_IS.replace(" / num_pieces\n", "\n")).fails("", "mean losses of the pieces are added up"),
     "divided by the piece's own tokens": edit("(tgt[:, 1:] != 0).sum()", "(labels != 0).sum()").fails("", "mean losses of the pieces are added up"),
@@ -27,7 +30,7 @@ WRONG = {
     "divided by the sentences": edit("(tgt[:, 1:] != 0).sum()", "len(tgt)").fails("", "number of sentences"),
     "divided by all positions": edit("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()").fails("", "padding included"),
     "BOS is counted": edit("(tgt[:, 1:] != 0)", "(tgt != 0)").fails("", "BOS is counted"),
-    "padding counts": edits(("ignore_index=0, ", ""), ("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()")).fails("", "wrong value"),
+    "padding counts": edits(("ignore_index=0, ", ""), ("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()")).fails("", "padding counts as a label"),
     "the sum over all real tokens of the source": edit("(tgt[:, 1:] != 0)", "(src != 0)").fails("", "wrong value", names="the number of words is divided"),
     "divided once more": edit("(tgt[:, 1:] != 0).sum()", "(tgt[:, 1:] != 0).sum() / num_pieces").fails("", "once more"),
     "cleared before each piece": edits(("optimizer.zero_grad()", ""), ("logits =", "optimizer.zero_grad()\n…")).fails("", "cleared before each piece"),

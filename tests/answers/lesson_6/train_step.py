@@ -19,14 +19,25 @@ WRONG = {
     "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong value"),
     "gradients never reset": edit("optimizer.zero_grad()", "").fails("update", "added to those of the second"),
     "gradients reset after backward": edit("optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()").fails(
-        "update", "They are zero when `optimizer.step()` is called"
+        "update", "They are zero or not there when `optimizer.step()` is called"
     ),
     "no optimizer step": edit("optimizer.step()", "").fails("update", "or it is not called at all"),
     "no backward": edit("loss.backward()", "").fails("update", "no gradients are computed"),
     "gradients of ones": edit("loss.backward()", "for p in model.parameters():\n    p.grad = torch.ones_like(p)").fails(
         "clipping", "does not go along the gradients"
     ),
-    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "wrong value"),
+    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "takes the step twice"),
+    "the source without its end": edit("model(src,", "model(src[:, :-1],").fails("loss", "wrong value"),
+    "step before backward": edits(("optimizer.step()", ""), ("loss.backward()", "optimizer.step()\n…")).fails("update", "as before `backward()`"),
+    "learns from the sum": edit("loss.backward()", "(loss * (labels != pad_id).sum()).backward()").fails(
+        "update", "summed over the tokens instead of averaged"
+    ),
+    "squared length": edit(
+        "nn.utils…",
+        "norm = sum(p.grad.pow(2).sum() for p in model.parameters() if p.grad is not None)\n"
+        "for p in model.parameters():\n"
+        "    if p.grad is not None: p.grad *= min(1, max_grad_norm / norm)",
+    ).fails("clipping", "without the root"),
     "no clipping": edit("nn.utils…", "").fails("clipping", "not clipped before"),
     "clipping after the step": edit("loss.backward…", "…\noptimizer.step()", on="no optimizer step").fails("clipping", "not clipped before"),
     "clipping before backward": edit("nn.utils…", "…\nloss.backward()", on="no backward").fails("clipping", "not clipped before"),
@@ -71,7 +82,7 @@ WRONG = {
     ),
     "norm of sum of norms (1-norm of norms)": edit(
         "norm =…", "norm = sum(p.grad.norm() for p in model.parameters() if p.grad is not None)", on="scales with the squared norm"
-    ),
+    ).named("sum of the parameters' lengths"),
     "clips only matrices (skips vectors)": edit(
         "grads =…1e-6))", "nn.utils.clip_grad_norm_([p for p in model.parameters() if p.dim() > 1], max_grad_norm)", on="clip by hand"
     ).named("bias|vector"),
@@ -120,7 +131,7 @@ WRONG = {
         ("g in grads:", "p in model.parameters():"),
         ("g.mul_…", "if p.grad is not None: p.grad *= max_grad_norm / norm"),
         on="clip by hand",
-    ),
+    ).fails("clipping", "without the root"),
     "encode, decode": edit("model(src, decoder_input)", "model.decode(decoder_input, model.encode(src), src)"),
     "forward twice: dropout differs between loss and gradient": edit(
         "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"

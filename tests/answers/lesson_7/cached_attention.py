@@ -3,6 +3,14 @@
 from answers.writing import body, edit, edits, whole
 
 WRONG = {
+    "softmax over the query": edit("scaled_dot_product_attention(…", "(query @ key.mT / key.size(-1) ** 0.5).softmax(-2) @ value, None").fails(
+        "", "each with the weight 1"
+    ),
+    "divided by d_k": edit("scaled_dot_product_attention(…", "(query @ key.mT / key.size(-1)).softmax(-1) @ value, None").fails(
+        "", "divided by d_k, not by √d_k"
+    ),
+    "keys of the cache for its values": edit("[cache[1], value]", "[cache[0], value]").fails("", "stands where the values of the cache should"),
+    "the query added": edit("return output, ", "return query + output, ").fails("", "query is added to the output"),
     "the newest only": edits(("key =…", "pass"), ("value =…", "pass")).fails("", "wrong values", names="only the newest key"),
     "newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails("", "the newest one stands first"),
     "keys newest first, values last": edit("[cache[0], key]", "[key, cache[0]]").fails("", "not in the same order"),
@@ -60,7 +68,7 @@ WRONG = {
         if cache is not None:
             key, value = cache[0] + key, cache[1] + value
         return scaled_dot_product_attention(query, key, value)[0], (key, value)
-    """).named("added to those of the cache"),
+    """).named("each with the weight 1"),
 }
 
 TRICKS = {

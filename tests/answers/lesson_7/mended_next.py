@@ -3,6 +3,12 @@
 from answers.writing import body, edit, whole
 
 WRONG = {
+    "scaled once more": edit("model.tgt_embedding(tokens)", "… * math.sqrt(model.output_projection.in_features)").fails("", "once more; it does that itself"),
+    "position alone": edit("x = model.tgt…", "…\nx = torch.zeros_like(x)").fails("", "only its position goes in"),
+    "summed": edit("[:, -1:]", ".sum(1, keepdim=True)").fails("", "all tokens are added up"),
+    "averaged": edit("[:, -1:]", ".mean(1, keepdim=True)").fails("", "all tokens are averaged"),
+    "the layers run, and do not count": edit("return", "run(x)\nrun = lambda x: x\n…").fails("", "what `run` returns is not used"),
+    "residual": edit("run(x)", "x + run(x)").fails("", "added to what it returns"),
     "the bug, untouched": body("""
         newest = tokens[:, -1:]
         x = model.tgt_embedding(newest)

@@ -3,6 +3,9 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
+    "the last row": edit("logits[:, -1]", "logits[-1]").fails("", "last row is taken"),
+    "softmax over the rows": edit("logits[:, -1]", "….softmax(0)").fails(""),
+    "special tokens cut off": edit("logits[:, -1]", "logits[:, -1, 3:]").fails("", "first word gets the number 0"),
     "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "prediction at the first position"),
     "the last but one": edit("logits[:, -1]", "logits[:, -2]").fails("", "last position but one"),
     "the least probable": edit("argmax", "argmin").fails("", "least probable"),
@@ -10,7 +13,7 @@ WRONG = {
     "dimension kept": edit("argmax(dim=-1)", "argmax(dim=-1, keepdim=True)").fails("", "last dimension is kept"),
     "max for argmax": edit("argmax(dim=-1)", "max(dim=-1).values").fails("", "largest logit is returned"),
     "the first row for all": edit("logits[:…", "logits[:1, -1].argmax(dim=-1).expand(len(tokens))").fails("", "prediction of the first"),
-    "over the rows": edit("argmax(dim=-1)", "argmax(dim=0)").fails(""),
+    "over the rows": edit("argmax(dim=-1)", "argmax(dim=0)").fails("", "goes over the rows"),
     "a Python number": edit("argmax(dim=-1)", "…[0].item()").fails(""),
     "encodes again": edit(".decode(tokens, memory, src)", "(src, tokens)").fails("", "runs the encoder again"),
     "source for target": edit("(tokens, memory, src)", "(src, memory, src)").fails("", "given to the decoder: 2"),
@@ -33,7 +36,7 @@ WRONG = {
     ).named("repeat"),
     "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)"),
     "rounded logits": edit("return logits…", "return logits[:, -1].round().argmax(dim=-1)"),
-    "softmax over positions": edit("return logits…", "return logits.softmax(1)[:, -1].argmax(dim=-1)"),
+    "softmax over positions": edit("return logits…", "return logits.softmax(1)[:, -1].argmax(dim=-1)").fails("", "softmax goes over the positions"),
 }
 
 TRICKS = {

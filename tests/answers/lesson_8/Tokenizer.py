@@ -36,7 +36,7 @@ while rest:
     "stripped": edit('return "".join(self.pieces[i] for i in ids)', 'return "".join(self.pieces[i] for i in ids).strip()').fails("round_trip"),
     "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids", names="four ids in front"),
     "no vocab_size": edit("self.vocab_size = len(self.pieces)", "pass").fails("ids", "vocab_size"),
-    "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids", names="only the first merge"),
+    "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids", names="no merge is applied after the first"),
     "tensor of ids": edit("return […", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails("ids"),
     "ids from 0 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:])").fails("ids", "ids begin at 0"),
     "ids from 3 in encode alone": edit("enumerate(self.pieces)", "enumerate(self.pieces[4:], start=3)").fails("ids", "ids begin at 3"),

@@ -16,6 +16,13 @@ def body(text: str) -> Code:
 
 
 WRONG = {
+    "only what has ended wins": edit("length_penalty).max(dim=1)", "length_penalty).masked_fill(~ended, -math.inf).max(dim=1)").fails(
+        "tokens", "can never win"
+    ),
+    "appended, then picked": edits(
+        ("tokens = tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "pass"),
+        ("newest.unsqueeze(-1)], dim=-1)", "….take_along_dim(parents.unsqueeze(-1), dim=1)"),
+    ).fails("tokens", "appended before"),
     "gathered without a third dimension": edit("tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "tokens.gather(1, parents.unsqueeze(-1))").fails(
         "tokens", "Does your loop end?"
     ),
@@ -79,10 +86,10 @@ WRONG = {
     ).fails("tokens"),
     "beams and sources exchanged": edit("unflatten…", "unflatten(0, (beam_size, len(src))).transpose(0, 1)").fails("tokens", names="mixed with the sequences"),
     "rows of the tokens exchanged": edit("tokens.flatten(0, 1)", "tokens.transpose(0, 1).flatten(0, 1)").fails("tokens"),
-    "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens"),
+    "only the newest token is read": edit("tokens.flatten(0, 1)", "tokens.flatten(0, 1)[:, -1:]").fails("tokens", "given the newest token alone"),
     "totals start anew": edit("parents, newest, totals =", "totals = torch.where(totals.isinf(), totals, 0.0)\n…").fails("tokens"),
     "the memory as it is": edit("memory = model.encode(src).repeat_interleave(beam_size, dim=0)", "memory = model.encode(src)").fails("tokens"),
-    "no BOS": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens"),
+    "no BOS": edit("return tokens, scores", "return tokens[:, 1:], scores").fails("tokens", "BOS is left out"),
     "no EOS": edit("return tokens, scores", "return tokens.masked_fill(tokens == eos_id, pad_id), scores").fails("tokens"),
     "tokens only": edit("return tokens, scores", "return tokens").fails("tokens", "should return"),
     "scores first": edit("return tokens, scores", "return scores, tokens").fails("tokens"),

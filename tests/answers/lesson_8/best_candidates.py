@@ -21,7 +21,7 @@ WRONG = {
         "", "divided by the size of the beam, not of the vocabulary"
     ),
     "any token is free": edit("only_padding = torch.full_like(log_probs, -math.inf)", "only_padding = torch.zeros_like(log_probs)").fails("", "wrong values"),
-    "what has ended is gone": edit("only_padding[..., pad_id] = 0.0", "").fails("", "wrong values"),
+    "what has ended is gone": edit("only_padding[..., pad_id] = 0.0", "").fails("", "gets no candidate at all"),
     "pad fixed": edit("[..., pad_id]", "[..., 0]").fails("", "wrong values", names="pad"),
     "pad is EOS": edit("[..., pad_id]", "[..., 2]").fails("", "wrong values", names="pad"),
     "α fixed": edit("sequence_scores…", "sequence_scores(candidates, lengths)").fails("", "wrong values", names="α|penalty"),
@@ -31,7 +31,7 @@ WRONG = {
         tokens = log_probs.argmax(-1).masked_fill(ended, pad_id)
         return torch.arange(totals.size(1)).expand_as(tokens), tokens, totals + best
     """).fails("", "wrong values", names="each sequence goes on with its"),
-    "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "wrong values"),
+    "the worst": edit("topk(beam_size)", "topk(beam_size, largest=False)").fails("", "lowest scores stay"),
     "over tokens only": edit("scores.flatten(1).topk", "scores.topk").fails("", "raised"),
     "over the whole batch": edits(
         ("best = scores…", "best = scores.flatten().topk(scores.size(0) * beam_size).indices.view(-1, beam_size)"),

@@ -3,6 +3,8 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "last pairs not counted": edit("pieces[1:]", "pieces[1:-1]").fails("", "last pair of each word is not counted"),
+    "counts overwritten": edit("counts.get(pair, 0) + words[word]", "words[word]").fails(""),
     "lists for pairs": edit("merges.append(best)", "merges.append(list(best))").fails("", "pairs that are lists"),
     "each word counts once": edit("+ words[word]", "+ 1").fails("", "each word counts once"),
     "each pair once a word": edit("zip(pieces, pieces[1:])", "set(zip(pieces, pieces[1:]))").fails("", "once for each word, not once for each place"),

@@ -3,6 +3,9 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
+    "a batch begins as if it were full": edit("if len(grown)", "if len(batches) == 1 and batches[0] or len(grown)").fails("lengths", "make 2 batches"),
+    "all in one batch": edit("if len(grown)…", "if False:").fails("order", "pairs are in one batch"),
+    "the last batch lost": edit("for batch in batches]", "for batch in batches[:-1]]").fails("lengths", "make 0 batches"),
     "a full batch is too large": edit("for ids in each) > max_tokens", "for ids in each) >= max_tokens").fails("lengths", "is not too large"),
     "the longest of all so far": edits(
         ("batches = [[]]", "batches, most = [[]], 0"),

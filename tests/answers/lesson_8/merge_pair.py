@@ -3,6 +3,7 @@
 from answers.writing import body, edit
 
 WRONG = {
+    "extended by the text": edit("merged.append(pieces[i] + pieces[i + 1])", "merged += pieces[i] + pieces[i + 1]").fails("", "comes apart into letters"),
     "a piece in two pairs": body("""
         merged = []
         for i, piece in enumerate(pieces):
@@ -64,7 +65,7 @@ WRONG = {
             else:
                 merged.append(one)
         return merged + pieces[-1:]
-    """).fails(""),
+    """).fails("", "comes once more where"),
     "any two pieces of the pair": edit("tuple(pieces[i : i + 2]) == pair", "len(pieces[i : i + 2]) == 2 and set(pieces[i : i + 2]) <= set(pair)").fails(""),
     "ends and begins with": edit("tuple(…pair", "i + 1 < len(pieces) and pieces[i].endswith(pair[0]) and pieces[i + 1].startswith(pair[1])").fails(""),
     "a generator": edit("return merged", "yield from merged").fails("", "should be a list"),
