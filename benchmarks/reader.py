@@ -97,9 +97,10 @@ def one(make: Callable[[], nn.Module], seed: int) -> Result:
 def write(tables: Sequence[Mapping[str, Sequence[Result]]]) -> None:
     """Write the page of both tables, of what has been measured so far."""
     text = ""
-    heads = HEAD.format(
-        steps=reader.STEPS, batch=reader.BATCH, count=reader.DATES, torch=torch.__version__.split("+")[0]
-    ), WITHOUT
+    heads = (
+        HEAD.format(steps=reader.STEPS, batch=reader.BATCH, count=reader.DATES, torch=torch.__version__.split("+")[0]),
+        WITHOUT,
+    )
     for head, table in zip(heads, tables, strict=True):
         text += head
         for name, results in table.items():

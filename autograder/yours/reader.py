@@ -46,9 +46,7 @@ class Reached:
     read: list[str]
 
 
-def train_reader(
-    reader: nn.Module, title: str, *, lesson: int, steps: int = STEPS, kept: bool = True
-) -> draw.Picture:
+def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STEPS, kept: bool = True) -> draw.Picture:
     """Train a reader for some seconds, print what it reaches below what earlier lessons' readers reached, and draw it.
 
     Args:
