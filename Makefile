@@ -46,7 +46,7 @@ help:
 	@echo "make attacks     grade all hostile submissions in every way, as root and as an ordinary user: an hour"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
-	@echo "make benchmarks  train with 20 seeds as lessons 6 and 8 do, compare speeds, time checks and grading"
+	@echo "make benchmarks  train with 20 seeds as lessons 1 to 4, 6 and 8 do, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
 setup: $(READY)
@@ -169,6 +169,7 @@ pictures: $(READY) browser
 
 benchmarks: $(READY)
 	$(BIN)/python benchmarks/calibrate.py
+	$(BIN)/python benchmarks/reader.py
 	$(BIN)/python benchmarks/translation.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/checks.py

@@ -102,9 +102,14 @@ class Transformer(nn.Module):
 
 
 def initialize_parameters(model: nn.Module) -> None:
-    """Draw every matrix of a model anew by Xavier's rule; vectors stay as they are."""
-    for matrix in (parameter for parameter in model.parameters() if parameter.dim() > 1):
-        nn.init.xavier_uniform_(matrix)
+    """Draw every matrix of a model anew by Xavier's rule; vectors stay as they are.
+
+    The three that PyTorch stacks in one are drawn apart, as those of a learner are: as one, they would begin smaller.
+    """
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            for matrix in parameter.detach().chunk(3 if name.endswith("in_proj_weight") else 1):
+                nn.init.xavier_uniform_(matrix)
 
 
 class LearnersTransformer(Protocol):

@@ -16,6 +16,7 @@ from autograder import data, draw
 from autograder.yours import own, progress
 
 STEPS, BATCH, PEAK = 400, 128, 3e-3
+DATES = 2000  # held out
 TOPIC = "reader"  # in the file of what is remembered
 TAKEN = {  # the parts that a lesson's reader is made of, besides those of the lesson before
     0: (),
@@ -45,30 +46,33 @@ class Reached:
     read: list[str]
 
 
-def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STEPS) -> draw.Picture:
+def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STEPS, kept: bool = True) -> draw.Picture:
     """Train a reader for some seconds, print what it reaches below what earlier lessons' readers reached, and draw it.
 
     Args:
         reader: letters (batch, seq_len) → scores of the digits (batch, 8, 10).
         title: what is new in it.
         steps: of training; how far a reader gets depends on them.
+        kept: whether it is the lesson's reader; else it stands below that one, and is not remembered.
     """
-    _train(reader, data.shortened(steps))
-    reached = _reached(reader, title, lesson)
-    progress.keep(TOPIC, str(lesson), asdict(reached))
-    earlier = {number: each for number, each in _kept().items() if number < lesson}
-    rows = earlier | {lesson: reached}
+    train(reader, data.shortened(steps))
+    reached = measured(reader, title, lesson)
+    rows = [(number, row) for number, row in _kept().items() if number < lesson + (not kept)]
+    before = rows[-1][1].read if rows else [""] * len(reached.read)
+    rows.append((lesson, reached))
+    if kept:
+        progress.keep(TOPIC, str(lesson), asdict(reached))
     print(f"\n{'':12}{'the reader':28}{'digits right':>14}{'dates right':>14}")
-    for number, row in rows.items():
+    for number, row in rows:
         share = sum(row.digits) / len(row.digits)
         name = f"lesson {number}" if number else "before"
         print(f"{name:12}{row.title:28}{share:>14.1%}{row.exact:>14.1%}   {row.whose}")
     dates = data.dates(len(reached.read), held_out=True, seed=7)
-    before = rows[max(earlier)].read if earlier else [""] * len(dates)
-    return draw.reading({row.title: row.digits for row in rows.values()}, dates, before, reached.read)
+    return draw.reading({row.title: row.digits for _, row in rows}, dates, before, reached.read)
 
 
-def _train(reader: nn.Module, steps: int) -> None:
+def train(reader: nn.Module, steps: int = STEPS) -> None:
+    """Train a reader on batches that are the same each time."""
     letters, digits = data.date_digits(data.shortened(30_000), seed=1)
     optimizer = torch.optim.Adam(reader.parameters(), lr=PEAK)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 60, (steps - step) / steps))
@@ -85,8 +89,9 @@ def _train(reader: nn.Module, steps: int) -> None:
         schedule.step()
 
 
-def _reached(reader: nn.Module, title: str, lesson: int) -> Reached:
-    letters, digits = data.date_digits(data.shortened(2000), held_out=True, seed=7)
+def measured(reader: nn.Module, title: str, lesson: int) -> Reached:
+    """Let a trained reader read dates that it has not seen."""
+    letters, digits = data.date_digits(data.shortened(DATES), held_out=True, seed=7)
     reader.eval()
     with torch.no_grad():
         read: Tensor = reader(letters).argmax(dim=-1)

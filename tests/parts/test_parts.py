@@ -125,6 +125,17 @@ def test_layers_keep_their_weights_under_the_courses_names() -> None:
     assert (weights[1, :, :, 4:] == 0).all() and torch.allclose(weights.sum(-1), torch.ones(2, 3, 5))
 
 
+def test_a_stacked_matrix_begins_as_three_apart() -> None:
+    """Queries, keys and values of PyTorch's attention start as large as those that a learner keeps in layers."""
+    torch.manual_seed(0)
+    learners, stacked = FourLinears(), parts.MultiHeadAttention(12, 3)
+    bound = math.sqrt(6 / 24)
+    for model in (learners, stacked):
+        parts.initialize_parameters(model)
+        largest = [weight.abs().max() for weight in model.parameters() if weight.dim() > 1]
+        assert all(0.95 * bound < most <= bound for most in largest)
+
+
 def test_shared_embeddings_are_one_parameter() -> None:
     """Two parameters fewer, all three names for one matrix; vocabularies of two sizes are refused."""
     apart, shared = (parts.Transformer(9, 9, **SMALL, share_embeddings=shared) for shared in (False, True))

@@ -8,9 +8,11 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import torch
 from support.classroom import LESSONS, ROOT, classroom
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -18,6 +20,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import chain
 import checks
 import grading
+import reader
 import speed
 from measured import course as courses
 from measured import engine, many, processes
@@ -81,6 +84,26 @@ def test_every_seed_translates() -> None:
     (steps,) = re.findall(r"    steps: int = (\d+)\n", text)
     assert f"({steps} steps)" in table
     assert "merges[:40]" in text and "with_ids(data.dates(data.shortened(60_000), seed=1))" in text
+
+
+def test_every_lessons_reader_reads_more() -> None:
+    """By the tables, the worst of 20 seeds reads more digits than the best of the reader before it, and whatever the
+    layer lacks costs digits on average."""
+    page = (ROOT / "benchmarks" / "reader.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| ([\w -]+) \| (\d+) \| ([\d.]+) % \(([\d.]+) to ([\d.]+)\) \| ", page, re.MULTILINE)
+    rows = {name: [float(number) for number in numbers] for name, *numbers in found}  # seeds, mean, lowest, highest
+    lessons, without = map(list, reader.readers())
+    assert list(rows) == lessons + without and all(rows[name][0] >= 20 for name in lessons)
+    assert all(rows[earlier][3] < rows[later][2] for earlier, later in pairwise(lessons))
+    assert all(rows[part][1] < rows[lessons[-1]][1] for part in without)
+
+
+def test_positions_are_what_lesson_3_says_they_are() -> None:
+    """Made of the answers, the reader with positions gets many dates right, and the one with four heads hardly any."""
+    lessons, without = reader.readers()
+    assert all(make()(torch.ones(2, 5, dtype=torch.long)).shape == (2, 8, 10) for make in (lessons | without).values())
+    shares = [reader.one(lessons[name], seed=0)[1] for name in ("four heads", "positions")]
+    assert shares[0] < 0.03 and shares[1] > 0.2
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")  # which PyTorch's own encoder says of itself

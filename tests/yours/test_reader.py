@@ -40,6 +40,15 @@ def test_rows_of_earlier_lessons_stand_above_the_newest(notebook, said: Callable
     assert all(title in picture.alt for title in ("better attention", "heads", "positions"))
 
 
+def test_what_is_tried_besides_is_not_remembered(notebook, said: Callable[[], str]) -> None:
+    """A reader that lacks a part stands below the lesson's own, which stays what is kept."""
+    yours.train_reader(Constant(), "a layer", lesson=4)
+    yours.train_reader(Constant(), "without norms", lesson=4, kept=False)
+    rows = said().rpartition("the reader")[2].splitlines()[1:]
+    assert ["a layer" in rows[0], "without norms" in rows[1], len(rows)] == [True, True, 2]
+    assert progress.read("reader")["4"]["title"] == "a layer"
+
+
 @pytest.mark.parametrize(
     "spoiled",
     [
