@@ -18,6 +18,7 @@ LESSONS = Lessons(
     passed=("autograder.yours:passed",),
 )
 SETUP = """\
+# @title Setup: run this first
 import sys
 
 if "google.colab" in sys.modules:

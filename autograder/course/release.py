@@ -151,7 +151,7 @@ def exercises_of(lesson: Lesson) -> str:
     counts = Counter(rule.exercise for check in checks for rule in rules_of(check.visible))
     lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
     call = "\n".join(["check.lesson(", "    {", *lines, "    }", ")"]) if lines else "check.lesson({})"
-    return f"# The exercises of this lesson, and how many checks each of them has.\n{call}"
+    return f"# @title The exercises of this lesson: run this, too\n{call}"
 
 
 def normalise(notebook: NotebookNode) -> None:
@@ -180,16 +180,18 @@ def normalise(notebook: NotebookNode) -> None:
                 output.metadata = {key: value for key, value in output.metadata.items() if "/" in key}
 
 
-def fold_checks(notebook: NotebookNode, released: Mapping[str, str]) -> None:
-    """Fold each check under a title that says what it proves, in JupyterLab and, as a form, on Colab.
+def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
+    """Fold the checks, and code that begins with a title, in JupyterLab and, as forms, on Colab.
 
     Args:
-        released: the sources of the check cells as students get them, by their ids.
+        checks: their sources as students get them, by their ids; the title of each says what it proves.
     """
     for cell in notebook.cells:
-        if cell_id(cell) in released:
-            cell.source = released[cell_id(cell)]
+        name = cell_id(cell)
+        cell.source = checks.get(name, cell.source)
+        if name in checks or (cell.cell_type == "code" and released.TITLE.match(cell.source)):
             cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
+        if name in checks:
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
 
 
@@ -226,7 +228,7 @@ def generate(
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
-            fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
+            fold(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
             address.put_into(notebook, lesson)
             generated[lesson] = to_bytes(notebook)
         return generated

@@ -166,7 +166,7 @@ def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path)
     for path in (SOURCE, STUDENT):
         exercises, progress = (cell(notebook(course / path), name) for name in ("exercises", "progress"))
         assert exercises["source"].endswith(f"\n{call}") and exercises["source"].startswith("# ")
-        assert exercises["metadata"] == progress["metadata"] == {}
+        assert progress["metadata"] == {}
         assert "\ncheck.progress()" in progress["source"]
     cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
     write_lesson(course, lesson)
@@ -179,23 +179,27 @@ def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path)
     assert cell(notebook(course / STUDENT), "exercises")["source"].endswith("\ncheck.lesson({})")
 
 
-def test_checks_are_folded_under_what_they_prove(course: Path) -> None:
-    """Students open each check folded, in JupyterLab and as a form on Colab, under a title with its visible rules."""
+def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
+    """Students open checks, setup and the list of exercises folded, in JupyterLab and as forms on Colab."""
     lesson = sample_lesson()
     rule = '@check.exercise("1.1 double")\ndef {}():\n    double(1)\n'
     hidden = f"### BEGIN HIDDEN TESTS\n{rule.format('it_is_secret')}### END HIDDEN TESTS"
     cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
     write_lesson(course, lesson)
     release(course, register=False)
-    folded = cell(notebook(course / STUDENT), "check_double")
-    assert folded["source"].splitlines()[0] == "# @title Check 1.1: it adds up; it is even"
-    assert "secret" not in folded["source"]
     source, student = (notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
+    folded = {other["id"]: other["source"] for other in student if other["metadata"].get("cellView") == "form"}
+    titles = {name: text.splitlines()[0] for name, text in folded.items()}
+    assert titles == {
+        "setup": "# @title Setup: run this first",
+        "exercises": "# @title The exercises of this lesson: run this, too",
+        "check_double": "# @title Check 1.1: it adds up; it is even",
+        "check_double_text": folded["check_double_text"].splitlines()[0],  # it names no rule
+    }
+    assert "secret" not in folded["check_double"]
     assert not any("cellView" in other["metadata"] for other in source)
-    for other in student:
-        is_check = other["id"].startswith("check_")
-        assert (other["metadata"].get("cellView") == "form") is is_check
-        assert (other["metadata"].get("jupyter") == {"source_hidden": True}) is is_check
+    hidden_sources = {other["id"] for other in student if other["metadata"].get("jupyter") == {"source_hidden": True}}
+    assert hidden_sources == folded.keys()
     assert release(course, check=True, register=False) == []
 
 

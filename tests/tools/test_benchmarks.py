@@ -46,21 +46,17 @@ def test_the_answers_train_and_decode(scope: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lesson", "sizes", "rate"),
+    ("lesson", "rate"),
     [
-        ("06_training", "{name}={value}", "learning_rate(step + 1, 64, {warmup}) * (1 - step / num_steps)"),
-        (
-            "07_greedy_decoding",
-            '\\"{name}\\": {value}',
-            "paper_optimizer(model, warmup_steps={warmup}, num_steps=len(batches))",
-        ),
+        ("06_training", "learning_rate(step + 1, 64, {warmup}) * (1 - step / num_steps)"),
+        ("07_greedy_decoding", "paper_optimizer(model, warmup_steps={warmup}, num_steps=len(batches))"),
     ],
 )
-def test_the_recipe_is_that_of_the_lessons(lesson: str, sizes: str, rate: str) -> None:
+def test_the_recipe_is_that_of_the_lessons(lesson: str, rate: str) -> None:
     """Sizes, steps, rate and warm-up are those that the training cells of lessons 6 and 7 show."""
     text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
     layers = {name: value for name, value in chain.SIZES.items() if name != "dropout"}
-    assert ", ".join(sizes.format(name=name, value=value) for name, value in layers.items()) in text
+    assert ", ".join(f'\\"{name}\\": {value}' for name, value in layers.items()) in text
     assert f"Transformer({chain.VOCAB_SIZE}, {chain.VOCAB_SIZE}, " in text
     assert f"dropout={chain.SIZES['dropout']}).to(device)" in text
     assert f"data.shortened({chain.STEPS})" in text and ", batch_size=128, seed=1)" in text
