@@ -70,8 +70,8 @@ def beam_steps(
     Returns:
         beginning → probability after each step, the highest score first.
     """
-    beginnings: list[tuple[str, ...]] = beam_size * [()]
-    steps = []
+    beginnings: list[tuple[str, ...]] = [() for _ in range(beam_size)]
+    steps: list[dict[tuple[str, ...], float]] = []
 
     def noted(
         log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, *options: float
