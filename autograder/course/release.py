@@ -177,17 +177,18 @@ def normalise(notebook: NotebookNode) -> None:
                 output.metadata = {key: value for key, value in output.metadata.items() if "/" in key}
 
 
-def fold_checks(notebook: NotebookNode, released: Mapping[str, str]) -> None:
-    """Fold each check under a title that says what it proves, in JupyterLab and, as a form, on Colab.
+def fold(notebook: NotebookNode, released: Mapping[str, str]) -> None:
+    """Fold checks, and what begins with a title, in JupyterLab and, as a form, on Colab.
 
     Args:
         released: the sources of the check cells as students get them, by their ids.
     """
     for cell in notebook.cells:
-        if cell_id(cell) in released:
+        if is_check := cell_id(cell) in released:
             cell.source = released[cell_id(cell)]
-            cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
+        if is_check or cell.source.startswith("# @title "):
+            cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
 
 
 def to_bytes(notebook: NotebookNode) -> bytes:
@@ -223,7 +224,7 @@ def generate(
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
-            fold_checks(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
+            fold(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
             address.put_into(notebook, lesson)
             generated[lesson] = to_bytes(notebook)
         return generated

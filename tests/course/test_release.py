@@ -180,10 +180,12 @@ def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path)
 
 
 def test_checks_are_folded_under_what_they_prove(course: Path) -> None:
-    """Students open each check folded, in JupyterLab and as a form on Colab, under a title with its visible rules."""
+    """Students open each check folded, in JupyterLab and as a form on Colab, under a title with its visible rules; so
+    they do a cell that has such a title in the source."""
     lesson = sample_lesson()
     rule = '@check.exercise("1.1 double")\ndef {}():\n    double(1)\n'
     hidden = f"### BEGIN HIDDEN TESTS\n{rule.format('it_is_secret')}### END HIDDEN TESTS"
+    cell(lesson, "try_double")["source"] = "# @title A helper\n2 * 2"
     cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
     write_lesson(course, lesson)
     release(course, register=False)
@@ -193,9 +195,9 @@ def test_checks_are_folded_under_what_they_prove(course: Path) -> None:
     source, student = (notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
     assert not any("cellView" in other["metadata"] for other in source)
     for other in student:
-        is_check = other["id"].startswith("check_")
-        assert (other["metadata"].get("cellView") == "form") is is_check
-        assert (other["metadata"].get("jupyter") == {"source_hidden": True}) is is_check
+        is_folded = other["id"].startswith("check_") or other["id"] == "try_double"
+        assert (other["metadata"].get("cellView") == "form") is is_folded
+        assert (other["metadata"].get("jupyter") == {"source_hidden": True}) is is_folded
     assert release(course, check=True, register=False) == []
 
 
