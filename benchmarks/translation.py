@@ -17,7 +17,7 @@ import torch
 from chain import ROOT, answers
 from torch import Tensor, nn
 
-from autograder import data, parts
+from autograder import data, parts, yours
 from autograder.course.config import read_notebook
 
 GOAL = 0.99
@@ -56,7 +56,8 @@ ANNOTATED = "The Annotated Transformer's recipe"
 def prepared() -> dict:
     """The answers, and what lesson 8 makes of them before it trains, by name."""
     scope = answers()
-    scope.update(__name__=__name__, data=data, device=torch.device("cpu"))
+    scope.update(__name__=__name__, data=data, yours=yours, device=torch.device("cpu"))
+    scope["batches_from"] = scope["make_batches"]
     texts = [text for text, _ in data.dates(20_000, seed=1)]
     letters = sorted({*"".join(texts), *"0123456789-"})
     scope["tokenizer"] = scope["Tokenizer"](scope["learn_merges"](parts.words_of(texts), 40), letters)
@@ -73,6 +74,7 @@ class Torch(nn.Module):
 
     def __init__(self, scope: dict, settings: object, *, norm_first: bool = False) -> None:
         super().__init__()
+        self.tokenizer = scope["tokenizer"]
         vocab_size, d_model = scope["tokenizer"].vocab_size, settings.d_model
         self.embed = nn.Sequential(
             scope["TokenEmbedding"](vocab_size, d_model), scope["PositionalEncoding"](d_model, 64, settings.dropout)

@@ -154,6 +154,16 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
         "translation": [
             lambda: draw.translation(date.attention, written=date.text, source=[*date.source, "end"]),
         ],
+        "beam": [
+            lambda: draw.beam(
+                [
+                    {("3",): 0.5, ("0",): 0.4},
+                    {("0", "3"): 0.36, ("3", "1"): 0.25},
+                    {("0", "3", "EOS"): 0.36, ("3", "1", "EOS"): 0.25},
+                ],
+                greedy=("3", "1", "EOS"),
+            )
+        ],
         "reading": [
             lambda: draw.reading(
                 {

@@ -6,6 +6,7 @@ from autograder.draw.explorer import Explorer, explore
 from autograder.draw.maps import attention, encoding, heads, masks
 from autograder.draw.picture import Picture
 from autograder.draw.training import loss, schedule
+from autograder.draw.trees import beam
 from autograder.draw.writing import decoding, reading, translation
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "architecture",
     "attention",
     "bars",
+    "beam",
     "decoding",
     "encoding",
     "explore",

@@ -38,7 +38,7 @@ from autograder.parts.position import PositionalEncoding, TokenEmbedding, encodi
 from autograder.parts.removals import without
 from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
-from autograder.parts.translation.beams import beam_search, best_candidates, sequence_scores
+from autograder.parts.translation.beams import beam_search, beam_steps, best_candidates, sequence_scores
 from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 from autograder.parts.translation.translator import translator
 from autograder.parts.variants import rebuilt
@@ -60,6 +60,7 @@ __all__ = [
     "Tokenizer",
     "Transformer",
     "beam_search",
+    "beam_steps",
     "best_candidates",
     "cached_greedy_decode",
     "causal_mask",

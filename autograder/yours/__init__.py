@@ -15,6 +15,7 @@ from autograder.yours import other_ways, own, place
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
+from autograder.yours.training import train
 from autograder.yours.trials import TRANSLATING, TRIALS
 from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
 
@@ -27,6 +28,7 @@ __all__ = [
     "save_weights",
     "summary",
     "take",
+    "train",
     "train_reader",
     "while_finite",
     "whole_file",

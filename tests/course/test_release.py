@@ -184,6 +184,7 @@ def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
     lesson = sample_lesson()
     rule = '@check.exercise("1.1 double")\ndef {}():\n    double(1)\n'
     hidden = f"### BEGIN HIDDEN TESTS\n{rule.format('it_is_secret')}### END HIDDEN TESTS"
+    cell(lesson, "try_double")["source"] = "# @title A helper\n2 * 2"
     cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
     write_lesson(course, lesson)
     release(course, register=False)

@@ -36,6 +36,7 @@ PICTURES = {
     "cross-attention": lambda: draw.attention(data.normal((2, 5)).softmax(-1), ["x", "y"], list("abcde")),
     "masks": lambda: draw.masks({"causal": parts.causal_mask(4), "all": torch.ones(4, 4)}, ["I", "like", "it", "."]),
     "bars": lambda: draw.bars({"one": torch.tensor([1.0, 2.0]), "two": torch.zeros(3)}, xlabel="key", ylabel="weight"),
+    "beam": lambda: draw.beam([{("a",): 0.5, ("b",): 0.4}, {("b", "c"): 0.3, ("a",): 0.25}], greedy="ac"),
     "bars with names": lambda: draw.bars({"x": torch.ones(2)}, xlabel="key", ylabel="weight", names=["the", "cat"]),
     "heads": lambda: draw.heads({"split": torch.arange(12).reshape(2, 3, 2)}, ["a", "b", "c"]),
     "encoding": lambda: draw.encoding(TABLE),

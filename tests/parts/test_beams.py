@@ -40,3 +40,20 @@ def test_without_a_penalty_a_wider_beam_here_is_never_worse() -> None:
             scores.append(parts.beam_search(small_transformer(8, seed, src), src, beam_size, 5, 0.0)[1])
         means.append(torch.cat(scores).mean().item())
     assert means == sorted(means) and means[0] < means[-1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_steps_of_a_beam_lead_to_what_the_search_finds(seed: int) -> None:
+    """Each beginning goes on from one before, as probable as the model says, and the first of the last is the best."""
+    src = data.tokens([4], vocab_size=7, seed=seed)
+    model = small_transformer(7, seed, src)
+    steps = parts.beam_steps(parts.best_candidates, model, src, 3, 5, "01E3456")
+    tokens, _ = parts.beam_search(model, src, 3, 5)
+    best = next(iter(steps[-1]))
+    assert best == tuple("01E3456"[token] for token in tokens[0, 1 : len(best) + 1].tolist())
+    for before, after in zip([{(): 1.0}, *steps], steps, strict=False):
+        assert 0 < len(after) <= 3 and all(one in before or one[:-1] in before for one in after)
+    for beginning, probability in steps[-1].items():
+        written = torch.tensor([[1, *("01E3456".index(piece) for piece in beginning)]])
+        chances = model(src, written[:, :-1]).log_softmax(dim=-1).gather(-1, written[:, 1:, None])
+        assert probability == pytest.approx(chances.sum().exp().item(), rel=1e-4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -50,6 +50,47 @@ def beam_search(
 ) -> tuple[Tensor, Tensor]:
     """(batch, src_len) → the best sequence of each row, (batch, ≤ max_len + 1), and its score, (batch,) (§6.1)."""
     return search(best_candidates, model, src, beam_size, max_len, length_penalty, bos_id, eos_id, pad_id)
+
+
+def beam_steps(
+    choose: Callable[..., tuple[Tensor, Tensor, Tensor]],
+    model: EncoderDecoder,
+    src: Tensor,
+    beam_size: int,
+    max_len: int,
+    pieces: Sequence[str],
+    length_penalty: float = 0.6,
+) -> list[dict[tuple[str, ...], float]]:
+    """Search with `choose` for `best_candidates`, and return what is kept of one source, as `draw.beam` takes it.
+
+    Args:
+        src: (1, src_len) token ids.
+        pieces: what each id is read as.
+
+    Returns:
+        beginning → probability after each step, the highest score first.
+    """
+    beginnings: list[tuple[str, ...]] = [() for _ in range(beam_size)]
+    steps: list[dict[tuple[str, ...], float]] = []
+
+    def noted(
+        log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, *options: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        nonlocal beginnings
+        parents, newest, sums = chosen = choose(log_probs, totals, lengths, ended, *options)
+        is_over = ended.gather(1, parents)[0].tolist()
+        beginnings = [
+            beginnings[parent] if over else (*beginnings[parent], pieces[token])
+            for parent, token, over in zip(parents[0].tolist(), newest[0].tolist(), is_over, strict=True)
+        ]
+        grown = lengths.gather(1, parents) + ~ended.gather(1, parents)
+        order = sequence_scores(sums, grown, length_penalty)[0].argsort(descending=True).tolist()
+        chances = sums[0].exp().tolist()
+        steps.append({beginnings[place]: chances[place] for place in order if chances[place]})
+        return chosen
+
+    search(noted, model, src, beam_size, max_len, length_penalty, bos_id=1, eos_id=2, pad_id=0)
+    return steps
 
 
 def search(
