@@ -193,8 +193,6 @@ def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
             cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
         if name in checks:
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
-        if is_check or cell.source.startswith("# @title "):
-            cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
 
 
 def to_bytes(notebook: NotebookNode) -> bytes:
