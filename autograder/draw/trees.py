@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from autograder.draw.picture import PALETTE, WIDTH, Picture, styled
+from autograder.draw.picture import INK, OTHER, OWN, PAPER, WIDTH, Picture, styled
 
 Beginning = tuple[str, ...]
-_GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-_BEST, _GREEDY, _LIVES, _DROPPED = PALETTE[0], PALETTE[5], "#555555", "#AAAAAA"
+_GROUND = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+_BEST, _GREEDY, _LIVES, _DROPPED = OWN, OTHER, INK, "#9AA0A6"
 
 
 def beam(steps: Sequence[Mapping[Beginning, float]], *, greedy: Sequence[str] = (), begin: str = "BOS") -> Picture:
@@ -43,7 +43,7 @@ def beam(steps: Sequence[Mapping[Beginning, float]], *, greedy: Sequence[str] = 
                     raise ValueError(f"{' '.join(beginning)} goes on from nothing that was kept before.")
                 colour = _colour(beginning, best, other, steps[-1])
                 way = zip(places[parent], (column, row), strict=True)
-                width, bold = (2.5, True) if colour in PALETTE else (1.0, False)
+                width, bold = (2.5, True) if colour in (OWN, OTHER) else (1.0, False)
                 axes.plot(*way, color=colour, linewidth=width, linestyle=":" if stays else "-", zorder=1)
                 _write(axes, column, row, "" if stays else beginning[-1], colour, bold=bold)
                 shown = f"{probability:.2f}" if probability >= 0.005 else "<.01"
@@ -72,7 +72,7 @@ def _colour(beginning: Beginning, best: Beginning, greedy: Beginning, ended: Map
 
 
 def _write(axes: Axes, x: int, y: int, piece: str, colour: str, *, bold: bool) -> None:
-    """A piece on a white ground, where the lines to and from it end."""
+    """A piece on the paper's ground, where the lines to and from it end."""
     axes.text(
         x,
         y,
