@@ -159,7 +159,7 @@ WRONG = {
         "values", "the embeddings are not multiplied by √d_model"
     ),
     "no scale in the target": edit("self.tgt_embedding(tgt)", "self.tgt_embedding.embedding(tgt)").fails("values", "the target is not multiplied by √d_model"),
-    "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5"),
+    "embedding scaled again": edit("(tgt)", "… * self.tgt_embedding.embedding.weight.size(1)**0.5").named("√d_model once more"),
     "decoder always has two layers": edit("Decoder(num_layers,", "Decoder(2,"),
     "no bias when shared": edit("= nn.Linear(d_model, tgt_vocab_size)", "= nn.Linear(d_model, tgt_vocab_size, bias=not share_embeddings)").named("bias"),
     "share: module list extra parameters (an unused table)": edit(
