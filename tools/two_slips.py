@@ -31,6 +31,8 @@ TRUE_OF_BOTH = {
     "the biases of the layers are left out",
     "the output layer scores the source, too",
     "there is no warm-up, as where warmup_steps has the exponent 1.5",
+    "a negative offset moves forward",
+    "the score is the mean log-probability of a token",
 }
 
 
