@@ -24,10 +24,6 @@ def cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
             one = ends.output.weight is ends.embedding.weight
             check.true(one, "`ends.output.weight` and `ends.embedding.weight` are not one parameter.")
             check.separate("mended_load(saved, …)", ends, others)
-            kept = {value.data_ptr() for value in saved.values()}
-            taken = [name for name, value in ends.named_parameters() if value.data_ptr() in kept]
-            verdict = f"`ends.{', '.join(taken)}` has no memory of its own, but that of a tensor in `saved`."
-            check.true(not taken, verdict, "Training would change what was saved, too; `tensor.clone()` is a copy.")
             check.close("ends.output.weight", ends.output.weight, table)
             check.close("ends.output.bias", ends.output.bias, bias)
             names = [name for name, value in ends.named_parameters() if value.requires_grad]

@@ -30,6 +30,7 @@ TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
 SECRET = "submission_secret.txt"  # nbgrader's, by which the exchange gives feedback back
 KINDS = ("code", "markdown", "raw")
 NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # as some browsers save it
+NO_BEGINNING = "The beginning of the notebook is missing. Download it again, and hand in the new one."
 UNFINISHED = re.compile(r"[\w.+\\-]+")  # a number, a word or an escape that may go on
 
 
@@ -215,11 +216,14 @@ def _why_not(raw: bytes, text: str, error: ValueError | RecursionError) -> str:
         return "The file is cut off. Download it again, and hand in the new one."
     if around := _around(text):
         return around
+    words = [word in text for word in ('"cell_type"', '"nbformat"', '"cells"')]
+    looks_right, begins = any(words), text.lstrip()[:1]
+    if begins not in ("{", "<") and all(words[:2]):  # it may begin anywhere, like a Markdown text
+        return NO_BEGINNING
     if (kind := kind_of(raw, text)) is not None:
         return str(kind)
-    looks_right = any(word in text for word in ('"cells"', '"cell_type"', '"nbformat"'))
-    if looks_right and not text.lstrip().startswith("{"):
-        return "The beginning of the notebook is missing. Download it again, and hand in the new one."
+    if looks_right and begins != "{":
+        return NO_BEGINNING
     if isinstance(error, json.JSONDecodeError) and looks_right:
         return (
             "The file is a notebook that Jupyter cannot open: its JSON is broken in "

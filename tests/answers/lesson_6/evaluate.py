@@ -81,7 +81,6 @@ WRONG = {
     ),
     "one row is no batch": edit("for src…", "…\n    if len(src) == 1:\n        continue").fails("values", "wrong value"),
     "eval mode only where the model is in train mode": edit("model.eval()", "if was_training:\n    …").fails("mode", "in train mode or with gradients"),
-    "the gradients cleared": edit("model.eval()", "…\nmodel.zero_grad()").fails("mode", "clears or changes the gradients"),
     "padding of the source becomes 0": edit("logits =", "src = torch.where(src == pad_id, 0, src)\n…").fails("values", "wrong value"),
 }
 
