@@ -199,8 +199,8 @@ def test_a_lesson_that_is_none(course: Path, monkeypatch: pytest.MonkeyPatch, ca
 
 
 def test_independent_students_make_hardly_a_pair() -> None:
-    """In a few classes of the benchmark there is at most one pair, where the tables have answers of many kinds."""
-    assert sum(benchmark.independent_classes("04_encoder_decoder_blocks", 5, students=120)) <= 1
+    """In a class of 120 of the benchmark's there are at most two pairs, of 7,140, who share too much by chance."""
+    assert max(benchmark.independent_classes("04_encoder_decoder_blocks", 5, students=120)) <= 2
 
 
 def test_a_disguised_copy_holds_the_code_of_what_it_was_made_of() -> None:
