@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.stub import STUB_MESSAGE
@@ -154,7 +154,7 @@ def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | N
     kind = type(error.obj).__name__
     if kind in notebook:
         return CheckFailed(f"`{kind}` has no attribute `{error.name}`.")
-    if hasattr(Tensor, error.name):
+    if hasattr(Tensor, error.name) and not isinstance(error.obj, nn.Module):  # which is a part of another kind
         return CheckFailed(f"There is something of the type {kind} where a tensor should be.")
     slip = "Every part needs the name, and is of the kind, that the exercise gives."
     return CheckFailed(f"A part of your answer, of the type {kind}, has no `{error.name}`.", slip=slip)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from autograder.course.config import CourseError
+from autograder.course.config import CourseError, choice
 from autograder.course.lesson import Exercise, Lesson, definition, parse_or_none
 from autograder.stub import STUB
 
@@ -54,29 +54,21 @@ message, and the people who teach the course.
 
 
 class Assistants(StrEnum):
-    """What an assistant may do in a course."""
+    """What an assistant may do in a course; without a word on it, whatever it likes."""
 
     TUTOR = "tutor"
     OFF = "off"
     FREE = "free"
 
-
-def allowed(config: Config) -> Assistants:
-    """Read what an assistant may do; where nothing is said, whatever it likes.
-
-    Raises:
-        CourseError: the configuration says something else.
-    """
-    given = config.get("Autograder", {}).get("assistants", Assistants.FREE)
-    if given not in list(Assistants):
-        names = ", ".join(f'"{each}"' for each in Assistants)
-        raise CourseError(f"c.Autograder.assistants is {given!r} in nbgrader_config.py. Make it one of {names}.")
-    return Assistants(given)
+    @classmethod
+    def of(cls, config: Config) -> Assistants:
+        """Read it from a course's configuration."""
+        return choice(config, "assistants", cls.FREE)
 
 
 def files_for(lessons: Iterable[Lesson], config: Config) -> dict[str, bytes]:
     """Return what assistants read, by its path in notebooks/."""
-    kind = allowed(config)
+    kind = Assistants.of(config)
     if kind is Assistants.FREE:
         return {}
     text = OFF if kind is Assistants.OFF else "\n".join([TUTOR, *map(_of_lesson, lessons)])
@@ -89,7 +81,7 @@ def switches(root: Path, config: Config) -> dict[Path, bytes]:
     Raises:
         CourseError: a file with settings cannot be read.
     """
-    is_off, changed = allowed(config) is Assistants.OFF, {}
+    is_off, changed = Assistants.of(config) is Assistants.OFF, {}
     for name, way in SWITCHES.items():
         path = root / name
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -138,9 +130,12 @@ def _call(node: ast.FunctionDef | ast.ClassDef) -> str:
 
 
 def _slips(exercise: Exercise) -> list[str]:
-    """The mistakes that the checks name where students can read them; none that says in code what to do instead."""
+    """The mistakes that the checks name where students can read them.
+
+    None that says in code what to do instead, and none that speaks of what only its check has named.
+    """
     found = (slip for check in exercise.checks for slip in _named(check.visible))
-    return list(dict.fromkeys(slip for slip in found if "`" not in slip))
+    return list(dict.fromkeys(slip for slip in found if "`" not in slip and not slip.startswith(("it ", "they "))))
 
 
 def _named(source: str) -> Iterator[str]:

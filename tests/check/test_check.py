@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from autograder import check, parts
-from autograder.check import CheckFailed, NotWritten, _compare
+from autograder.check import CheckFailed, NotWritten, _compare, _translate
 from autograder.check._errors import LONGEST_LINE
 
 X = torch.tensor([[0.5, -1.25], [2.0, 0.0]])
@@ -735,3 +735,12 @@ def test_a_verdict_is_bounded_whatever_an_answer_is_called() -> None:
     """Names, values and errors come from answers, and may have any length; of each a line keeps so much."""
     failed = CheckFailed("v" * 10**6, ["d" * 10**6] * 2, "s" * 10**6)
     assert len(failed.message) < 5 * LONGEST_LINE
+
+
+@pytest.mark.parametrize(
+    ("given", "says"), [(nn.Identity(), "of the type Identity, has no `norm`"), ([], "list where a tensor should be")]
+)
+def test_a_part_of_another_kind_is_no_tensor(given: object, says: str) -> None:
+    """What only a layer of the exercise has is missed in another layer, even where tensors have something so called."""
+    verdict = _translate._misfit(AttributeError("no norm", name="norm", obj=given), {})
+    assert verdict is not None and says in str(verdict)

@@ -28,9 +28,6 @@ def token_cases(answer: Decode, *, seed: int = 0) -> None:
         expected = parts.greedy_decode(models[0], src, ROOM, **special)
         with check.case(said=script, src=src), check.unchanged(src=src):
             _require_written(answer(models[1], src, ROOM, **special), expected, special)
-            least, steps = (max(model.lengths, default=0) for model in models)
-            verdict = f"All rows have ended after {least} token{'s' * (least > 1)}, yet the loop goes on to {steps}."
-            check.true(steps <= least, verdict, "It ends as soon as all rows are done.")
     model, src, special = _ending_model(seed)
     expected = parts.greedy_decode(model, src, ROOM, **special)
     with check.case(src=src):

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session
 from traitlets.config import Config
 
-from autograder.course.config import CourseError
+from autograder.course.config import choice
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import OTHERS
 from autograder.grading.gradebook.late import LateRule, lateness
@@ -58,11 +58,7 @@ def rule_of(config: Config) -> Rule:
     Raises:
         CourseError: there is no such rule.
     """
-    given = config.get("Autograder", {}).get("counts", Rule.LAST)
-    if given not in list(Rule):
-        names = ", ".join(f'"{rule}"' for rule in Rule)
-        raise CourseError(f"c.Autograder.counts is {given!r} in nbgrader_config.py. Make it one of {names}.")
-    return Rule(given)
+    return choice(config, "counts", Rule.LAST)
 
 
 def which_counts(rule: Rule, attempts: Sequence[Attempt]) -> int:

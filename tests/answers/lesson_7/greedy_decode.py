@@ -3,7 +3,6 @@
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
-    "stops late, trailing columns of padding": edit("done.", "(new == eos_id).", on="for/break").fails("tokens", "yet the loop goes on"),
     "padding where it goes on": edit("masked_fill(ended", "masked_fill(~ended").fails("tokens", "only 0 follows BOS"),
     "rows go on": edit("following = following…", "following = following").fails("tokens", "go on after their EOS"),
     "filled with EOS": edit("masked_fill(…", "masked_fill(ended, eos_id)").fails("tokens", "filled with EOS"),
@@ -107,38 +106,6 @@ WRONG = {
     "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU"),
     "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU"),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
-    "never stops early": edit("while tokens…", "while tokens.size(1) <= max_len:").fails("tokens", "yet the loop goes on"),
-    "a prepared tensor, filled to the end": whole("""
-        @torch.no_grad()
-        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
-            mode = model.training
-            model.train(False)
-            memory = model.encode(src)
-            out = torch.full((len(src), max_len + 1), pad_id, dtype=torch.long, device=src.device)
-            out[:, 0] = bos_id
-            alive = torch.ones(len(src), dtype=torch.bool, device=src.device)
-            for t in range(1, max_len + 1):
-                new = next_tokens(model, out[:, :t], memory, src)
-                out[alive, t] = new[alive]
-                alive = alive & (new != eos_id)
-            model.train(mode)
-            return out
-    """).fails("tokens", "yet the loop goes on"),
-    "never stops early, cleans afterwards": body("""
-        was = model.training
-        model.eval()
-        with torch.no_grad():
-            memory = model.encode(src)
-            t = torch.full_like(src[:, :1], bos_id)
-            for _ in range(max_len):
-                t = torch.cat((t, next_tokens(model, t, memory, src).unsqueeze(-1)), dim=-1)
-        ended = (t[:, 1:] == eos_id).long().cumsum(1)
-        after = F.pad(ended, (1, 0))[:, :-1] > 0
-        after = F.pad(after, (1, 0))[:, : t.size(1)]
-        t[after] = pad_id
-        model.train(was)
-        return t
-    """).fails("tokens", "yet the loop goes on"),
 }
 
 TRICKS = {
@@ -177,6 +144,22 @@ RIGHT = {
         finally:
             model.train(training)
     """),
+    "a prepared tensor, filled to the end": """
+        @torch.no_grad()
+        def greedy_decode(model, src, max_len, bos_id=1, eos_id=2, pad_id=0):
+            mode = model.training
+            model.train(False)
+            memory = model.encode(src)
+            out = torch.full((len(src), max_len + 1), pad_id, dtype=torch.long, device=src.device)
+            out[:, 0] = bos_id
+            alive = torch.ones(len(src), dtype=torch.bool, device=src.device)
+            for t in range(1, max_len + 1):
+                new = next_tokens(model, out[:, :t], memory, src)
+                out[alive, t] = new[alive]
+                alive = alive & (new != eos_id)
+            model.train(mode)
+            return out
+    """,
     "row by row, padded at the end": body("""
         was = model.training
         model.eval()
@@ -255,6 +238,21 @@ RIGHT = {
                 alive = alive & new.ne(eos_id)
         model.train(was)
         return out
+    """),
+    "never stops early, cleans afterwards": body("""
+        was = model.training
+        model.eval()
+        with torch.no_grad():
+            memory = model.encode(src)
+            t = torch.full_like(src[:, :1], bos_id)
+            for _ in range(max_len):
+                t = torch.cat((t, next_tokens(model, t, memory, src).unsqueeze(-1)), dim=-1)
+        ended = (t[:, 1:] == eos_id).long().cumsum(1)
+        after = F.pad(ended, (1, 0))[:, :-1] > 0
+        after = F.pad(after, (1, 0))[:, : t.size(1)]
+        t[after] = pad_id
+        model.train(was)
+        return t
     """),
     "rows one by one with one memory": body("""
         was = model.training
@@ -358,6 +356,7 @@ RIGHT = {
             return tokens
     """,
     "inference_mode decorator": edits(("def greedy_decode", "@torch.inference_mode()\n…"), ("with torch…", "if True:"), on="for/break"),
+    "stops late, trailing columns of padding": edit("done.", "(new == eos_id).", on="for/break"),
     "recursion": body("""
         was = model.training
         model.eval()
