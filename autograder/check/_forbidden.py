@@ -66,12 +66,12 @@ def _is_finished(
     )
 
 
-def _names_read(code: CodeType) -> Iterator[tuple[str | None, str | None]]:
+@functools.cache
+def _names_read(code: CodeType) -> tuple[tuple[str | None, str | None], ...]:
     """Each name that a function, or one inside it, reads, with what is read next: `parts.x` gives ("parts", "x")."""
     arguments = [instruction.argval for instruction in dis.get_instructions(code)]
-    yield from itertools.pairwise([*(name if isinstance(name, str) else None for name in arguments), None])
-    for inner in _inner_codes(code):
-        yield from _names_read(inner)
+    own = itertools.pairwise([*(name if isinstance(name, str) else None for name in arguments), None])
+    return (*own, *(read for inner in _inner_codes(code) for read in _names_read(inner)))
 
 
 def _inner_codes(code: CodeType) -> Iterator[CodeType]:

@@ -17,6 +17,7 @@ _LENGTHS = struct.Struct(">4sII")
 _MAGIC = b"judg"
 MOST_HEADER = 8 * 2**20
 MOST_BYTES = 256 * 2**20
+LEAST_OF_FRAME = 2**16
 Header = TypeVar("Header")
 
 
@@ -66,6 +67,7 @@ class Channel:
     """One end of a connection that carries frames.
 
     Attributes:
+        received: how many bytes have come in; a frame counts as `LEAST_OF_FRAME` at least.
         deadline: when to give up, on the clock of `time.monotonic`; None for never.
         late: what to do at the deadline: it returns another one, or None to give up.
     """
@@ -73,6 +75,7 @@ class Channel:
     def __init__(self, end: socket.socket) -> None:
         self._end = end
         self._read = bytearray()
+        self.received = 0
         self.deadline: float | None = None
         self.late: Callable[[], float | None] = lambda: None
 
@@ -106,6 +109,7 @@ class Channel:
             raise malformed("no frame")
         text = self._exactly(length)
         blob = self._exactly(size)
+        self.received += max(LEAST_OF_FRAME, length + size)
         try:
             return msgspec.json.decode(_readable(text), type=kind), blob
         except (ValueError, RecursionError) as error:

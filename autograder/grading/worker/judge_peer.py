@@ -27,6 +27,7 @@ _NEVER_FAIL = frozenset({Operation.RUN_CELL, Operation.LOOK_UP_NAMES})
 OVERWRITTEN = "Your code changes a tensor that it was given in an earlier call. Compute a new one instead."
 _DEFAULTS_OF_A_CHECK = torch.float32, check.SEED
 MOST_HELD = 2**30  # bytes that one student's process may make the judge hold: half of what a judge may allocate
+UNWATCHED = 2**20  # bytes that come in between two looks at what is held: a look takes as long as a third of a message
 
 
 def held_bytes() -> int:
@@ -51,12 +52,14 @@ class JudgePeer(Peer):
         self.defaults: tuple[torch.dtype, int] = _DEFAULTS_OF_A_CHECK
         self._given: dict[str, object] | None = None  # of an exercise that has begun without the student's process
         self._has_ended = False  # so has an exercise
-        self._held_before = held_bytes()
+        self._held_before, self._received_before = held_bytes(), 0
 
     def _receive(self) -> tuple[Message, Decoder]:
         try:
-            if held_bytes() > self._held_before + MOST_HELD:
-                raise MemoryError
+            if self.channel.received > self._received_before + UNWATCHED:
+                self._received_before = self.channel.received
+                if held_bytes() > self._held_before + MOST_HELD:
+                    raise MemoryError
             return super()._receive()
         except MemoryError:
             raise malformed("too much is asked for") from None

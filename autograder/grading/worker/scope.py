@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import functools
 import pkgutil
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import Any
@@ -75,7 +76,7 @@ class Definitions:
             Lost: the student's process says what the protocol does not know.
         """
         scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **self._own}
-        read = set(_names_read(code)) - _names_bound(code)
+        read = {*_names_read(code)} - _names_bound(code)
         for written in [self._codes[name] for name in read & self._codes.keys()]:
             read.update(*map(_names_read, written))
         theirs = sorted(
@@ -135,12 +136,11 @@ def _parsed(source: str) -> ast.Module | None:
         return parse_or_none(source)
 
 
-def _names_read(code: CodeType) -> Iterator[str]:
+@functools.cache
+def _names_read(code: CodeType) -> frozenset[str]:
     """The global names that code, and what is defined in it, reads: no attributes, and not what it only binds."""
-    yield from {each.argval for each in dis.get_instructions(code) if each.opname in READING}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_read(constant)
+    inner = (_names_read(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname in READING).union(*inner)
 
 
 def _names_bound(code: CodeType) -> set[str]:
