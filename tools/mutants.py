@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 import torch
-from mutation import Mutant, mutants
 from support.classroom import LESSONS, Classroom, classroom
 
+from autograder.changes import Mutant, mutants
 from autograder.course.lesson import regions, without_regions
 
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
@@ -39,9 +39,9 @@ HEAD = """\
 
 # What the checks see of small changes
 
-Each reference answer is changed in one place at a time, in every way that `tools/mutation.py` knows. Changes that leave
-it right stand in `tools/equivalent_mutants.toml` with their reasons; every other one fails a check. *Seen* is what
-fails a check that students see.
+Each reference answer is changed in one place at a time, in every way that `autograder/changes.py` knows. Changes that
+leave it right stand in `tools/equivalent_mutants.toml` with their reasons; every other one fails a check. *Seen* is
+what fails a check that students see.
 
 | exercise | changes | right all the same | wrong | caught | seen |
 |---|---:|---:|---:|---:|---:|

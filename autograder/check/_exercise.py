@@ -52,6 +52,8 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
                 _require_shared_state_unchanged()
 
         rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
+        if "In" in notebook:  # where somebody works
+            _progress.keep(name, rule, attempt)
         try:
             answers = lessons.installed().answers_of(exercise_name.answer)
             for answer in answers:

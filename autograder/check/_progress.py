@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from html import escape
 from typing import NamedTuple
@@ -36,6 +36,7 @@ class Session:
     def __init__(self) -> None:
         self.exercises: Mapping[str, int] = {}  # each with the number of checks that a learner sees
         self._endings: dict[str, dict[str, Ending]] = {}  # exercise → rule → ending
+        self.rules: dict[str, dict[str, Callable[[], None]]] = {}  # exercise → rule → what tries it anew
 
     def record(self, exercise: str, rule: str, ending: Ending) -> None:
         """Remember how a check ended; what it did before is forgotten."""
@@ -61,6 +62,16 @@ _session = Session()
 def record(exercise: str, rule: str, ending: Ending) -> None:
     """Remember how a check of this session ended."""
     _session.record(exercise, rule, ending)
+
+
+def keep(exercise: str, rule: str, attempt: Callable[[], None]) -> None:
+    """Keep a check, to try it anew with whatever its names mean then."""
+    _session.rules.setdefault(exercise, {})[rule] = attempt
+
+
+def rules(exercise: str) -> Mapping[str, Callable[[], None]]:
+    """The checks of an exercise that have run in this session, each as a function that raises when it fails."""
+    return dict(_session.rules.get(exercise, {}))
 
 
 def lesson(exercises: Mapping[str, int]) -> None:

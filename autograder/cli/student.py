@@ -11,7 +11,7 @@ from autograder.course.names import lesson_name
 
 def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder student` and its forms."""
-    command = commands.add_parser("student", help="show a student, give more time, remove")
+    command = commands.add_parser("student", help="show a student, ask about their answers, give more time, remove")
     forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
     form = forms.add_parser(
         "show",
@@ -59,6 +59,18 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     time.add_argument("--until", default="", metavar="DATE", help="for example '2026-10-14 23:59 Europe/Berlin'")
     time.add_argument("--by", default="", metavar="TIME", help="after the due date: 36h, 2d, 1w; 0d takes it back")
     form.set_defaults(run=run_extend)
+    form = forms.add_parser(
+        "defence",
+        help="three questions about what a student handed in, with their answers",
+        description="Make small changes in answers of a student that pass all their checks, grade each changed "
+        "hand-in as grading does, and print what breaks: three questions for a talk of five minutes. Nothing is "
+        "recorded.",
+    )
+    form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
+    form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
+    form.add_argument("--seed", type=int, metavar="N", help="the same questions again for the same number")
+    form.add_argument("--unprotected", action="store_true", help="also where the sandbox does not hold")
+    form.set_defaults(run=run_defence)
 
 
 def add_due(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -129,6 +141,25 @@ def run_remove(arguments: argparse.Namespace) -> int:
     try:
         return remove(course_root(Path.cwd()), arguments.student, Console(), confirmed=arguments.yes)
     except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def run_defence(arguments: argparse.Namespace) -> int:
+    """Ask about what a student of the course around the current folder handed in."""
+    from rich.console import Console
+
+    from autograder.course.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.grading.worker.client import GradingServerError
+        from autograder.student.defence import DefenceOptions, defence
+
+    options = DefenceOptions(arguments.student, arguments.lesson, arguments.seed, arguments.unprotected)
+    try:
+        return defence(course_root(Path.cwd()), options, Console())
+    except (CourseError, GradingServerError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
 

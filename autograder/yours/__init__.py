@@ -7,11 +7,14 @@ there; what is missing is the course's. No check and no grade depends on any of 
 from __future__ import annotations
 
 import contextlib
+import inspect
+import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autograder.check._progress import is_solved
+from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place
+from autograder.yours.challenges import Challenge, make
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
@@ -20,6 +23,8 @@ from autograder.yours.trials import TRANSLATING, TRIALS
 from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
 
 __all__ = [
+    "answer",
+    "challenge",
     "compare",
     "load_weights",
     "passed",
@@ -35,6 +40,7 @@ __all__ = [
 ]
 
 _keeper = Keeper()
+_asked: list[Challenge] = []  # the last one, until it is answered
 
 
 def take(*names: str) -> Any:
@@ -75,6 +81,39 @@ def take(*names: str) -> Any:
         )
     taken = tuple(learners.part(name) for name in names)
     return taken if len(taken) != 1 else taken[0]
+
+
+def challenge(exercise: str, seed: int | None = None) -> None:
+    """Make one small change in an answer of this notebook that passes all its checks, and ask what comes of it.
+
+    Args:
+        exercise: its number or its name, "1.4" or "causal_mask".
+        seed: for the same change again; drawn anew when left out.
+    """
+    caller = inspect.currentframe()
+    names = caller.f_back.f_globals if caller is not None and caller.f_back is not None else {}
+    title = next((each for each in exercises() if exercise in each.split(" ", 1)), None)
+    if title is None:
+        print(f"There is no exercise {exercise} here. There are {_and(exercises())}.")
+    elif not is_solved(title):
+        print(f"First let all checks of {title} pass, in this session: a challenge changes what is right.")
+    elif (made := make(title, names, random.Random(seed))) is None:
+        print(f"No small change of your {title} breaks a rule quietly; there is nothing fair to ask about it.")
+    else:
+        _asked[:] = [made]
+        print(f"One place in your {title} has changed, in a copy. {made.question}")
+        if "yours.answer" not in made.question:
+            print("Say yours.answer(1), yours.answer(2), …")
+
+
+def answer(*said: Any, **named: Any) -> None:
+    """Answer the last challenge: say whether that is right, what is so, and what was changed."""
+    if not _asked:
+        print('There is nothing to answer. Ask for something first: yours.challenge("1.4")')
+        return
+    asked = _asked.pop()
+    is_right = asked.is_right(*said, **named)
+    print(f"{'✓ Right.' if is_right else '✗ Not so.'} {asked.truth}\n{asked.change}")
 
 
 def compare(predicted: object, happened: object) -> None:

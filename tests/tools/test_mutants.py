@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import mutants
-import mutation
 import pytest
+
+from autograder import changes as mutation
 
 SOURCE = """
 def clip(x, low, high=1):

@@ -1,4 +1,4 @@
-"""Changes a reference answer in one place at a time: operators, numbers, names, arguments, slices, statements."""
+"""Change an answer in one place at a time: operators, numbers, names, arguments, slices, statements."""
 
 from __future__ import annotations
 
@@ -33,19 +33,26 @@ RELATIVES = [family.split() for family in FAMILIES.split(";")]  # a name is exch
 
 @dataclass(frozen=True)
 class Mutant:
-    """A reference answer, changed in one place.
+    """An answer, changed in one place.
 
     Attributes:
         change: the statement before → after, behind the method's name where the answer is a class.
         code: the whole changed cell.
+        source: the same in words, where that was asked for.
     """
 
     change: str
     code: types.CodeType
+    source: str = ""
 
 
-def mutants(source: str) -> list[Mutant]:
-    """Make every mutant of an answer; those that Python compiles to the same code count once."""
+def mutants(source: str, *, in_words: bool = False) -> list[Mutant]:
+    """Make every mutant of an answer; those that Python compiles to the same code count once.
+
+    Args:
+        source: a cell; where it marks a solution, nothing else of it is changed.
+        in_words: give each its source, without comments, too.
+    """
     tree = ast.parse(source)
     seen, made = {_fingerprint(compile(tree, "answer", "exec"))}, []
     for change in _changes(tree, _solution_lines(source)):
@@ -56,7 +63,7 @@ def mutants(source: str) -> list[Mutant]:
             continue
         if (fingerprint := _fingerprint(code)) not in seen:
             seen.add(fingerprint)
-            made.append(Mutant(change, code))
+            made.append(Mutant(change, code, ast.unparse(tree) if in_words else ""))
     return made
 
 
@@ -66,7 +73,7 @@ def _solution_lines(source: str) -> set[int]:
         inside = (inside or "### BEGIN SOLUTION" in line) and "### END SOLUTION" not in line
         if inside:
             lines.add(number)
-    return lines
+    return lines or set(range(1, len(source.splitlines()) + 1))
 
 
 def _fingerprint(code: types.CodeType) -> tuple[object, ...]:

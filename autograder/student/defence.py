@@ -1,0 +1,165 @@
+"""`autograder student defence`: questions about a student's own right answers, for a talk of five minutes.
+
+Each is one small change in what they handed in; what comes of it is what grading says of the changed hand-in.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from autograder.changes import Mutant, mutants
+from autograder.course.config import CourseError
+from autograder.course.lesson import cell_id, is_check
+from autograder.course.names import printable
+from autograder.course.paths import Course
+from autograder.grading.jobs import Job, prepared, read_job
+from autograder.grading.results import Limits, Outcome, Result, Status
+from autograder.grading.worker.client import GradingServer
+
+QUESTIONS, MOST_TRIED = 3, 6  # in all, and changes that are graded for one of them
+
+
+@dataclass(frozen=True)
+class DefenceOptions:
+    """Whom to ask about which lesson.
+
+    Attributes:
+        seed: for the same questions again; drawn anew when None.
+        unprotected: grade even where the sandbox does not hold.
+    """
+
+    student: str
+    lesson: str
+    seed: int | None = None
+    unprotected: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A change of an answer, and the checks of it that fail then, the others in order."""
+
+    answer: str
+    change: str
+    failed: list[Outcome]
+    passed: list[str]
+
+
+def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingServer | None = None) -> int:
+    """Print questions about what a student handed in, with their answers.
+
+    Raises:
+        CourseError: they have not handed it in, it cannot be graded, or no answer in it passes all its checks.
+    """
+    course = Course.at(root)
+    lesson = course.choose_lessons([options.lesson])[0]
+    if options.student not in course.students(lesson):
+        raise CourseError(f"{printable(options.student)} has not handed in {lesson}.")
+    source = prepared(course.source(lesson), course.config)
+    job = read_job(course.submitted(options.student, lesson), options.student, lesson, source, Limits())
+    with warm or GradingServer(unprotected=options.unprotected) as server:
+        result = job.run(server)
+        if result.reason:
+            raise CourseError(f"It cannot be graded, so nothing can be asked. {result.reason}")
+        right = {name: checks for name, checks in _by_answer(result).items() if _all_pass(checks)}
+        if not right:
+            raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
+        asked = list(_questions(job, result, right, server, random.Random(options.seed)))
+    out.print(f"{len(asked)} questions for {printable(options.student)} on {lesson}", markup=False, highlight=False)
+    for number, question in enumerate(asked, start=1):
+        out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
+    return 0
+
+
+def _questions(
+    job: Job, result: Result, right: dict[str, list[Outcome]], server: GradingServer, draw: random.Random
+) -> Iterator[Question]:
+    """Ask about as many different answers as there are."""
+    left, names = QUESTIONS, draw.sample(sorted(right), len(right))
+    notebook = json.loads(result.notebook)
+    for name in names:
+        alone = replace(job, source=_of_checks(job.source, [outcome.check for outcome in right[name]]))
+        cell = next(cell for cell in notebook["cells"] if _solution_of(cell) == name)
+        if left and (question := _question(alone, name, cell, notebook, server, draw)) is not None:
+            left -= 1
+            yield question
+
+
+def _of_checks(source: bytes, checks: list[str]) -> bytes:
+    """A lesson with these check cells alone."""
+    lesson = json.loads(source)
+    lesson["cells"] = [cell for cell in lesson["cells"] if not is_check(cell) or cell_id(cell) in checks]
+    return json.dumps(lesson).encode()
+
+
+def _question(
+    job: Job, name: str, cell: dict[str, Any], notebook: object, server: GradingServer, draw: random.Random
+) -> Question | None:
+    """A change with a known mistake as its cause, or else any that a check rejects; None where there is none."""
+    own, fallback = cell["source"], None
+    for change in _shuffled(own, draw)[:MOST_TRIED]:
+        cell["source"] = change.source
+        graded = replace(job, submitted=json.dumps(notebook).encode()).run(server)
+        cell["source"] = own
+        checks = _by_answer(graded).get(name, [])
+        failed = [outcome for outcome in checks if outcome.status is Status.FAILED]
+        passed = [outcome.check for outcome in checks if outcome.status is Status.PASSED]
+        if failed:
+            fallback = Question(name, change.change, failed, passed)
+        if failed and failed[0].mistake:
+            break
+    return fallback
+
+
+def _shuffled(source: str, draw: random.Random) -> list[Mutant]:
+    try:
+        changes = mutants(source, in_words=True)
+    except SyntaxError:  # of IPython's own
+        return []
+    return draw.sample(changes, len(changes))
+
+
+def _solution_of(cell: dict[str, Any]) -> str:
+    """The answer that a cell of a graded notebook holds; "" where it holds none."""
+    marks = cell["metadata"].get("nbgrader", {})
+    return str(marks.get("grade_id", "")) if marks.get("solution") and not marks.get("grade") else ""
+
+
+def _by_answer(result: Result) -> dict[str, list[Outcome]]:
+    """The outcomes of the checks of each answer."""
+    cells = json.loads(result.notebook)["cells"] if result.notebook else []
+    names = sorted(filter(None, map(_solution_of, cells)), key=len, reverse=True)
+    found: dict[str, list[Outcome]] = {}
+    for outcome in result.checks:
+        owner = next((name for name in names if f"{outcome.check}_".startswith(f"check_{name}_")), None)
+        if owner is not None:
+            found.setdefault(owner, []).append(outcome)
+    return found
+
+
+def _all_pass(checks: list[Outcome]) -> bool:
+    return all(outcome.status is Status.PASSED for outcome in checks)
+
+
+def _told(number: int, question: Question) -> str:
+    """A question, and below it what comes of the change."""
+    first = question.failed[0]
+    before, _, after = question.change.rpartition(" → ")
+    lines = [
+        f"\n{number}  {question.answer}, of which all checks pass. Suppose that one line were another:",
+        f"     yours    {before}",
+        f"     instead  {after}",
+        "   Which rule breaks first, and why? Which ones still hold? On which input would you see it?",
+        f"   → It breaks “{first.rule}”: {first.verdict} {first.slip}".rstrip(),
+    ]
+    if others := [f"“{outcome.rule}”" for outcome in question.failed[1:]]:
+        lines.append(f"   → So are broken {', '.join(others)}.")
+    if question.passed:
+        lines.append(f"   → Still passes: {', '.join(question.passed)}.")
+    return "\n".join(lines)
