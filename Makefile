@@ -22,7 +22,7 @@ NBVAL    := --nbval
 STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `make lessons STEPS=` has them take all
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 
-.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures site benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another);"
@@ -45,6 +45,7 @@ help:
 	@echo "make pairs       make every two mistakes in one answer, and say where a third is named"
 	@echo "make attacks     grade all hostile submissions in every way, as root and as an ordinary user: an hour"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
+	@echo "make site        write build/site/: the lessons and all documents, to be read in a browser; open index.html there"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
 	@echo "make benchmarks  train with 20 seeds as lessons 1 to 4, 6 and 8 do, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
@@ -163,6 +164,9 @@ attacks: $(READY)
 
 gallery: $(READY)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py
+
+site: $(READY)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/make_site.py
 
 pictures: $(READY) browser
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/pictures.py
