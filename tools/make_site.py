@@ -25,6 +25,7 @@ from autograder.course.address import Address, read_address
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson, rules_of
 from autograder.course.paths import Course
+from autograder.course.written import asked
 from autograder.report.page import TEMPLATES as REPORT
 
 ROOT = Path(__file__).parent.parent
@@ -39,8 +40,8 @@ class LessonPage(Page):
 
     def __init__(self, course: Course, address: Address, name: str) -> None:
         source = f"{course.directory.release_directory}/{name}/{name}.ipynb"
-        self.lesson = Lesson(name, read_notebook(course.source(name)))
-        self.cells = list(lessons_pages.shown_cells(Lesson(name, read_notebook(course.root / source)), self.lesson))
+        self.lesson = Lesson(name, asked(read_notebook(course.source(name)), course.config))
+        self.cells = list(lessons_pages.shown_cells(self.lesson))
         self.number = self.lesson.number
         body = lessons_pages.body(self.lesson, self.cells, colab=address.in_colab(source))
         super().__init__(source, f"{name}.html", f"{self.number} · {self.lesson.title}", body)

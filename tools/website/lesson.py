@@ -15,14 +15,13 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-from autograder.course.address import without_address
 from autograder.course.lesson import Cell, Lesson
 from autograder.course.lint import PROGRESS
 from autograder.course.predictions import is_prediction, name_of
 from website.markdown import html_of
 from website.page import render
 
-TITLE = re.compile(r"# @title (.*)\n")
+TITLE = re.compile(r"(?:# @title (.*)\n)?((?s:.*))")
 OVERWRITTEN = re.compile(r"^.*\r", re.MULTILINE)  # as a progress bar is
 
 
@@ -58,22 +57,18 @@ class Shown(NamedTuple):
     after: str = ""
 
 
-def shown_cells(lesson: Lesson, source: Lesson) -> Iterator[Shown]:
-    """Go through a released lesson; what came of its cells stands in its source."""
-    sources = {cell.id: cell for cell in source.cells}
+def shown_cells(lesson: Lesson) -> Iterator[Shown]:
+    """Go through a lesson's source, and show of each cell what students get of it."""
     asked = [name_of(cell) for cell in lesson.cells if is_prediction(cell)]
     answering = {id(cell) for exercise in lesson.exercises for cell in exercise.body}
     for cell in lesson.cells:
         if cell.kind != "code":
-            yield Shown("text", Markup(html_of(without_address(cell.source))))
+            yield Shown("text", Markup(html_of(cell.released)))
             continue
-        is_answered = bool(cell.nbgrader) and cell.id in sources  # whatever somebody has written there since
-        text = sources[cell.id].released if is_answered else cell.source
-        title = TITLE.match(text)
-        after = "prediction" if any(name in text for name in asked) else "answer" if id(cell) in answering else ""
+        title, text = TITLE.fullmatch(cell.released).groups("")
         kind = "answer" if cell.is_answer else "predict" if is_prediction(cell) else "folded" if title else "code"
-        outputs = tuple(_outputs(cell, sources.get(cell.id), lesson.name))
-        yield Shown(kind, code(text[title.end() :] if title else text), title[1] if title else "", outputs, after)
+        after = "prediction" if any(name in text for name in asked) else "answer" if id(cell) in answering else ""
+        yield Shown(kind, code(text), title, tuple(_outputs(cell, lesson.name)), after)
 
 
 def figures(cells: list[Shown]) -> list[Figure]:
@@ -81,11 +76,10 @@ def figures(cells: list[Shown]) -> list[Figure]:
     return [output for cell in cells for output in cell.outputs if isinstance(output, Figure)]
 
 
-def _outputs(cell: Cell, source: Cell | None, lesson: str) -> Iterator[Markup | Figure]:
+def _outputs(cell: Cell, lesson: str) -> Iterator[Markup | Figure]:
     """What came of a given cell; of checks, answers and the list of what is solved nothing has come yet."""
-    if source is None or cell.nbgrader or cell.id == PROGRESS or cell.source != source.source:
-        return
-    for count, output in enumerate(source.raw["outputs"]):
+    given = not cell.nbgrader and cell.id != PROGRESS
+    for count, output in enumerate(cell.raw["outputs"] if given else ()):
         name = f"{cell.id}-{count}" if count else cell.id
         if output["output_type"] == "stream":
             yield _text(output["text"])

@@ -22,7 +22,7 @@
   }
 
   function result([place, page, title, text], words) {
-    const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 60);
+    const at = Math.max(0, text.lastIndexOf(" ", text.toLowerCase().indexOf(words[0]) - 50));
     const link = make("a", { href: up + place }, page === title ? title : `${page}: ${title}`);
     return make("li", {}, link, make("p", { className: "soft" }, `${at ? "… " : ""}${text.slice(at, at + 160)} …`));
   }
