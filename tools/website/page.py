@@ -18,7 +18,7 @@ from autograder.course.address import Address
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADINGS = ["h1", "h2", "h3"]
-NO_WORDS = ["output", "folded", "formulas"]  # classes of what nobody searches in
+NO_WORDS = ["output", "folded", "formulas", "came", "label", "remark"]  # classes of what nobody searches in
 
 
 class Part(NamedTuple):
