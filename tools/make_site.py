@@ -30,8 +30,10 @@ from autograder.report.page import TEMPLATES as REPORT
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "build" / "site"
-GROUPS = {"How it is run, and how it is made": ("*.md", "docs/*.md"), "Measured": ("benchmarks/*.md",)}
-LEFT_OUT = {"CHANGELOG.md"}
+GROUPS = {
+    "How it is run, and how it is made": ("README.md", "CONTRIBUTING.md", "docs/*.md"),
+    "Measured": ("benchmarks/*.md",),
+}
 SHOWN = next(panel for panel in gallery.PANELS if panel.what == "no scale")  # the check that fails on the first page
 
 
@@ -85,50 +87,32 @@ def write(site: Path = SITE) -> list[Page]:
     course, address = Course.at(ROOT), read_address(ROOT, look_up=True)
     lessons = [LessonPage(course, address, name) for name in course.lessons()]
     documents = {
-        group: [document(path) for kind in kinds for path in sorted(ROOT.glob(kind)) if path.name not in LEFT_OUT]
-        for group, kinds in GROUPS.items()
+        group: [document(path) for kind in kinds for path in sorted(ROOT.glob(kind))] for group, kinds in GROUPS.items()
     }
     first = front((ROOT / "README.md").read_text(encoding="utf-8"), lessons, documents)
     others = list(chain.from_iterable(documents.values()))
-    places = {page.source: page.place for page in (*lessons, *others)}
-    shutil.rmtree(site, ignore_errors=True)
-    for chapter in ([first, *lessons], others):
-        for page, before, after in zip(chapter, [None, *chapter], [*chapter[1:], None], strict=False):
-            page.finish(ROOT, places, address)
-            headings = [part for part in page.parts if part.level > 1]
-            text = render(
-                "page.html",
-                page=page,
-                body=Markup(page.body),
-                course=first.title,
-                headings=headings if page is not first else [],
-                before=before,
-                after=after,
-            )
-            _put(site / page.place, text.encode())
-            for name in page.files:
-                _put(site / name, (ROOT / name).read_bytes())
-    for figure in chain.from_iterable(lessons_pages.figures(page.cells) for page in lessons):
-        _put(site / figure.file, figure.png)
     pages = [first, *lessons, *others]
-    _put(site / "search.js", f"const FOUND = {json.dumps(_index(pages), ensure_ascii=False)};\n".encode())
-    _put(site / "site.js", (TEMPLATES / "site.js").read_bytes())
-    _put(site / "site.css", (REPORT / "style.css").read_bytes() + (TEMPLATES / "site.css").read_bytes())
+    files = {figure.file: figure.png for page in lessons for figure in lessons_pages.figures(page.cells)}
+    for page in pages:
+        page.finish(ROOT, {page.source: page.place for page in pages[1:]}, address)
+        files |= {name: (ROOT / name).read_bytes() for name in page.files}
+    for chapter in ([first, *lessons], others):
+        for before, page, after in zip([None, *chapter], chapter, [*chapter[1:], None], strict=False):
+            around = {"course": first.title, "before": before, "after": after}
+            files[page.place] = render("page.html", page=page, body=Markup(page.body), **around).encode()
+    files["search.js"] = f"const FOUND = {json.dumps(_index(pages[1:]), ensure_ascii=False)};\n".encode()
+    files["site.js"] = (TEMPLATES / "site.js").read_bytes()
+    files["site.css"] = (REPORT / "style.css").read_bytes() + (TEMPLATES / "site.css").read_bytes()
+    shutil.rmtree(site, ignore_errors=True)
+    for name, data in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_bytes(data)
     return pages
 
 
 def _index(pages: Sequence[Page]) -> list[tuple[str, str, str, str]]:
     """For each part of a page: where it is, the page, its heading, and its words."""
-    return [
-        (f"{page.place}#{part.anchor}", page.title, part.title, part.text)
-        for page in pages[1:]  # the first says nothing that no other does
-        for part in page.parts
-    ]
-
-
-def _put(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    return [(f"{page.place}#{part.anchor}", page.title, part.title, part.text) for page in pages for part in page.parts]
 
 
 if __name__ == "__main__":
