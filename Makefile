@@ -1,10 +1,12 @@
-# `make lab` and `make test` set up everything they need in .venv. Only `make test` may touch more: where there is no
+# Each command sets up what it needs in .venv: `make lab` and grading the packages of requirements.txt, tests and what is
+# made for contributors those of tests/requirements.txt, too. Only `make test` may touch more: where there is no
 # PostgreSQL server for it to start, no Chromium to look with, or no npm to fetch axe-core and JupyterHub's proxy by, and
 # it may, it installs Debian's.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+TOOLS  := $(VENV)/ready-for-tests
 AXE    := tests/support/axe/node_modules
 PROXY  := tests/support/proxy/node_modules
 LESSON ?= 00_orientation
@@ -22,7 +24,7 @@ NBVAL    := --nbval
 STEPS    := NBGRADER_EXECUTION=autograde# long demonstrations take 2 steps; `make lessons STEPS=` has them take all
 MERGING  := git rev-parse --quiet --verify MERGE_HEAD > /dev/null
 
-.PHONY: help setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures benchmarks clean
+.PHONY: help setup test-setup lab test lessons all-tests prove fuzz quick lint server hub browser outputs release update demo doctor exercise mistakes mutants pairs attacks gallery pictures site benchmarks clean
 
 help:
 	@echo "make lab         open JupyterLab on lesson 0 (LESSON=02_multi_head_attention for another);"
@@ -45,6 +47,7 @@ help:
 	@echo "make pairs       make every two mistakes in one answer, and say where a third is named"
 	@echo "make attacks     grade all hostile submissions in every way, as root and as an ordinary user: an hour"
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
+	@echo "make site        write build/site/: the lessons and all documents, to be read in a browser; open index.html there"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
 	@echo "make benchmarks  train with 20 seeds as lessons 1 to 4, 6 and 8 do, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
@@ -55,6 +58,12 @@ $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; say which: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+test-setup: $(TOOLS)
+
+$(TOOLS): tests/requirements.txt $(READY)
+	$(BIN)/python -m pip install --quiet --requirement $<
 	@touch $@
 
 # Learners see nothing of nbgrader's, and no news; `make lab INSTRUCTOR=1` shows all of it. JupyterLab refuses to run as
@@ -69,10 +78,10 @@ lab: $(READY)
 test: lint lessons all-tests
 
 # Every cell of the lessons, against its stored output.
-lessons: $(READY)
+lessons: $(TOOLS)
 	$(STEPS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) $(NBVAL) solutions
 
-all-tests: $(READY) server browser hub
+all-tests: $(TOOLS) server browser hub
 	PROOFS=$(PROOFS) $(BIN)/python -m pytest $(PARALLEL) --durations 25 tests
 
 # Every proof anew, and the pages that say what came of them.
@@ -81,14 +90,14 @@ prove: mistakes mutants attacks
 
 # Two processes; with the same seed and number the same cases come again.
 fuzz: SEED := $(SEED)
-fuzz: $(READY)
+fuzz: $(TOOLS)
 	@FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-seed=$(SEED) tests/fuzz; status=$$?; \
 	echo "These cases again: make fuzz SEED=$(SEED) EXAMPLES=$(EXAMPLES)"; exit $$status
 
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) $$(PYTHONPATH=tests $(BIN)/python tools/likely_broken.py)
 
-lint: $(READY)
+lint: $(TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/autograder release --check
@@ -146,28 +155,31 @@ demo: $(READY)
 doctor: $(READY)
 	$(BIN)/autograder doctor
 
-exercise: $(READY)
+exercise: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/exercise.py $(EXERCISE)
 
-mistakes: $(READY)
+mistakes: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/matrix.py $(EXERCISE)
 
-mutants: $(READY)
+mutants: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/mutants.py $(EXERCISE)
 
-pairs: $(READY)
+pairs: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/two_slips.py $(EXERCISE)
 
-attacks: $(READY)
+attacks: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/attack_table.py
 
-gallery: $(READY)
+gallery: $(TOOLS)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/gallery.py
 
-pictures: $(READY) browser
+site: $(TOOLS)
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/make_site.py
+
+pictures: $(TOOLS) browser
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tools/pictures.py
 
-benchmarks: $(READY)
+benchmarks: $(TOOLS)
 	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/reader.py
 	$(BIN)/python benchmarks/translation.py

@@ -86,6 +86,16 @@ def test_the_engine_knows_no_lesson(module: str) -> None:
         assert not re.search(r"\btransformer\b", MODULES[module].read_text(encoding="utf-8"), re.IGNORECASE)
 
 
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_nobody_needs_what_tests_need(module: str) -> None:
+    """No module imports, when it is imported itself, a package that tests/requirements.txt alone installs."""
+    needed = re.findall(r"^(\w+)", (ROOT / "tests" / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    body = ast.parse(MODULES[module].read_text(encoding="utf-8")).body
+    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in body if isinstance(node, ast.ImportFrom)]
+    assert "pytest" in needed and not {name.partition(".")[0] for name in names} & set(needed)
+
+
 def test_no_circle() -> None:
     """There is an order in which every module comes after all that it imports."""
     order = graphlib.TopologicalSorter({module: set(imports(module)) for module in MODULES})
