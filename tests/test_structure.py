@@ -29,7 +29,7 @@ FLOORS = (
     ("grading.results", "grading.options"),
     ("course",),
     ("check",),
-    ("colours", "files", "lessons", "random_state", "stub", "version"),
+    ("changes", "colours", "files", "lessons", "random_state", "stub", "version"),
 )
 # What the lessons are made of; all other rooms but the demo are the engine, which does with any lessons, or none.
 LESSONS = {f"autograder.{name}" for name in ("data", "draw", "exercises", "parts", "transformer", "yours")}

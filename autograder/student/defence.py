@@ -71,7 +71,8 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
         if not right:
             raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
         asked = list(_questions(job, result, right, server, random.Random(options.seed)))
-    out.print(f"{len(asked)} questions for {printable(options.student)} on {lesson}", markup=False, highlight=False)
+    title = f"{len(asked)} question{'' if len(asked) == 1 else 's'} for {printable(options.student)} on {lesson}"
+    out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
     return 0

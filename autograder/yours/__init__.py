@@ -12,12 +12,14 @@ import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from autograder.check import _panel
 from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place
 from autograder.yours.challenges import Challenge, make
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
+from autograder.yours.source import SOLUTION, newest
 from autograder.yours.training import train
 from autograder.yours.trials import TRANSLATING, TRIALS
 from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
@@ -136,8 +138,11 @@ def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Map
     if line:
         print(line)
     with contextlib.suppress(Exception):  # nothing depends on it
+        number, _, name = exercise.partition(" ")
         if place.is_used() and is_solved(exercise):
-            other_ways.show(exercise.partition(" ")[2], notebook)
+            other_ways.show(name, notebook)
+            if _panel.front_end() is not None and SOLUTION not in newest(name, notebook):
+                print(f'  Do you know it well? yours.challenge("{number}")')
 
 
 def summary() -> None:

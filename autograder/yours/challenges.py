@@ -7,6 +7,7 @@ import ctypes
 import io
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from autograder.check import CheckFailed, _progress
 from autograder.yours.source import newest
 
 Answer = Callable[..., object]
-SECONDS, MOST_TRIED = 3.0, 40  # for all rules and one change, and how many changes are looked at
+SECONDS, SECONDS_IN_ALL = 3.0, 15.0  # for one change and all rules, and for all changes that are looked at
+MOST_FAIR = 3  # changes among which the best is taken
 MOST_NUMBERS, MOST_OPTIONS = 12, 4  # of a tensor that is shown; values to choose from
 
 
@@ -38,7 +40,11 @@ class Call(NamedTuple):
         """What a function returns for them, the same at every call; an error is a value as well."""
         args = [value.detach().clone() if isinstance(value, Tensor) else value for value in self.args]
         try:
-            with random_state.preserved(), contextlib.redirect_stdout(io.StringIO()):
+            with (
+                random_state.preserved(),
+                random_state.unset_memory_is_nan(),
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
                 torch.manual_seed(0)
                 return function(*args, **self.kwargs)
         except Exception as error:
@@ -85,13 +91,12 @@ class _Bench:
         made: Answer = names[self.name]
         return made
 
-    def broken(self, answer: Answer) -> dict[str, Exception]:
-        """The rules that another answer breaks, in order, with their errors.
+    def first_broken(self, answer: Answer) -> tuple[str, Exception] | None:
+        """The first rule that another answer breaks, with the error; None where it breaks none.
 
         Raises:
             _TooLongError: one of them comes to no end.
         """
-        found = {}
         self.notebook[self.name] = answer
         try:
             with _within(SECONDS), random_state.preserved(), contextlib.redirect_stdout(io.StringIO()):
@@ -99,10 +104,10 @@ class _Bench:
                     try:
                         attempt()
                     except Exception as error:
-                        found[rule] = error
+                        return rule, error
         finally:
             self.notebook[self.name] = self.own
-        return found
+        return None
 
     def calls(self) -> list[Call]:
         """What the rules call the learner's own function with, where that can be shown."""
@@ -117,7 +122,8 @@ class _Bench:
                 found.append(call)
             return result
 
-        self.broken(noted)
+        with contextlib.suppress(_TooLongError):
+            self.first_broken(noted)
         return found
 
 
@@ -125,47 +131,65 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
     """Change the answer to a solved exercise, and ask something that running it decides; None where no change is fair.
 
     A fair change breaks a rule by the values that the answer gives: neither a Python error nor, as far as can be seen,
-    another shape or type tells where to look.
+    another shape or type tells where to look. Of several, the one is taken that gets furthest through the rules.
 
     Args:
         exercise: as its heading names it, "1.4 causal_mask"; all its checks have passed in this session.
         notebook: the names of the notebook.
     """
-    bench = _Bench(exercise, notebook, draw)
-    changes = mutants(newest(bench.name, notebook))
+    bench, fair, deadline = _Bench(exercise, notebook, draw), list[_Fair](), time.monotonic() + SECONDS_IN_ALL
+    changes = [mutant for mutant in mutants(newest(bench.name, notebook)) if len(set(mutant.change.split(" → "))) > 1]
     draw.shuffle(changes)
     calls = bench.calls()
-    for change in changes[:MOST_TRIED]:
-        try:
-            if (made := _about(bench, change, changes, calls)) is not None:
-                return made
-        except _TooLongError:
-            continue
-    return None
-
-
-def _about(bench: _Bench, change: Mutant, changes: Sequence[Mutant], calls: Sequence[Call]) -> Challenge | None:
-    """A question about a change; None where it is not fair, or there is nothing to ask."""
-    changed = bench.defined(change)
-    broken = bench.broken(changed) if changed is not None else {}
-    if changed is None or not broken or not all(isinstance(error, CheckFailed) for error in broken.values()):
+    for change in changes:
+        if time.monotonic() > deadline or len(fair) == MOST_FAIR:
+            break
+        with contextlib.suppress(_TooLongError):
+            fair += _fair(bench, change, calls)
+    if not fair:
         return None
-    first, error = next(iter(broken.items()))
-    shown = f"The change:  {change.change}\nThe first rule that it breaks is “{first}”: {str(error).splitlines()[0]}"
+    rules = list(bench.rules)
+    best = max(fair, key=lambda each: rules.index(each.rule))
+    with contextlib.suppress(_TooLongError), _within(SECONDS):
+        match draw.choice(["value", "input"] * bool(best.telling) + ["rule"] * (len(rules) > 1)):
+            case "value":
+                others = filter(None, map(bench.defined, changes[: 3 * MOST_OPTIONS]))
+                return _about_values(bench, best.telling[0], [best.changed, bench.own, *others], best.shown)
+            case "input":
+                return _about_inputs(bench, best.changed, best.telling[0], best.shown)
+    return _about_rules(rules, best.rule, best.shown)
+
+
+class _Fair(NamedTuple):
+    """A change that may be asked about.
+
+    Attributes:
+        rule: the first one that it breaks.
+        telling: calls for which the changed answer gives something else.
+        shown: what was changed, and what breaks.
+    """
+
+    changed: Answer
+    rule: str
+    telling: list[Call]
+    shown: str
+
+
+def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fair]:
+    """The change, if it is fair and there is something to ask about it."""
+    changed = bench.defined(change)
+    broken = bench.first_broken(changed) if changed is not None else None
+    if changed is None or broken is None:
+        return
+    rule, error = broken
+    if not isinstance(error, CheckFailed):
+        return
     with _within(SECONDS):
         pairs = [(call, call.made(bench.own), call.made(changed)) for call in calls]
-        if not all(_look_alike(own, other) for _, own, other in pairs):
-            return None
-        telling = [call for call, own, other in pairs if not same(own, other)]
-        match bench.draw.choice(["rule"] * (len(bench.rules) > 1) + ["value", "input"] * bool(telling) or [""]):
-            case "rule":
-                return _about_rules(list(bench.rules), first, shown)
-            case "value":
-                others = [made for other in changes[: 3 * MOST_OPTIONS] if (made := bench.defined(other)) is not None]
-                return _about_values(bench, telling[0], [changed, bench.own, *others], shown)
-            case "input":
-                return _about_inputs(bench, changed, telling[0], shown)
-    return None
+    telling = [call for call, own, other in pairs if not same(own, other)]
+    if all(_look_alike(own, other) for _, own, other in pairs) and (telling or len(bench.rules) > 1):
+        shown = f"The change:  {change.change}\nThe first rule that it breaks is “{rule}”: {error.verdict}"
+        yield _Fair(changed, rule, telling, shown)
 
 
 def _about_rules(rules: list[str], first: str, shown: str) -> Challenge:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 # A stub's plan: from its TODO to the sentence that says how many lines it takes.
 _PLAN = re.compile(r"^[ \t]*# TODO(?:.*\n[ \t]*#)*?.*\blines?\b[^\n]*\.[ \t]*\n|^[ \t]*# TODO.*\n", re.MULTILINE)
-_SOLUTION = "### BEGIN SOLUTION"
+SOLUTION = "### BEGIN SOLUTION"
 _LITERAL = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -89,7 +89,7 @@ class _Gatherer:
         """Collect what the newest cell that binds a name binds it to; False when none does, or it is a solution."""
         self._begun.add(name)
         found = next(filter(None, (_binding(name, cell) for cell in reversed(self.cells))), None)
-        if found is None or _SOLUTION in found.source:
+        if found is None or SOLUTION in found.source:
             return False
         if found.is_import:
             self.gathered.imports[name] = found.source

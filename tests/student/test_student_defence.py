@@ -1,0 +1,61 @@
+"""`autograder student defence`: questions on a student's own right answers, which grading itself has answered."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from support.gradebook import LESSON
+from support.warm import Lent
+
+from autograder import cli
+from autograder.course.config import CourseError
+from autograder.grading.worker.client import GradingServer
+from autograder.student.defence import DefenceOptions, defence
+
+
+def hand_in(course: Path, body: str) -> None:
+    """Let ada hand in an answer."""
+    path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "double":
+            cell["source"] = f"def double(x):\n    return {body}"
+    path.write_text(json.dumps(notebook))
+
+
+def asked(course: Path, warm: GradingServer, **options: object) -> str:
+    """What the command prints about ada."""
+    out = io.StringIO()
+    defence(course, DefenceOptions("ada", LESSON, **options), Console(file=out, width=200), warm=Lent(warm))
+    return out.getvalue()
+
+
+def test_a_change_of_the_students_own_line_and_what_it_breaks(course: Path, warm: GradingServer) -> None:
+    """The same seed asks the same; what was handed in stays as it is."""
+    hand_in(course, "x + x")
+    before = (course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    said = asked(course, warm, seed=4)
+    assert said.startswith(f"1 question for ada on {LESSON}\n")
+    assert "     yours    return x + x\n     instead  return x " in said and "   → It breaks “" in said
+    assert asked(course, warm, seed=4) == said
+    assert (course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes() == before
+
+
+def test_nothing_is_asked_where_nothing_is_right(course: Path, warm: GradingServer) -> None:
+    """Nor about whom nobody knows, and a notebook that cannot be read says why."""
+    hand_in(course, "x")
+    with pytest.raises(CourseError, match=rf"No answer of ada in {LESSON} passes all its checks\."):
+        asked(course, warm)
+    (course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").write_text("{")
+    with pytest.raises(CourseError, match=r"It cannot be graded, so nothing can be asked\."):
+        asked(course, warm)
+
+
+def test_who_has_handed_in_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said, and the status is 2."""
+    assert cli.main(["student", "defence", "eve", LESSON]) == 2
+    assert capsys.readouterr().err == f"eve has not handed in {LESSON}.\n"
