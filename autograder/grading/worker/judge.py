@@ -301,7 +301,7 @@ class Judge:
                 code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
                 scope = self._definitions.scope(code, process.peer)
                 try:
-                    exec(code, scope)
+                    exec(code, scope, self._definitions.holding(code, scope, process.peer))
                 except Exception as raised:
                     error = raised if isinstance(raised, CheckFailed) else _in_words(raised, code, cell.source, scope)
                 scope.clear()

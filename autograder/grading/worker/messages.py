@@ -55,6 +55,7 @@ class Operation(StrEnum):
     TAKE_FILES = "files"
     RUN_CELL = "cell"
     LOOK_UP_NAMES = "names"
+    BIND = "bind"  # a name to a value, or to nothing
     BEGIN_EXERCISE = "begin"  # and then the operation that follows
     END_EXERCISE = "after"  # and then the operation that follows
     JUDGE_THERE = "ask"

@@ -9,7 +9,8 @@ import functools
 import pkgutil
 import sys
 import warnings
-from collections.abc import Mapping
+from collections import UserDict
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import Any
@@ -97,6 +98,11 @@ class Definitions:
         scope[REBOUND] = rebound
         return scope
 
+    def holding(self, code: CodeType, scope: dict[str, Any], peer: Peer) -> MutableMapping[str, Any]:
+        """What a check's code binds its names in: the scope, and where it deletes some, the notebook as well."""
+        deletes = any(each.opname == "DELETE_NAME" for each in dis.get_instructions(code))
+        return _Names(scope, peer) if deletes else scope
+
     def _with_code(self, name: str, value: Any) -> Any:
         """A function or class with the code that stands in the notebook."""
         codes = self._codes.get(name, ())
@@ -106,6 +112,24 @@ class Definitions:
             for number, code in enumerate(codes):
                 type.__setattr__(value, f"written_{number}", _WrittenMethod(code))
         return value
+
+
+class _Names(UserDict[str, Any]):
+    """The names of a check that deletes some: these are gone from the notebook, too, until they are bound again."""
+
+    def __init__(self, scope: dict[str, Any], peer: Peer) -> None:
+        self.data, self._peer, self._gone = scope, peer, set[str]()
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._gone.add(name)
+        self._peer.request(Operation.BIND, name, ())
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        if name in self._gone:
+            self._gone.remove(name)
+            self._peer.request(Operation.BIND, name, (value,))
 
 
 def _own(source: str) -> Any:

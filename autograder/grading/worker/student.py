@@ -56,6 +56,7 @@ class Student(Peer):
             Operation.TAKE_FILES: self._take_files,
             Operation.RUN_CELL: self._run_cell,
             Operation.LOOK_UP_NAMES: self._look_up,
+            Operation.BIND: self._bind,
             Operation.BEGIN_EXERCISE: self._begin_exercise,
             Operation.END_EXERCISE: self._end_exercise,
             Operation.JUDGE_THERE: self._judge_statement,
@@ -122,6 +123,12 @@ class Student(Peer):
         self._exercise.close()
         self.forget()
         return tuple([self._names[name]] if name in self._names else [] for name in names)
+
+    def _bind(self, name: str, value: tuple[object, ...]) -> None:
+        """Let a name of the cells mean something else, or nothing."""
+        self._names.pop(name, None)
+        if value:
+            self._names[name] = value[0]
 
     def _begin_exercise(self, given: dict[str, object], operation: str, *payload: object) -> object:
         """Before a check's first request: its random state, PyTorch's defaults, right neighbours for the student's."""

@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 import ast
+import json
 
 import pytest
 from support.classroom import LESSONS, classroom
 
+from autograder.grading.results import Limits
+from autograder.grading.trials import _code
+from autograder.grading.worker.client import GradingServer
 from autograder.grading.worker.scope import Definitions
+
+SQUARES = "def squares(n):\n    return [i * i for i in range(1, n + 1)]"
+BY_IT, BY_ITSELF = "return sum(squares(n))", "return sum(i * i for i in range(1, n + 1))"
+USES = """
+own = squares
+del squares
+try:
+    sum_of_squares(2)
+except NameError:
+    pass
+else:
+    raise AssertionError("sum_of_squares does not use squares")
+finally:
+    squares = own
+"""
+
+
+@pytest.mark.parametrize(("body", "points"), [(BY_IT, [1, 1]), (BY_ITSELF, [0, 1])])
+def test_a_name_that_a_check_deletes_is_gone_from_the_notebook(
+    warm: GradingServer, body: str, points: list[int]
+) -> None:
+    """As where both are in one process, until the check binds it again; the next check finds it."""
+    answers = [("squares", SQUARES), ("sum_of_squares", f"def sum_of_squares(n):\n    {body}")]
+    checks = [("check_squares_used", USES), ("check_sum_of_squares", "assert sum_of_squares(3) == 14")]
+    cells = [_code(name, source, solution=True) for name, source in answers]
+    cells += [_code(name, source, grade=True, locked=True, points=1) for name, source in checks]
+    lesson = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    result = warm.grade("ada", "sums", lesson, lesson, Limits())
+    assert [outcome.earned for outcome in result.checks] == points
 
 
 class Listening:
