@@ -29,6 +29,7 @@ from autograder.grading.rpc.messages import (
     FloatValue,
     Frame,
     FunctionValue,
+    GeneratorValue,
     IteratorValue,
     ListValue,
     Message,
@@ -164,6 +165,8 @@ class Encoder:
                 return OwnObject(number)
         if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
             return self._optimizer(value)
+        if kind is torch.Generator and self._state.judge:
+            return GeneratorValue(self._state.hand_out(value), value.initial_seed())
         if hasattr(kind, "__next__") and self._state.judge:
             return IteratorValue(self._state.hand_out(value))
         if isinstance(value, type):
