@@ -120,7 +120,7 @@ class GPTBlock(nn.Module):
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int) -> None:
         super().__init__()
         self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-        self.attention = GroupedQueryAttention(d_model, num_heads, num_kv_heads)
+        self.attention = GroupedQueryAttention(d_model, num_heads, num_kv_heads=num_kv_heads)
         self.feed_forward = SwiGLU(d_model, d_ff)
 
     def forward(self, x: Tensor, cache: KeyValues | None = None) -> tuple[Tensor, KeyValues]:

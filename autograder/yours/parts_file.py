@@ -55,7 +55,7 @@ if __name__ == "__main__":
         model, letters = GPT(*trained["sizes"]), trained["letters"]
         model.load_state_dict(trained["weights"])
         tokens = torch.tensor([[letters.index(letter) for letter in sys.argv[2] if letter in letters]])
-        print("".join(letters[i] for i in generate(model, tokens, 300, temperature=0.7)[0].tolist()))
+        print("".join(letters[i] for i in generate(model, tokens, 112, temperature=0.7)[0].tolist()))
         sys.exit()
 """
 _PROGRAMS = {WRITER: WRITES, PROGRAM: TRANSLATES}  # each with what it needs, in their order in the file
@@ -101,7 +101,7 @@ class PartsFile:
     Attributes:
         head: all that stands above the first section.
         sections: by name, in order.
-        program: what stands behind the last section: `WRITER` and `PROGRAM`, each as soon as all that it needs is there.
+        program: what stands behind the last section: `WRITER` and `PROGRAM`, as soon as all that each needs is there.
     """
 
     head: str = ""

@@ -52,9 +52,9 @@ def test_a_gpt_says_the_same_in_pieces() -> None:
         ({}, [0.4, 0.3, 0.2, 0.1]),
         ({"top_k": 2}, [4 / 7, 3 / 7, 0, 0]),
         ({"top_p": 0.6}, [4 / 7, 3 / 7, 0, 0]),
-        ({"top_k": 2, "top_p": 0.5}, [1, 0, 0, 0]),
+        ({"top_k": 2, "top_p": 0.5}, [1.0, 0, 0, 0]),
         ({"top_k": 9, "top_p": 0.95}, [0.4, 0.3, 0.2, 0.1]),
-        ({"temperature": 1e-3}, [1, 0, 0, 0]),
+        ({"temperature": 1e-3}, [1.0, 0, 0, 0]),
     ],
 )
 def test_what_is_cut_off_has_no_chance(options: dict, kept: list[float]) -> None:

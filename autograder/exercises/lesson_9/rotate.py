@@ -70,7 +70,7 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
     cosines, sines = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
     def paired(left: Tensor, right: Tensor) -> Tensor:
-        return torch.stack([left, right], dim=-1).flatten(-2)
+        return torch.stack((left, right), -1).flatten(-2)
 
     left, right = first * cosines - second * sines, first * sines + second * cosines
     count = torch.arange(x.size(-2))

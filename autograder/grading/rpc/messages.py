@@ -83,7 +83,7 @@ class GeneratorValue(_Row, tag="generator"):
     """A generator of random numbers, with the seed that it began with."""
 
     number: int
-    seed: Annotated[int, Meta(ge=0, lt=2**63)]
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class ExactNumber(_Row, tag="exact"):
