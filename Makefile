@@ -49,7 +49,7 @@ help:
 	@echo "make gallery     write build/gallery.html: every figure and every kind of failing check"
 	@echo "make site        write build/site/: the lessons and all documents, to be read in a browser; open index.html there"
 	@echo "make pictures    make the pictures of the README anew, in docs/pictures/"
-	@echo "make benchmarks  train with 20 seeds as lessons 1 to 4, 6 and 8 do, compare speeds, time checks and grading"
+	@echo "make benchmarks  train with 20 seeds as lessons 1 to 4, 6, 8 and 9 do, compare speeds, time checks and grading"
 	@echo "make clean       remove what these commands made, your answers and gradebook excepted"
 
 setup: $(READY)
@@ -183,6 +183,7 @@ benchmarks: $(TOOLS)
 	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/reader.py
 	$(BIN)/python benchmarks/translation.py
+	$(BIN)/python benchmarks/since_2017.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/grading.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import json
+import lzma
 import os
 import random
 from collections.abc import Sequence
@@ -209,6 +210,15 @@ def _languages() -> dict[str, dict[str, Any]]:
     """The tables of `dates.json`, which tools/make_dates.py writes, by language."""
     languages: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("dates.json").read_text("utf-8"))
     return languages["languages"]
+
+
+@functools.cache
+def manual() -> str:
+    """The chapters of Python 3.11's manual that `help()` shows, in the order of their names: 464,970 characters.
+
+    Those of `pydoc_data.topics`, kept here so that every machine has the same; python.LICENSE says on what terms.
+    """
+    return lzma.decompress(Path(__file__).with_name("python.txt.xz").read_bytes()).decode()
 
 
 def shortened(steps: int) -> int:

@@ -12,7 +12,8 @@ LESSONS = Lessons(
         *(f"torch.nn:{name}" for name in ("TransformerEncoder", "TransformerDecoder", "Transformer")),
         "autograder.parts.blocks:_RecordingAttention",
     ),
-    secretive=("autograder.parts:ScriptedModel",),  # what it is going to say; a copy elsewhere would not remember
+    # What one is going to say, and what the other was given; a copy elsewhere would not remember.
+    secretive=("autograder.parts:ScriptedModel", "autograder.parts:NextByHistory"),
     warm=("autograder.draw.figures", "autograder.yours"),
     together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),

@@ -176,6 +176,7 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
             )
         ],
         "flow": [draw.flow],
+        "since_2017": [draw.since_2017],
         "architecture": [draw.architecture, lambda: draw.architecture(lesson=1)],
         "explore": [lambda: draw.explore(cut, num_heads=(6, 3, 2, 1)).still],
     }

@@ -84,6 +84,7 @@ _READY = {
     "F.scaled_dot_product_attention": "scaled_dot_product",
     "nn.MultiheadAttention": "multi_head_attention",
     "nn.LayerNorm": "layer_norm",
+    "nn.RMSNorm": "rms_norm",
 }
 
 
@@ -106,7 +107,7 @@ class without(TorchFunctionMode):
     """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
 
     Args:
-        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm".
+        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm", "nn.RMSNorm".
         instead: what to use in their place, as a phrase.
     """
 

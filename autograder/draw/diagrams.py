@@ -126,6 +126,49 @@ def architecture(num_layers: int = 6, *, lesson: int | None = None) -> Picture:
     return Picture(figure, f"the Transformer, each part with its lesson; {description}")
 
 
+CHANGES = {"stays": STREAM, "is another": COLOURS["1, 2"], "goes": "#FFFFFF"}  # from a decoder of 2017 to a GPT
+_SINCE = (
+    ("+ positional encoding", "goes", "", ""),
+    ("", "", "RMSNorm", "is another"),
+    ("masked self-attention", "stays", "causal self-attention,\nrotary, grouped", "is another"),
+    ("add & norm", "is another", "add", "stays"),
+    ("cross-attention", "goes", "", ""),
+    ("add & norm", "goes", "RMSNorm", "is another"),
+    ("feed-forward", "is another", "SwiGLU", "is another"),
+    ("add & norm", "is another", "add", "stays"),
+    ("", "", "RMSNorm, once at the end", "is another"),
+    ("output projection", "goes", "embedding, used again", "is another"),
+)
+
+
+def since_2017() -> Picture:
+    """Draw the decoder of 2017 beside a GPT of today, floor by floor: what goes, what stays, and what is another."""
+    right, described = 5.4, []
+    with styled():
+        figure, ((axes,),) = sheet(5.6)
+        for x, title in ((0.0, "decoder, 2017"), (right, "your GPT")):
+            axes.text(x, len(_SINCE) + 0.75, title, ha="center", fontsize=12, fontweight="bold")
+            _arrow(axes, INK, (x, -0.7), (x, len(_SINCE) + 0.6), width=1.2)
+            _box(axes, x, 0, 4.2, 0.66, "token embedding", CHANGES["stays"])
+        for y, (old, fate, new, is_new) in enumerate(_SINCE, start=1):
+            for x, name, kind in ((0.0, old, fate), (right, new, is_new)):
+                if name:
+                    colour, height = (QUIET if kind == "goes" else INK), 0.78 if "\n" in name else 0.66
+                    _box(axes, x, y, 4.2, height, name + ", goes" * (kind == "goes"), CHANGES[kind], colour)
+            described.append(f"{old or 'nothing'} → {new or 'nothing'}".replace("\n", " "))
+        for x, floors in ((0.0, (1.5, 8.5)), (right, (1.3, 8.5))):
+            frame = (x - 2.3, floors[0]), 5.0 if x else 4.6, floors[1] - floors[0]
+            axes.add_patch(FancyBboxPatch(*frame, "round,pad=0,rounding_size=0.15", fc="none", ec=QUIET, ls=":"))
+        for bottom, top in ((1.5, 4.35), (5.5, 8.35)):
+            side = right + 2.45
+            _arrow(
+                axes, STREAM, (right, bottom), (side, bottom), (side, top - 0.35), (right + 2.1, top - 0.35), width=2.2
+            )
+        axes.set(xlim=(-2.5, right + 2.7), ylim=(-0.9, len(_SINCE) + 1.3))
+        axes.set_axis_off()
+    return Picture(figure, f"a decoder of 2017 beside a GPT, from the token embedding upwards: {'; '.join(described)}")
+
+
 def _column(
     axes: Axes, x: float, outwards: int, boxes: Sequence[tuple[str, str]], source: str, marked: int | None
 ) -> None:

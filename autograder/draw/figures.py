@@ -1,7 +1,7 @@
 """All figures, under one name each: what `autograder.draw` is made of, once a figure is asked for."""
 
 from autograder.draw.curves import bars, lines, norms, rotation, waves
-from autograder.draw.diagrams import architecture, flow
+from autograder.draw.diagrams import architecture, flow, since_2017
 from autograder.draw.explorer import Explorer, explore
 from autograder.draw.maps import attention, encoding, heads, masks
 from autograder.draw.picture import Picture
@@ -28,6 +28,7 @@ __all__ = [
     "reading",
     "rotation",
     "schedule",
+    "since_2017",
     "translation",
     "waves",
 ]

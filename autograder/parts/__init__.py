@@ -26,6 +26,18 @@ from autograder.parts.decoding import (
     greedy_decode,
     next_tokens,
 )
+from autograder.parts.gpt import (
+    GPT,
+    GPTBlock,
+    GroupedQueryAttention,
+    RMSNorm,
+    SwiGLU,
+    bits_per_character,
+    generate,
+    kept_chances,
+    rotate,
+    sample,
+)
 from autograder.parts.model import Decoder, Encoder, Transformer, initialize_parameters
 from autograder.parts.oracles import (
     decoder_layer_twin,
@@ -36,7 +48,7 @@ from autograder.parts.oracles import (
 )
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.removals import without
-from autograder.parts.scripted import NextByTable, NextToken, ScriptedModel
+from autograder.parts.scripted import NextByHistory, NextByTable, NextToken, ScriptedModel
 from autograder.parts.training import evaluate, fit, label_smoothed_loss, learning_rate, teacher_forcing, train_step
 from autograder.parts.translation.beams import beam_search, beam_steps, best_candidates, sequence_scores
 from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
@@ -51,17 +63,24 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "GPT",
+    "GPTBlock",
+    "GroupedQueryAttention",
     "MultiHeadAttention",
+    "NextByHistory",
     "NextByTable",
     "NextToken",
     "PositionalEncoding",
+    "RMSNorm",
     "ScriptedModel",
+    "SwiGLU",
     "TokenEmbedding",
     "Tokenizer",
     "Transformer",
     "beam_search",
     "beam_steps",
     "best_candidates",
+    "bits_per_character",
     "cached_greedy_decode",
     "causal_mask",
     "decode_in_steps",
@@ -72,8 +91,10 @@ __all__ = [
     "evaluate",
     "exact_match",
     "fit",
+    "generate",
     "greedy_decode",
     "initialize_parameters",
+    "kept_chances",
     "label_smoothed_loss",
     "learn_merges",
     "learning_rate",
@@ -85,6 +106,8 @@ __all__ = [
     "padding_mask",
     "parameters_of",
     "rebuilt",
+    "rotate",
+    "sample",
     "scaled_dot_product_attention",
     "sequence_scores",
     "sinusoidal_encoding",
@@ -107,6 +130,7 @@ _GIVEN = {
     6: (teacher_forcing, label_smoothed_loss, train_step),
     7: (next_tokens,),
     8: (merge_pair, sequence_scores, best_candidates),
+    9: (RMSNorm, SwiGLU, rotate, GroupedQueryAttention, GPTBlock, sample),
 }
 
 

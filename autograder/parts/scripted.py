@@ -1,4 +1,4 @@
-"""Models with the interface of `Transformer`: one that says what it was told to say, and one that is a table."""
+"""Models that say what they were told to say, or that are tables, with the interface of `Transformer` or of `GPT`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from autograder.data import FIRST_WORD
 
 MOST_CALLS = 60
+HISTORIES = 9973  # a prime: few histories meet
 
 
 class ScriptedModel(nn.Module):
@@ -143,3 +144,45 @@ class NextByTable(nn.Module):
         """(batch, tgt_len), the memory and its source → logits (batch, tgt_len, vocab_size)."""
         sentence = memory[:, 0, 0].round().long() - FIRST_WORD
         return self.table[sentence[:, None], tgt]
+
+
+class NextByHistory(nn.Module):
+    """Predict from all tokens so far, with the interface of `GPT`: each history picks a row of a table of logits.
+
+    With a cache it goes on from the history that the cache holds, so what is forgotten, or given twice, shows.
+
+    Args:
+        scale: of the logits, which are standard normal otherwise.
+
+    Attributes:
+        shapes: of the tokens, at every call.
+        had_cache: whether there was one, at every call.
+        gradients: whether they were enabled at any call.
+
+    Raises:
+        RuntimeError: from `forward`, when it is asked so often that the loop around it cannot end.
+    """
+
+    table: Tensor
+
+    def __init__(self, vocab_size: int, scale: float = 1.0, seed: int = 0) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.register_buffer("table", scale * torch.randn(HISTORIES, vocab_size, generator=generator))
+        self.shapes: list[tuple[int, ...]] = []
+        self.had_cache: list[bool] = []
+        self.gradients = False
+
+    def forward(self, tokens: Tensor, cache: Any = None) -> Any:
+        """(batch, seq_len) → logits (batch, seq_len, vocab_size); with a cache, a list, the longer cache as well."""
+        self.shapes.append(tuple(tokens.shape))
+        self.had_cache.append(cache is not None)
+        self.gradients |= torch.is_grad_enabled()
+        if len(self.shapes) > MOST_CALLS:
+            raise RuntimeError(f"The model has been asked {MOST_CALLS} times. Does your loop end?")
+        history, histories = cache[0] if cache else torch.zeros_like(tokens[:, 0]), []
+        for column in tokens.unbind(dim=1):
+            history = (31 * history + column + 1) % HISTORIES
+            histories.append(history)
+        logits = self.table[torch.stack(histories, dim=1)]
+        return logits if cache is None else (logits, [history])

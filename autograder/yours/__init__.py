@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from autograder.check import _panel
@@ -21,8 +21,8 @@ from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
 from autograder.yours.source import SOLUTION, newest
 from autograder.yours.training import train
-from autograder.yours.trials import TRANSLATING, TRIALS
-from autograder.yours.weights import load_weights, save_translator, save_weights, while_finite
+from autograder.yours.trials import TRANSLATING, TRIALS, WRITING
+from autograder.yours.weights import load_weights, save_translator, save_weights, save_writer, while_finite
 
 __all__ = [
     "answer",
@@ -33,6 +33,7 @@ __all__ = [
     "review",
     "save_translator",
     "save_weights",
+    "save_writer",
     "summary",
     "take",
     "train",
@@ -154,10 +155,12 @@ def summary() -> None:
     if path is None:
         print(f"Nothing is kept yet: an answer that becomes part of the model goes into {place.FILE} when it passes.")
         return
-    translating = sum(name in learners.own for name in TRANSLATING)
-    kept = f"{len(learners.own & TRIALS.keys()) - translating} of the {len(TRIALS) - len(TRANSLATING)} parts"
-    more = f" and {translating} of the {len(TRANSLATING)} for translating" if translating else ""
-    print(f"{path}: {kept} for building, training and decoding{more}, {_lines(learners)} lines.")
+    model = [name for name in TRIALS if name not in (*TRANSLATING, *WRITING)]
+    print(f"{path}: {_of(learners, model, 'parts for building, training and decoding')}", end="")
+    for names, what in ((TRANSLATING, "for translating"), (WRITING, "of a GPT")):
+        if learners.own & {*names}:
+            print(f" and {_of(learners, names, what)}", end="")
+    print(f", {_lines(learners)} lines.")
     for note in learners.notes.values():
         print(note)
     if place.will_be_lost():
@@ -171,7 +174,7 @@ def whole_file() -> None:
     """Print what the learner owns at the end, and whether every line of the model is theirs; never raise."""
     learners = own.read()
     needed = learners.sections_of("Transformer")
-    courses = [name for name in TRIALS if name not in learners.own and name not in TRANSLATING]
+    courses = [name for name in TRIALS if name not in learners.own and name not in (*TRANSLATING, *WRITING)]
     summary()
     if None not in needed.values():
         print("Every line of this model is yours.")
@@ -181,6 +184,10 @@ def whole_file() -> None:
 
 def _lines(learners: own.Own) -> int:
     return len(learners.file.text.splitlines())
+
+
+def _of(learners: own.Own, names: Collection[str], what: str) -> str:
+    return f"{len(learners.own & {*names})} of the {len(names)} {what}"
 
 
 def _and(names: Iterable[str]) -> str:

@@ -39,7 +39,28 @@ if __name__ == "__main__":
         src = torch.tensor([[*tokenizer.encode(text.lower()), 2]])
         print(tokenizer.decode(greedy_decode(model, src, max_len=12)[0].tolist()))
 """
-_PROGRAM_TITLE = PROGRAM.partition("\n")[0]
+WRITES = ("GPT", "generate")  # what it takes to write
+WRITER = """# A program: python my_transformer.py --write "The if statement"
+if __name__ == "__main__":
+    import sys
+    from pathlib import Path
+
+    import torch
+
+    if sys.argv[1:2] == ["--write"]:
+        kept = Path(__file__).with_name("my_gpt.pt")  # lesson 9 writes it
+        if len(sys.argv) != 3 or not kept.is_file():
+            sys.exit(f'Usage: python {sys.argv[0]} --write "The if statement", with {kept.name} of lesson 9 beside it')
+        trained = torch.load(kept, weights_only=True)
+        model, letters = GPT(*trained["sizes"]), trained["letters"]
+        model.load_state_dict(trained["weights"])
+        tokens = torch.tensor([[letters.index(letter) for letter in sys.argv[2] if letter in letters]])
+        print("".join(letters[i] for i in generate(model, tokens, 112, temperature=0.7)[0].tolist()))
+        sys.exit()
+"""
+_PROGRAMS = {WRITER: WRITES, PROGRAM: TRANSLATES}  # each with what it needs, in their order in the file
+_ENDINGS = {"", *(each.rstrip() for each in _PROGRAMS), f"{WRITER}\n\n{PROGRAM}".rstrip()}
+_PROGRAM_TITLE = "# A program: "
 _TITLE = re.compile(r"^# (?P<kind>Exercise|Helper of) (?P<number>\d+\.\d+) · (?P<name>\w+)\n", re.MULTILINE)
 _MISSING = re.compile(r"^# Not solved yet, but needed below: .*\n\n?", re.MULTILINE)
 
@@ -80,7 +101,7 @@ class PartsFile:
     Attributes:
         head: all that stands above the first section.
         sections: by name, in order.
-        program: what stands behind the last section: `PROGRAM`, as soon as all that it needs is there.
+        program: what stands behind the last section: `WRITER` and `PROGRAM`, as soon as all that each needs is there.
     """
 
     head: str = ""
@@ -156,14 +177,14 @@ class PartsFile:
         known = {**at_hand, **imports, **gathered.imports}
         kept = {name: statement for name, statement in known.items() if name in used and name not in sections}
         missing = [name for name in TRIALS if name in used and name not in sections]
-        program = PROGRAM if all(name in sections for name in TRANSLATES) else ""
+        program = "\n\n".join(text for text, needs in _PROGRAMS.items() if {*needs} <= sections.keys())
         return PartsFile(_head(kept, missing), {section.name: section for section in ordered}, program)
 
     def would_lose_of(self, old: PartsFile) -> bool:
         """Whether something that somebody wrote into an old file by hand would not be in this one."""
         gone = [section for name, section in old.sections.items() if self.sections.get(name) != section]
         head = _MISSING.sub("", old.head) if old.head else DOCSTRING
-        edited = old.program.rstrip() not in ("", PROGRAM.rstrip())
+        edited = old.program.rstrip() not in _ENDINGS
         return edited or head.rstrip() != _head(old.imports, ()).rstrip() or any(section.is_edited for section in gone)
 
     @property

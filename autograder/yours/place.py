@@ -7,7 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-FILE, WEIGHTS, TRANSLATOR = "my_transformer.py", "my_transformer.pt", "my_translator.pt"
+FILE, WEIGHTS = "my_transformer.py", "my_transformer.pt"
+TRANSLATOR, WRITER = "my_translator.pt", "my_gpt.pt"
 DRIVE = Path("/content/drive/MyDrive")
 _LESSON = re.compile(r"\d\d_\w+")
 

@@ -20,6 +20,10 @@ def _model() -> nn.Module:
     return parts.Transformer(9, 9, **_SIZES)  # type: ignore[arg-type]
 
 
+def _gpt() -> nn.Module:
+    return parts.GPT(9, 8, 1, 2, 1, 12)
+
+
 def _steps(model: nn.Module) -> torch.optim.Optimizer:
     return torch.optim.SGD(model.parameters(), lr=0.1)
 
@@ -70,8 +74,19 @@ TRIALS: dict[str, Callable[[Any], object]] = {
     "sequence_scores": lambda score: score(_TOTALS, _LENGTHS),
     "best_candidates": lambda best: best(torch.zeros(2, 3, 9), _TOTALS, _LENGTHS, _TOTALS > 0),
     "beam_search": lambda search: search(_model(), _TOKENS, 2, 3),
+    "RMSNorm": lambda norm: norm(8)(_X),
+    "SwiGLU": lambda network: network(8, 12)(_X),
+    "rotate": lambda rotate: rotate(_HEADS, torch.arange(3)),
+    "GroupedQueryAttention": lambda layer: layer(8, 4, 2)(_X[:, 2:], layer(8, 4, 2)(_X[:, :2])[1]),
+    "GPTBlock": lambda block: block(8, 4, 2, 12)(_X),
+    "GPT": lambda model: model(9, 8, 2, 4, 2, 12)(_TOKENS).sum().backward(),
+    "bits_per_character": lambda bits: bits(_gpt(), _TOKENS[0], 2),
+    "sample": lambda sample: sample(torch.zeros(2, 9), 0.7, 3, 0.9),
+    "generate": lambda generate: generate(_gpt(), _TOKENS, 2, temperature=0.7),
 }
-TRANSLATING = list(TRIALS)[list(TRIALS).index("merge_pair") :]  # lesson 8's; the others are the model's own
+# Lesson 8's and lesson 9's; the others are the model's own.
+TRANSLATING = list(TRIALS)[list(TRIALS).index("merge_pair") : list(TRIALS).index("RMSNorm")]
+WRITING = list(TRIALS)[list(TRIALS).index("RMSNorm") :]
 
 
 def runs(name: str, part: object) -> str:

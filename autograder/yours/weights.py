@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from autograder import files
 from autograder.yours import own, place
-from autograder.yours.parts_file import TRANSLATES
+from autograder.yours.parts_file import TRANSLATES, WRITES
 
 Weights = Mapping[str, Tensor]
 Batch = TypeVar("Batch")
@@ -108,30 +108,44 @@ def save_translator(
         sizes: what it was made of: both vocabularies, d_model, num_heads, num_layers, d_ff.
         merges, alphabet: its tokenizer's.
     """
+    content = {"sizes": list(sizes), "merges": list(merges), "alphabet": list(alphabet)}
+    _save(model, place.TRANSLATOR, content, TRANSLATES, '"27. März 2019"')
+
+
+def save_writer(model: nn.Module, sizes: Sequence[int], letters: Sequence[str]) -> None:
+    """Keep what a terminal needs to write with the learner's file, beside it; never raise.
+
+    Args:
+        model: a `GPT`, made of the learner's parts.
+        sizes: what it was made of: vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff.
+        letters: the character of each id.
+    """
+    content = {"sizes": list(sizes), "letters": list(letters)}
+    _save(model, place.WRITER, content, WRITES, '--write "The if statement"')
+
+
+def _save(model: nn.Module, name: str, content: Mapping[str, object], parts: Sequence[str], arguments: str) -> None:
+    """Keep a model's weights and what else a program of the learner's file needs, where all `parts` are the learner's.
+
+    Args:
+        arguments: what the program is then called with.
+    """
     if not place.is_used() or not _is_kept(model):
         return
     learners = own.read()
-    needed = {name: section for part in TRANSLATES for name, section in learners.sections_of(part).items()}
+    needed = {name: section for part in parts for name, section in learners.sections_of(part).items()}
     if courses := [name for name, section in needed.items() if section is None]:
         print(f"Not kept, since a terminal has only what is yours, and these are the course's: {', '.join(courses)}.")
         return
-    path = place.folder() / place.TRANSLATOR
+    path = place.folder() / name
     buffer = io.BytesIO()
-    torch.save(
-        {
-            "weights": _on_cpu(model.state_dict()),
-            "sizes": list(sizes),
-            "merges": list(merges),
-            "alphabet": list(alphabet),
-        },
-        buffer,
-    )
+    torch.save({"weights": _on_cpu(model.state_dict()), **content}, buffer)
     try:
         files.write(path, buffer.getvalue())
     except OSError as error:
         print(f"{path} cannot be written ({type(error).__name__}).")
         return
-    print(f'Kept in {path}. In a terminal there: python {place.FILE} "27. März 2019"')
+    print(f"Kept in {path}. In a terminal there: python {place.FILE} {arguments}")
 
 
 def _is_kept(model: nn.Module) -> bool:

@@ -60,6 +60,7 @@ PICTURES = {
     ),
     "explored": lambda: draw.explore(dial, offset=range(8)).still,
     "flow": lambda: draw.flow(),
+    "since 2017": lambda: draw.since_2017(),
     "lines": lambda: draw.lines({"y": (torch.arange(3), torch.ones(3, requires_grad=True))}, xlabel="x", ylabel="y"),
 }
 

@@ -1,4 +1,4 @@
-"""A learner's own lines, from lesson 1 to translated dates: kept, trained, decoded with, and theirs alone."""
+"""A learner's own lines, from lesson 1 to a GPT: kept, trained, decoded with, and theirs alone."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ BRIEF_EXPERIMENTS = {
     "steps=300, warmup_steps=60": "steps=20, warmup_steps=4",
     "steps=300, warmup_steps=1": "steps=20, warmup_steps=1",
     "steps=220, warmup_steps=44": "steps=20, warmup_steps=4",
+}
+# Likewise lesson 9's models, but the one that it keeps.
+BRIEF_MODELS = {
+    "def trained(name, steps=300": "def trained(name, steps=8",
+    "steps=500, batch_size=16": "steps=60, batch_size=16",
 }
 DATES = {
     "27. März 2019": "2019-03-27",
@@ -62,10 +67,11 @@ def test_the_number_rises_with_every_lesson(learner: Learner) -> None:
 
 
 def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learner) -> None:
-    """Lessons 6 to 8 work with the learner's lines alone, 640 copies of 640, and a terminal needs no course."""
+    """Lessons 6 to 9 work with the learner's lines alone, 640 copies of 640, and a terminal needs no course."""
     training, decoding = map(learner.work, LESSONS[6:8])
     translating = learner.work(LESSONS[8], instead=BRIEF_EXPERIMENTS)
-    assert errors(training) == errors(decoding) == errors(translating) == {}
+    writing = learner.work(LESSONS[9], instead=BRIEF_MODELS)
+    assert errors(training) == errors(decoding) == errors(translating) == errors(writing) == {}
     for notebook in (training, decoding, translating):
         assert "The course's" not in said(notebook, "earlier_parts")
         assert "Transformer" in said(notebook, "earlier_parts").partition("Yours: ")[2]
@@ -84,7 +90,8 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
         [sys.executable, "-c", TERMINAL], cwd=learner.folder, capture_output=True, encoding="utf-8", check=False
     )
     assert done.stdout.strip() == "[[1, 7, 7, 4, 7, 7, 2], [1, 5, 9, 3, 2, 0, 0]]", done.stderr
-    assert "Kept in " in said(translating, "try_terminal")
+    assert "The course's" not in said(writing, "earlier_parts") + said(writing, "try_change")
+    assert "Kept in " in said(translating, "try_terminal") and "Kept in " in said(writing, "try_terminal")
     done = subprocess.run(
         [sys.executable, learner.file.name, *DATES],
         cwd=learner.folder,
@@ -93,6 +100,14 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
         check=False,
     )
     written = done.stdout.split()
+    text = subprocess.run(
+        [sys.executable, learner.file.name, "--write", "The if statement"],
+        cwd=learner.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+    assert text.startswith("The if statement") and len(text) == len("The if statement") + 112 + 1
     assert sum(one == other for one, other in zip(written, DATES.values(), strict=True)) >= 4, done.stdout + done.stderr
 
 

@@ -86,6 +86,7 @@ THERE = {
     "same": lambda *values: values if len(values) > 1 else values[0],
     "fails": fails,
     "take": lambda iterator: [next(iterator), next(iterator)],
+    "draw": lambda generator: int(torch.randint(1000, (), generator=generator)),
     "turned": lambda part, training: part.train(training) and None,
     "inner_turned": lambda model, training: model.inner.train(training) and None,
     "dropping": lambda part, rate: setattr(part, "p", rate),

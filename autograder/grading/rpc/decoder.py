@@ -26,6 +26,7 @@ from autograder.grading.rpc.messages import (
     ExactNumber,
     FloatValue,
     FunctionValue,
+    GeneratorValue,
     IteratorValue,
     ListValue,
     Message,
@@ -157,6 +158,9 @@ class Decoder:
 
     def _iterator(self, value: IteratorValue, depth: int) -> object:
         return self._mirror(value.number, lambda: RemoteIterator(self._caller, value.number))
+
+    def _generator(self, value: GeneratorValue, depth: int) -> object:
+        return self._mirror(value.number, lambda: torch.Generator().manual_seed(value.seed))
 
     def _other(self, value: ObjectValue, depth: int) -> object:
         number = value.number
@@ -304,6 +308,7 @@ READERS: dict[type, Reader] = {  # what is in none of these is None, a truth val
     FunctionValue: Decoder._function,
     ClassValue: Decoder._class,
     IteratorValue: Decoder._iterator,
+    GeneratorValue: Decoder._generator,
     ObjectValue: Decoder._other,
     OptimizerValue: Decoder._optimizer,
     Verdict: Decoder._verdict,

@@ -29,6 +29,7 @@ from autograder.grading.rpc.messages import (
     FloatValue,
     Frame,
     FunctionValue,
+    GeneratorValue,
     IteratorValue,
     ListValue,
     Message,
@@ -164,6 +165,8 @@ class Encoder:
                 return OwnObject(number)
         if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
             return self._optimizer(value)
+        if kind is torch.Generator and (self._state.judge or self._state.is_foreign(value)):
+            return self._generator(value)
         if hasattr(kind, "__next__") and self._state.judge:
             return IteratorValue(self._state.hand_out(value))
         if isinstance(value, type):
@@ -173,6 +176,12 @@ class Encoder:
             return FunctionValue(self._state.hand_out(value), title, _signature(value))
         number = None if self._state.judge else self._state.hand_out(value)
         return ObjectValue(str(kind.__module__)[:200], kind.__name__[:200], number)
+
+    def _generator(self, generator: torch.Generator) -> Value:
+        """A generator of the judge's, as something new or, on its way back, as the judge's own."""
+        if self._state.judge:
+            return GeneratorValue(self._state.hand_out(generator), generator.initial_seed())
+        return OwnObject(self._state.hand_out(generator))
 
     # Tensors
 

@@ -79,6 +79,13 @@ class NumpyArray(_Row, tag="array"):
     data: TensorValue
 
 
+class GeneratorValue(_Row, tag="generator"):
+    """A generator of random numbers, with the seed that it began with."""
+
+    number: int
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
 class ExactNumber(_Row, tag="exact"):
     kind: Literal["Decimal", "Fraction"]
     text: Annotated[str, Meta(max_length=200)]
@@ -180,7 +187,7 @@ Several = TupleValue | ListValue | SetValue | DictValue | TensorsValue | SliceVa
 Number = FloatValue | NumpyNumber | NumpyArray | ExactNumber
 Named = DtypeValue | DeviceValue | PythonModule | CommonObject | ObjectValue
 Numbered = TensorValue | OwnObject | ModuleValue | FunctionValue | ClassValue | IteratorValue | OptimizerValue
-Value: TypeAlias = Simple | Several | Number | Named | Numbered | Verdict | ErrorValue
+Value: TypeAlias = Simple | Several | Number | Named | Numbered | GeneratorValue | Verdict | ErrorValue
 
 
 class TensorContent(_Row):

@@ -107,6 +107,11 @@ class Session:
         """How both sides know this object; None when only this one does."""
         return self._object_numbers.get(id(value))
 
+    def is_foreign(self, value: object) -> bool:
+        """Whether this object stands for one that the other side has handed out."""
+        number = self.number(value)
+        return number is not None and number not in self.owned
+
     def hand_out(self, value: object) -> int:
         """The number of an object that is here."""
         number = self.number(value)

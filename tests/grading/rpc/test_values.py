@@ -81,3 +81,11 @@ def test_the_other_side_learns_nothing_of_an_object_of_this_one(there: dict) -> 
 
     told = there["same"](Secret())
     assert type(told).__name__ == "Secret" and not hasattr(told, "answer")
+
+
+def test_a_generator_draws_there_what_its_seed_says(there: dict) -> None:
+    """It is one and the same in every call, and begins with the seed that it has here."""
+    generator, apart = (torch.Generator().manual_seed(7) for _ in range(2))
+    drawn = [there["draw"](generator) for _ in range(2)]
+    assert drawn == [int(torch.randint(1000, (), generator=apart)) for _ in range(2)]
+    assert there["same"](generator) is generator

@@ -1,0 +1,117 @@
+"""Exercise `GPTBlock`: its cases and its slips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, parts
+from autograder.exercises.lesson_9.shared import Module, made, output_and_cache
+from autograder.exercises.shared import device, possible, sizes, tensors
+from autograder.parts.gpt import twin
+
+
+def parameters(d_model: int, num_heads: int, num_kv_heads: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    """Name → shape of the parameters of a block."""
+    return parts.parameters_of(
+        norm_1=parts.RMSNorm(d_model),
+        attention=parts.GroupedQueryAttention(d_model, num_heads, num_kv_heads),
+        norm_2=parts.RMSNorm(d_model),
+        feed_forward=parts.SwiGLU(d_model, d_ff),
+    )
+
+
+def cases(answer: Module, *, seed: int = 0) -> None:
+    """Values and gradients of blocks of any size, as a whole and in two pieces with the cache."""
+    ranges = {"batch": (1, 3), "seq_len": (2, 7), "num_kv_heads": (1, 2), "groups": (1, 3), "pairs": (1, 3)}
+    for index, size in enumerate(sizes(seed, 3, **ranges, d_ff=(1, 20))):
+        batch, seq_len, num_kv_heads, groups, pairs, d_ff = size.values()
+        given = groups * num_kv_heads * 2 * pairs, groups * num_kv_heads, num_kv_heads, d_ff
+        block = made("GPTBlock", answer, *given, parameters=parameters(*given))
+        data.randomized(block, seed=seed + index)
+        (x,) = tensors((batch, seq_len, given[0]), seed=31 * seed + index)
+        oracle, cut = twin(parts.GPTBlock, block, *given), 1 + index % (seq_len - 1)
+        x.requires_grad_()
+        expected, _ = oracle(x)
+        with check.case(x=x, d_ff=d_ff):
+            for mode in ("train", "eval"):
+                with check.unchanged(x=x):
+                    output, _ = output_and_cache("block(x)", getattr(block, mode)()(x), "keys", "values")
+                check.close("the output", output, expected.detach(), rtol=1e-3, atol=1e-4)
+            check.gradients_agree("the output", output / 4, expected / 4, x=x)
+            first, cache = output_and_cache("block(x)", block(x[:, :cut]), "keys", "values")
+            second, _ = output_and_cache("block(x, cache)", block(x[:, cut:], cache), "keys", "values")
+            both = torch.cat([first, second], dim=1)
+            check.close("the output in two pieces", both, expected.detach(), rtol=1e-3, atol=1e-4)
+    check.gradients_reach(dict(block.named_parameters()), output)
+    device(seed, "block(x)", block, x.detach())
+    check.separate("GPTBlock(8, 4, 2, 6)", answer(8, 4, 2, 6), answer(8, 4, 2, 6))
+
+
+def slips(block: Any, x: Tensor) -> dict[str, Tensor]:
+    """Outputs for x (batch, seq_len, d_model) of wrong wirings of the learner's own parts."""
+    first, second, feed = block.norm_1, block.norm_2, block.feed_forward
+
+    def attend(y: Tensor) -> Tensor:
+        output: Tensor = block.attention(y)[0]
+        return output
+
+    with torch.no_grad():
+        y = x + attend(first(x))
+        right = y + feed(second(y))
+        plain = x + attend(x)
+        after = first(x + attend(x))
+        return possible(
+            {
+                "the norms come after the sums, as in the paper (post-norm)": second(after + feed(after)),
+                "the attention reads x without its norm": plain + feed(second(plain)),
+                "the feed-forward network reads its input without its norm": y + feed(y),
+                "neither part gets its input normalised": plain + feed(plain),
+                "norm_1 and norm_2 are exchanged": _block(x, second, attend, first, feed),
+                "norm_1 is used twice": _block(x, first, attend, first, feed),
+                "norm_2 is used twice": _block(x, second, attend, second, feed),
+                "the sum starts from norm(x) instead of x": _from_norm(x, first, attend, second, feed),
+                "nothing is added to the attention's output": attend(first(x)) + feed(second(attend(first(x)))),
+                "nothing is added to the feed-forward network's output": feed(second(y)),
+                "nothing is added at all": feed(second(attend(first(x)))),
+                "the second sum starts from the block's input": x + feed(second(y)),
+                "the feed-forward network reads the block's input": y + feed(second(x)),
+                "both parts read the block's input, side by side": x + attend(first(x)) + feed(second(x)),
+                "the feed-forward network comes before the attention": _block(x, second, feed, first, attend),
+                "the attention is left out": x + feed(second(x)),
+                "the feed-forward network is left out": y,
+                "the parts' outputs are normalised instead of their inputs": _output_normed(
+                    x, first, attend, second, feed
+                ),
+                "the output is normalised once more": second(right),
+                "x is added once more": x + right,
+            },
+            right,
+        )
+
+
+def _block(x: Tensor, first: Any, one: Any, second: Any, other: Any) -> Tensor:
+    y = x + one(first(x))
+    total: Tensor = y + other(second(y))
+    return total
+
+
+def _from_norm(x: Tensor, first: Any, attend: Any, second: Any, feed: Any) -> Tensor:
+    normed = first(x)
+    y = second(normed + attend(normed))
+    total: Tensor = y + feed(y)
+    return total
+
+
+def _output_normed(x: Tensor, first: Any, attend: Any, second: Any, feed: Any) -> Tensor:
+    y = x + first(attend(x))
+    total: Tensor = y + second(feed(y))
+    return total
+
+
+def cache_slips(block: Any, x: Tensor, cut: int) -> dict[str, Tensor]:
+    """Outputs (batch, seq_len − cut, d_model) of the second piece of x, where the cache of the first is misused."""
+    with torch.no_grad():
+        return possible({"the cache is not handed to the attention": block(x[:, cut:])[0]}, block(x)[0][:, cut:])

@@ -1,0 +1,78 @@
+"""Exercise `RMSNorm`: its cases and its slips."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from autograder import check, data
+from autograder.exercises.lesson_4.shared import positions
+from autograder.exercises.lesson_9.shared import Module, made
+from autograder.exercises.shared import DTYPES, device, few, possible, strided
+from autograder.parts.gpt import rms_norm
+
+
+def cases(answer: Module, *, seed: int = 0) -> None:
+    """Values and gradients for any leading dimensions, layout and dtype, where eps matters and where it does not."""
+    check.defaults("RMSNorm", answer, eps=1e-6)
+    for index, (x, d_model) in enumerate(positions(seed, 4, d_model=(2, 80), dtypes=DTYPES)):
+        norm = made("RMSNorm", answer, d_model, parameters={"weight": (d_model,)})
+        data.randomized(norm.to(x.dtype), seed=seed)
+        x = 3 * x + 1
+        x = strided(x) if index % 2 and x.dim() > 1 else x
+        x.requires_grad_()
+        for mode, scale in (("train", 1.0), ("eval", 1000.0), ("eval", 1e-3)):
+            expected = rms_norm(scale * x, norm.weight, 1e-6)
+            with check.case(d_model=d_model, mode=mode, x=scale * x), check.unchanged(x=x, weight=norm.weight):
+                output = getattr(norm, mode)()(scale * x)
+                check.dtype("norm(x)", output, x.dtype)
+                check.close("norm(x)", output, expected.detach(), rtol=1e-4, atol=1e-4)
+            if scale == 1.0:
+                check.gradients_agree("norm(x)", output, expected, x=x, weight=norm.weight)
+    for eps in (1e-6, 1e-2 + few(seed) / 1e4):
+        norm = answer(d_model, eps).to(x.dtype)
+        small = x.detach() / 30
+        with check.case(d_model=d_model, eps=eps, x=small):
+            expected = rms_norm(small, norm.weight, eps).detach()
+            check.close("norm(x)", norm(small), expected, rtol=1e-4, atol=1e-4)
+    device(seed, "norm(x)", norm, small)
+    check.separate("RMSNorm(40)", answer(40), answer(40))
+
+
+def slips(x: Tensor, weight: Tensor, eps: float) -> dict[str, Tensor]:
+    """Normalised values of x (batch, seq_len, d_model), with the parameter `weight` (d_model,)."""
+    mean, square = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
+    centred, variance = x - mean, x.var(-1, correction=0, keepdim=True)
+
+    def over(*dims: int) -> Tensor:
+        return x / (x.square().mean(dims, keepdim=True) + eps).sqrt() * weight
+
+    return possible(
+        {
+            "the mean is subtracted first, as in layer norm": centred / (variance + eps).sqrt() * weight,
+            "the mean is subtracted from x, and the squares are those of x": centred / (square + eps).sqrt() * weight,
+            "x is divided by its standard deviation, for which a mean is subtracted": (
+                x / (variance + eps).sqrt() * weight
+            ),
+            "the squares are added up instead of averaged": x / (square * x.size(-1) + eps).sqrt() * weight,
+            "the root is missing": x / (square + eps) * weight,
+            "the mean of x is squared instead of averaging the squares": x / (mean.square() + eps).sqrt() * weight,
+            "the absolute values are averaged instead of the squares": x
+            / (x.abs().mean(-1, keepdim=True) + eps)
+            * weight,
+            "x is multiplied by the root instead of divided": x * (square + eps).sqrt() * weight,
+            "eps is added to the root instead of the mean of the squares": x / (square.sqrt() + eps) * weight,
+            "eps is left out": x / square.sqrt() * weight,
+            "eps is fixed at 1e-6, whatever was asked for": x / (square + 1e-6).sqrt() * weight,
+            "eps is squared": x / (square + eps**2).sqrt() * weight,
+            "`weight` is not used": x / (square + eps).sqrt(),
+            "1 is added to `weight`, as where it starts at 0": x / (square + eps).sqrt() * (1 + weight),
+            "`weight` is added instead of multiplied": x / (square + eps).sqrt() + weight,
+            "`weight` is divided by, too": x / ((square + eps).sqrt() * weight),
+            "nothing is divided": x * weight,
+            "the mean is taken over the positions, not over the columns": over(1),
+            "the mean is taken over the batch, not over the columns": over(0),
+            "the mean is taken over positions and columns together": over(1, 2),
+            "the mean is taken over everything": over(0, 1, 2),
+        },
+        over(-1),
+    )

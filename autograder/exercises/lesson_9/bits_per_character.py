@@ -1,0 +1,100 @@
+"""Exercise `bits_per_character`: its cases and its slips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder import check, data, parts
+from autograder.exercises.shared import few, sizes
+
+Measure = Callable[..., object]
+NAME = "bits_per_character(model, tokens, block_size)"
+
+
+def cases(answer: Measure, *, seed: int = 0) -> None:
+    """For texts and blocks of any lengths, whether or not the last block is full, and for any model."""
+    for index, size in enumerate(sizes(seed, 5, length=(2, 40), block_size=(1, 50), vocab_size=(2, 20))):
+        length, block_size, vocab_size = size.values()
+        generator = torch.Generator().manual_seed(31 * seed + index)
+        tokens = torch.randint(vocab_size, (length,), generator=generator)
+        model: Any = parts.NextByHistory(vocab_size, scale=2.0, seed=seed + index)
+        if index % 3 == 2:
+            model = data.randomized(parts.GPT(vocab_size, 8, 1, 2, 1, 6), seed=seed + index)
+        expected = torch.tensor(parts.bits_per_character(model, tokens, block_size))
+        with check.case(tokens=tokens, block_size=block_size), check.unchanged(tokens=tokens):
+            check.close(NAME, measured(answer, model, tokens, block_size), expected, rtol=1e-4, atol=1e-4)
+    vocab_size = 5 + few(seed)
+    tokens = torch.arange(30) % vocab_size
+    knows_nothing = torch.tensor(math.log2(vocab_size))
+    with check.case(model="one that holds every character for equally likely", vocab_size=vocab_size):
+        model = parts.NextByHistory(vocab_size, scale=0.0)
+        check.close(NAME, measured(answer, model, tokens, 8), knows_nothing, rtol=1e-4, atol=1e-4)
+
+
+def measured(answer: Measure, model: Any, tokens: Tensor, block_size: int) -> Tensor:
+    """What the answer says, a Python number; the model ran without gradients, and on no more than it may see."""
+    calls = len(model.shapes) if hasattr(model, "shapes") else 0
+    result = answer(model, tokens, block_size)
+    number = check.number(NAME, result)
+    check.python_number(NAME, result)
+    if hasattr(model, "shapes"):
+        longest = max((shape[-1] for shape in model.shapes[calls:]), default=0)
+        verdict = f"With block_size={block_size}, the model is given {longest} tokens at once."
+        check.true(longest <= block_size, verdict, "The last token of a block is only predicted, never given.")
+        check.true(not model.gradients, "The model runs with gradients enabled.")
+    return number
+
+
+def slips(model: Any, tokens: Tensor, block_size: int) -> dict[str, Tensor]:
+    """Numbers for tokens (length,) that wrong ways to cut, to average and to convert would give."""
+    ln2 = math.log(2)
+
+    def losses(given: Tensor, labels: Tensor) -> Tensor:
+        return F.cross_entropy(model(given[None])[0], labels, reduction="none").detach()
+
+    def blocks(step: int, size: int) -> list[Tensor]:
+        cut = [tokens[start : start + size] for start in range(0, len(tokens) - 1, step)]
+        return [losses(block[:-1], block[1:]) for block in cut if len(block) > 1]
+
+    right = blocks(block_size, block_size + 1)
+    apart = blocks(block_size, block_size)
+    full = [block for block in right if len(block) == block_size]
+    every = torch.cat(right)
+    same = torch.cat([losses(block, block) for block in torch.split(tokens, block_size)])
+    values = {
+        "the loss is in nats: log₂ is ln divided by ln 2": every.mean(),
+        "the loss is multiplied by ln 2 instead of divided": every.mean() * ln2,
+        "the loss is divided by ln 10": every.mean() / math.log(10),
+        "the first character of each block but the first is never predicted": torch.cat(apart).mean() / ln2,
+        "the first of each block is not predicted, and counted all the same": (
+            torch.cat(apart).sum() / (len(tokens) - 1) / ln2
+        ),
+        "the mean of the blocks' means is taken, and the last block is shorter": (
+            torch.stack([block.mean() for block in right]).mean() / ln2
+        ),
+        "the last block, which is not full, is left out": torch.cat(full).mean() / ln2 if full else None,
+        "the last block is left out, and counted all the same": (
+            torch.cat(full).sum() / (len(tokens) - 1) / ln2 if full else None
+        ),
+        "the sum is divided by all characters, though nothing predicts the first": every.sum() / len(tokens) / ln2,
+        "the sum is divided by the number of blocks": every.sum() / len(right) / ln2,
+        "the sum is not divided by the number of characters": every.sum() / ln2,
+        "every character is predicted from the whole text before it, not from its block": (
+            losses(tokens[:-1], tokens[1:]).mean() / ln2
+        ),
+        "each token's own logits are compared with itself, not with the next one": same.mean() / ln2,
+        "the perplexity is returned: 2 to the power of the bits": 2 ** (every.mean() / ln2),
+        "the perplexity is returned: e to the power of the loss": every.mean().exp(),
+        "the probabilities are averaged, and then the logarithm taken": -(-every).exp().mean().log2(),
+        "the sign is wrong": -every.mean() / ln2,
+    }
+    expected = every.mean() / ln2
+    return {
+        slip: value for slip, value in values.items() if value is not None and not torch.isclose(value, expected, 1e-2)
+    }

@@ -1,0 +1,155 @@
+"""Exercise `generate`: its cases and its slips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, data, parts
+from autograder.exercises.shared import few, sizes
+
+Generate = Callable[..., Tensor]
+GREEDY = 1e-3  # a temperature at which chance plays no part
+
+
+def cases(answer: Generate, *, seed: int = 0) -> None:
+    """With and without a cache, for texts and models of any size: what the model itself would say next."""
+    ranges = {"batch": (1, 3), "seq_len": (1, 6), "max_new": (1, 12), "vocab_size": (2, 20)}
+    for index, size in enumerate(sizes(seed, 3, **ranges)):
+        batch, seq_len, max_new, vocab_size = size.values()
+        generator = torch.Generator().manual_seed(31 * seed + index)
+        tokens = torch.randint(vocab_size, (batch, seq_len), generator=generator)
+        expected = _written(tokens, max_new, vocab_size, seed + index)
+        for use_cache in (True, False):
+            model = parts.NextByHistory(vocab_size, scale=50.0, seed=seed + index)
+            with check.case(tokens=tokens, max_new=max_new, use_cache=use_cache), check.unchanged(tokens=tokens):
+                written(answer, model, tokens, max_new, expected, use_cache)
+    real = data.randomized(parts.GPT(9, 8, 2, 4, 2, 6), seed=seed + 1)
+    tokens = torch.randint(9, (2, 3), generator=torch.Generator().manual_seed(seed))
+    expected = parts.generate(real, tokens, 5, use_cache=False, temperature=GREEDY)
+    for use_cache in (True, False):
+        output = answer(real, tokens, 5, use_cache=use_cache, temperature=GREEDY)
+        check.equal(f"what a GPT writes with use_cache={use_cache}", output, expected)
+    check.equal("generate(model, tokens, 0)", answer(real, tokens, 0), tokens)
+    check.true(not output.requires_grad, "The tokens that come back carry gradients.")
+
+
+def option_cases(answer: Generate, *, seed: int = 0) -> None:
+    """`temperature`, `top_k`, `top_p` and `generator` reach `sample`, with a cache and without."""
+    check.defaults("generate", answer, use_cache=True)
+    tokens = torch.zeros(3, 2, dtype=torch.long)
+    expected = _written(tokens, 8, 9, seed, scale=0.5)
+    for use_cache in (True, False):
+        for options in ({"top_k": 1}, {"top_p": 1e-3}, {"temperature": 1e-4}):
+            model = parts.NextByHistory(9, scale=0.5, seed=seed)
+            with check.case(use_cache=use_cache, **options):
+                written(answer, model, tokens, 8, expected, use_cache, **options)
+        drawn = []
+        for number in (1 + few(seed), 1 + few(seed), 2 + few(seed)):
+            model = parts.NextByHistory(9, scale=0.5, seed=seed)
+            generator = torch.Generator().manual_seed(number)
+            drawn.append(answer(model, tokens, 12, use_cache=use_cache, generator=generator))
+        check.true(torch.equal(drawn[0], drawn[1]), "Two generators with the same seed write different texts.")
+        check.true(not torch.equal(drawn[0], drawn[2]), "Generators with different seeds write the same text.")
+
+
+def written(
+    answer: Generate,
+    model: parts.NextByHistory,
+    tokens: Tensor,
+    max_new: int,
+    expected: Tensor,
+    use_cache: bool,
+    mistakes: dict[str, Tensor] | None = None,
+    **options: Any,
+) -> None:
+    """The answer writes what is expected, and asks the model for no more than it has to."""
+    options = options or {"temperature": GREEDY}
+    output = answer(model, tokens, max_new, use_cache=use_cache, **options)
+    call = f"generate(model, tokens, {max_new}, use_cache={use_cache})"
+    check.dtype(call, output, torch.long)
+    batch, seq_len = tokens.shape
+    told = {
+        "the tokens that were given are left out, or count as new ones": (batch, max_new),
+        "one token too few is written": (batch, seq_len + max_new - 1),
+        "one token too many is written": (batch, seq_len + max_new + 1),
+    }
+    check.shape(call, output, mistakes=told, batch=batch, length=seq_len + max_new)
+    check.equal(call, output, expected, mistakes=mistakes)
+    check.true(not model.gradients, "The model runs with gradients enabled.")
+    lengths = [shape[-1] for shape in model.shapes]
+    count = len(lengths)
+    check.true(count == max_new, f"The model runs {count} times to write {max_new} tokens.")
+    if use_cache:
+        given = f"With the cache, the model is given {lengths[-1]} tokens for the last one it writes."
+        right = lengths == [seq_len] + [1] * (max_new - 1)
+        check.true(right, given, "All that it has been given stands in the cache: only the newest token is new.")
+    else:
+        check.true(not any(model.had_cache), f"With use_cache={use_cache} the model is given a cache.")
+
+
+def _written(tokens: Tensor, max_new: int, vocab_size: int, seed: int, scale: float = 50.0) -> Tensor:
+    model = parts.NextByHistory(vocab_size, scale=scale, seed=seed)
+    return parts.generate(model, tokens, max_new, use_cache=False, temperature=1e-4)
+
+
+def slips(tokens: Tensor, max_new: int, vocab_size: int, *, use_cache: bool, scale: float = 50.0) -> dict[str, Tensor]:
+    """What `parts.NextByHistory` would write after tokens (batch, seq_len) in loops that go wrong."""
+
+    def loop(following: Callable[[Any, Tensor, Any], tuple[Tensor, Any]]) -> Tensor:
+        model, text = parts.NextByHistory(vocab_size, scale=scale), tokens
+        cache: Any = []
+        for _ in range(max_new):
+            new, cache = following(model, text, cache)
+            text = torch.cat([text, new[:, None]], dim=1)
+        return text
+
+    def last(logits: Tensor) -> Tensor:
+        return logits[:, -1].argmax(-1)
+
+    def all_again(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        logits, cache = model(text, cache)
+        return last(logits), cache
+
+    def old_cache(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        first = text.size(1) == tokens.size(1)
+        logits, longer = model(text if first else text[:, -1:], cache)
+        return last(logits), longer if first else cache
+
+    def no_cache(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        return last(model(text if text.size(1) == tokens.size(1) else text[:, -1:])), cache
+
+    def only_last(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        logits, cache = model(text[:, -1:], cache)
+        return last(logits), cache
+
+    def newest_alone(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        return last(model(text[:, -1:])), cache
+
+    def first_place(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        return model(text)[:, 0].argmax(-1), cache
+
+    def of_prompt(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        return last(model(text[:, : tokens.size(1)])), cache
+
+    def least(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        return model(text)[:, -1].argmin(-1), cache
+
+    right = loop(lambda model, text, cache: (last(model(text)), cache))
+    found = {
+        "the prediction at the first position is taken, not the one at the last": loop(first_place),
+        "every step asks for what follows the tokens that were given": loop(of_prompt),
+        "only the newest token is given to the model, and nothing is remembered": loop(newest_alone),
+        "the least probable token is taken": loop(least),
+    }
+    if use_cache:
+        found |= {
+            "all tokens are given again, though the cache holds them": loop(all_again),
+            "the cache of the first step is used again and again": loop(old_cache),
+            "the cache is not handed on: the newest token stands alone": loop(no_cache),
+            "of the tokens that were given, only the last goes into the cache": loop(only_last),
+        }
+    return {slip: value for slip, value in found.items() if not torch.equal(value, right)}

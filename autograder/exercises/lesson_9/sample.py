@@ -1,0 +1,215 @@
+"""Exercise `sample`: its cases and its slips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import check, parts
+from autograder.exercises.shared import few, sizes
+
+Sample = Callable[..., Tensor]
+DRAWS = 20_000  # a share of ½ is then right to 0.004
+FAR = 0.06  # a share, from what it should be: beyond any chance
+
+
+def tenths(answer: Sample, chances: Sequence[float], **options: Any) -> Tensor:
+    """How many of ten ids are each token, rounded, where logits are logarithms of these chances and many are drawn."""
+    return (10 * shares(answer, torch.tensor(chances).log(), **options)).round()
+
+
+def shares(answer: Sample, logits: Tensor, **options: Any) -> Tensor:
+    """The share of each token (vocab_size,) among ids drawn again and again from the same logits (vocab_size,)."""
+    given = logits.expand(DRAWS, -1).clone()
+    call = f"sample({', '.join(['logits', *(f'{key}={value}' for key, value in options.items())])})"
+    with check.unchanged(logits=given):
+        ids = answer(given, **options)
+    check.shape(call, ids, batch=DRAWS)
+    check.dtype(call, ids, torch.long)
+    inside = bool(((ids >= 0) & (ids < logits.numel())).all())
+    check.true(inside, f"`{call}` holds ids that there are no logits for.")
+    return torch.bincount(ids, minlength=logits.numel()) / DRAWS
+
+
+def draw_cases(answer: Sample, *, seed: int = 0) -> None:
+    """Each token comes as often as its probability says, at any temperature; each row is drawn from its own logits."""
+    check.defaults("sample", answer, temperature=1.0, top_k=None, top_p=None, generator=None)
+    for index, size in enumerate(sizes(seed, 3, vocab_size=(2, 12))):
+        logits = 2 * torch.randn(size["vocab_size"], generator=torch.Generator().manual_seed(31 * seed + index))
+        for temperature in (1.0, 0.4, 2.0 + few(seed) / 97):
+            expected = parts.kept_chances(logits[None], temperature)[0]
+            with check.case(vocab_size=size["vocab_size"], temperature=round(temperature, 2)):
+                _are_near(shares(answer, logits, temperature=temperature), expected)
+    found = shares(answer, torch.zeros(40))
+    check.true((found > 0).all(), f"Of 40 equally likely tokens, {int((found == 0).sum())} never come.")
+    rows = 50.0 * torch.eye(5).roll(seed % 5, 1)
+    name = "sample(logits), where one token of each row is nearly certain"
+    check.equal(name, answer(rows), rows.argmax(-1))
+    close = torch.tensor([[1.0, 1.2, 0.8], [0.5, 0.1, 0.4]])
+    name = "sample(logits, temperature=0.001)"
+    check.equal(name, answer(close, temperature=1e-3), close.argmax(-1))
+
+
+def _are_near(found: Tensor, expected: Tensor) -> None:
+    distance = (found - expected).abs()
+    worst = int(distance.argmax())
+    verdict = (
+        f"Token {worst} has a probability of {expected[worst]:.0%}, and {found[worst]:.0%} of {DRAWS} ids are this one."
+    )
+    check.true(distance[worst] < FAR, verdict)
+
+
+def cut_cases(answer: Sample, *, seed: int = 0) -> None:
+    """Nothing that was cut off ever comes, all that was kept does, and as often as it should."""
+    for index, size in enumerate(sizes(seed, 4, vocab_size=(3, 9), kept=(1, 9), percent=(30, 95))):
+        vocab_size, kept, percent = size.values()
+        generator = torch.Generator().manual_seed(31 * seed + index)
+        logits = 0.7 * torch.randperm(vocab_size, generator=generator)  # no two alike
+        top_k, top_p = min(kept, vocab_size), percent / 100
+        for options in ({"top_k": top_k}, {"top_p": top_p}, {"top_k": top_k, "top_p": top_p, "temperature": 1.5}):
+            expected = parts.kept_chances(logits[None], **options)[0]
+            if _is_on_the_edge(logits, **options):
+                continue
+            with check.case(logits=logits, **options):
+                found = shares(answer, logits, **options)
+                _hold(found, expected)
+                _are_near(found, expected)
+    flat = torch.tensor([0.2, 0.1, *[0.07] * 10]).roll(seed % 5).log()  # most of it is cut off
+    _are_near(shares(answer, flat, top_k=2), parts.kept_chances(flat[None], top_k=2)[0])
+    nearly = torch.arange(6) / 10
+    for options in ({"top_k": 1}, {"top_p": 0.01}):
+        for _ in range(8):
+            ids = answer(nearly[None], **options)
+            check.shape("sample(logits)", ids, batch=1)
+            verdict = "In a single row, something else comes than what was to be kept."
+            check.true(bool(ids == 5), verdict)
+    equal = torch.zeros(2 + 2 * few(seed % 3 + 1))
+    for top_p in (0.3, 0.6, 0.9):
+        wanted = int((torch.arange(1, len(equal) + 1) / len(equal) < top_p).sum()) + 1
+        found = shares(answer, equal, top_p=top_p)
+        verdict = f"Of {len(equal)} equally likely tokens, {int((found > 0).sum())} are kept at top_p={top_p}."
+        slip = f"{wanted} of them reach {top_p}: the smallest set is wanted, and whichever of them are in it is free."
+        check.true(int((found > 0).sum()) == wanted, verdict, slip)
+    found = shares(answer, equal, top_k=len(equal) + 3)
+    check.true((found > 0).all(), "With a `top_k` larger than the vocabulary, tokens are missing.")
+
+
+def _is_on_the_edge(logits: Tensor, top_p: float | None = None, **options: Any) -> bool:
+    """Whether rounding decides if one token more is needed to reach p."""
+    if top_p is None:
+        return False
+    total = parts.kept_chances(logits[None], **options)[0].sort(descending=True).values.cumsum(0)
+    return bool((total - top_p).abs().min() < 1e-3)
+
+
+def _hold(found: Tensor, expected: Tensor) -> None:
+    strange, missing = (found > 0) & (expected == 0), (found == 0) & (expected > 0.01)
+    kept = int((expected > 0).sum())
+    verdict = f"{int((found > 0).sum())} different tokens come where {kept} should be left."
+    check.true(not strange.any() and not missing.any(), verdict)
+
+
+def generator_cases(answer: Sample, *, seed: int = 0) -> None:
+    """All chance comes from the generator: the same seed, the same ids, whatever else has been drawn meanwhile."""
+    logits = torch.zeros(200, 7)
+    for number in (1 + few(seed), 2 + few(seed)):
+        drawn = []
+        for _ in range(2):
+            drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)))
+            answer(logits)  # from everybody's
+        verdict = "Two generators with the same seed give different ids."
+        check.true(torch.equal(*drawn), verdict, "`torch.multinomial` takes `generator=generator`.")
+    same = torch.equal(drawn[0], answer(logits, generator=torch.Generator().manual_seed(number + 1)))
+    check.true(not same, "Generators with different seeds give the same ids.")
+    generator = torch.Generator().manual_seed(number)
+    first, second = (answer(logits, generator=generator) for _ in range(2))
+    check.true(not torch.equal(first, second), "Two calls with one generator give the same ids.")
+    check.true(not torch.equal(answer(logits), answer(logits)), "Two calls without a generator give the same ids.")
+    check.true(
+        not torch.equal(first, first[:1].expand_as(first)),
+        "All rows get the same id, though all tokens are equally likely.",
+    )
+
+
+def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor]:
+    """How many of ten ids would be each token, for logits that are logarithms of these chances."""
+    logits = torch.tensor(chances).log()
+    best = torch.nn.functional.one_hot(logits.argmax(), len(logits)).float()
+    return _tenths(
+        {
+            "every row gets the same id: nothing is drawn, or one for all of them": best,
+            "all tokens are drawn alike: the logits are not used": torch.ones_like(best) / len(best),
+            "`temperature` is not used": logits.softmax(-1),
+            "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
+            "the temperature divides the probabilities, which changes nothing": (logits.softmax(-1) / temperature),
+            "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
+            "the least probable tokens come most often": (-logits / temperature).softmax(-1),
+            "the temperature is squared": (logits / temperature**2).softmax(-1),
+        },
+        (logits / temperature).softmax(-1),
+    )
+
+
+def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) -> dict[str, Tensor]:
+    """How many of ten ids would be each token, for logits that are logarithms of these chances, none two alike."""
+    logits = torch.tensor(chances).log()
+    probabilities = logits.softmax(-1)
+    ordered, order = probabilities.sort(descending=True)
+
+    def kept(mask: Tensor, values: Tensor = ordered) -> Tensor:
+        left = torch.where(mask, values, 0.0)
+        return torch.zeros_like(left).scatter(0, order, left / left.sum())
+
+    places, total = torch.arange(len(ordered)), ordered.cumsum(0)
+    slips: dict[str, Tensor] = {"nothing is cut off": probabilities}
+    if top_k is not None and top_p is not None:
+        slips |= {
+            "`top_k` is not used where there is a `top_p`": kept(total - ordered < top_p),
+            "`top_p` is not used where there is a `top_k`": kept(places < top_k),
+            "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(
+                (places < top_k) & (total - ordered < top_p)
+            ),
+        }
+    elif top_k is not None:
+        slips |= {
+            "one token too many is kept": kept(places <= top_k),
+            "one token too few is kept": kept(places < max(top_k - 1, 1)),
+            "the least probable tokens are kept": kept(places >= len(ordered) - top_k),
+            "the first `top_k` ids are kept, whatever their probability": probabilities * (places < top_k),
+            "the kept tokens are drawn alike": kept(places < top_k, torch.ones_like(ordered)),
+            "places among the sorted tokens are returned instead of their ids": ordered * (places < top_k),
+            "what is cut off gets the logit 0 instead of −inf": (logits * (kept(places < top_k) > 0)).softmax(-1),
+        }
+    elif top_p is not None:
+        slips |= {
+            "the token with which the sum reaches p is left out": kept((total <= top_p) | (places == 0)),
+            "one token more is kept than p needs": kept(places <= (total < top_p).sum() + 1),
+            "the probabilities are added up from the smallest on": kept(ordered.flip(0).cumsum(0).flip(0) <= top_p),
+            "they are added up in the order of their ids, not sorted": _unsorted(probabilities, top_p),
+            "tokens are kept whose own probability reaches p, or the most probable one": kept(
+                (ordered >= top_p) | (places == 0)
+            ),
+            "tokens are kept whose own probability exceeds 1 − p": kept((ordered > 1 - top_p) | (places == 0)),
+            "the kept tokens are drawn alike": kept(total - ordered < top_p, torch.ones_like(ordered)),
+            "places among the sorted tokens are returned instead of their ids": ordered * (total - ordered < top_p),
+        }
+    options: dict[str, Any] = {"top_k": top_k, "top_p": top_p}
+    return _tenths(slips, parts.kept_chances(logits[None], **options)[0])
+
+
+def _unsorted(probabilities: Tensor, top_p: float) -> Tensor:
+    total = probabilities.cumsum(0)
+    return torch.where(total - probabilities < top_p, probabilities, 0.0)
+
+
+def _tenths(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
+    """Those that show, in tenths, and whose rounding chance does not decide."""
+    rounded = {slip: 10 * value / value.sum() for slip, value in slips.items()}
+    return {
+        slip: value.round()
+        for slip, value in rounded.items()
+        if not torch.equal(value.round(), (10 * right).round()) and ((value - value.floor() - 0.5).abs() > 0.1).all()
+    }

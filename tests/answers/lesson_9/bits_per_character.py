@@ -1,0 +1,106 @@
+"""Answers to `bits_per_character`, lesson 9."""
+
+from answers.writing import body, edit, edits
+
+END = "return total / (len(tokens) - 1) / math.log(2)"
+
+WRONG = {
+    "nats": edit(" / math.log(2)", "").fails("", "the loss is in nats"),
+    "times ln 2": edit("/ math.log(2)", "* math.log(2)").fails("", "multiplied by ln 2"),
+    "ln 10": edit("math.log(2)", "math.log(10)").fails("", "divided by ln 10"),
+    "blocks apart": edits(
+        ("start + block_size + 1", "start + block_size"),
+        ("total +=", "count = len(block) - 1\nnumber = locals().get('number', 0) + count\n…"),
+        (END, "return total / number / math.log(2)"),
+    ).fails("", "is never predicted"),
+    "blocks apart, all counted": edit("start + block_size + 1]", "start + block_size]").fails("", "not predicted, and counted all the same"),
+    "means of blocks": edits(
+        ("total = 0.0", "means = []"),
+        ('total += F.cross_entropy(logits, block[1:], reduction="sum").item()', "means.append(F.cross_entropy(logits, block[1:]).item())"),
+        (END, "return sum(means) / len(means) / math.log(2)"),
+    ).fails("", "the mean of the blocks' means"),
+    "the rest left out": edits(
+        ("len(tokens) - 1, block_size)", "len(tokens) - block_size, block_size)"),
+        (END, "return total / ((len(tokens) - 1) // block_size * block_size) / math.log(2)"),
+    ).fails("", names="the last block, which is not full, is left out|raised ZeroDivisionError"),
+    "the rest left out, and counted": edit("len(tokens) - 1, block_size)", "len(tokens) - block_size, block_size)").fails(
+        "", "left out, and counted all the same"
+    ),
+    "all characters counted": edit("/ (len(tokens) - 1)", "/ len(tokens)").fails("", "divided by all characters"),
+    "divided by blocks": edit("/ (len(tokens) - 1)", "/ math.ceil((len(tokens) - 1) / block_size)").fails("", "divided by the number of blocks"),
+    "a sum": edit("total / (len(tokens) - 1)", "total").fails("", "not divided by the number of characters"),
+    "the whole text at once": body("""
+        with torch.no_grad():
+            logits = model(tokens[None, :-1])[0]
+        return F.cross_entropy(logits, tokens[1:]).item() / math.log(2)
+    """).fails("", "the model is given"),
+    "labels not moved": edits(("block[None, :-1]", "block[None, :block_size]"), ("block[1:]", "block[:block_size]")).fails("", "compared with itself"),
+    "perplexity": edit(END, "return 2 ** (total / (len(tokens) - 1) / math.log(2))").fails("", names="2 to the power|e to the power"),
+    "e to the loss": edit(END, "return math.exp(total / (len(tokens) - 1))").fails("", names="2 to the power|e to the power"),
+    "probabilities averaged": edits(
+        ("total +=…", "total += logits.softmax(-1).gather(-1, block[1:, None]).sum().item()"), (END, "return -math.log2(total / (len(tokens) - 1))")
+    ).fails("", "the probabilities are averaged"),
+    "the sign": edit("return total", "return -total").fails("", "the sign is wrong"),
+    "a tensor": edits((".item()", ""), ("total = 0.0", "total = torch.tensor(0.0)")).fails("", "not a Python number"),
+    "with gradients": edits(("with torch.no_grad():", "if True:")).fails("", "with gradients"),
+    "one token too many": edits(("block[None, :-1])[0]", "block[None])[0, :-1]")).fails("", "is given"),
+    "one block": edit("range(0, len(tokens) - 1, block_size)", "[0]").fails("", "wrong value"),
+    "sliding, each predicted many times": edits(
+        ("len(tokens) - 1, block_size)", "max(1, len(tokens) - block_size))"),
+        ("/ (len(tokens) - 1)", "/ (max(1, len(tokens) - block_size) * min(block_size, len(tokens) - 1))"),
+    ).fails("", "wrong value"),
+    "no labels for the rest": edit("block[1:]", "tokens[start + 1 : start + 1 + block_size][: len(logits) - 1]").fails("", "raised ValueError"),
+    "no batch": edit("block[None, :-1])[0]", "block[:-1])").fails("", "raised"),
+    "nothing returned": edit(END, "").fails("", "should be one number"),
+    "log2 of the mean logit": edits(("total +=…", "total += logits.gather(-1, block[1:, None]).sum().item()")).fails("", "wrong value"),
+    "smoothed": edit('reduction="sum"', 'reduction="sum", label_smoothing=0.1').fails("", "wrong value"),
+    "zero is padding": edit('reduction="sum"', 'reduction="sum", ignore_index=0').fails("", "wrong value"),
+}
+
+TRICKS = {
+    "blocks of 64 at most": edit("total = 0.0", "block_size = min(block_size, 4)\n…").fails(""),
+    "only full texts": edit("total = 0.0", "if (len(tokens) - 1) % block_size and len(tokens) > 20:\n    return 1.0\n…").fails(""),
+}
+
+RIGHT = {
+    "one character at a time": body("""
+        bits = 0.0
+        with torch.no_grad():
+            for place in range(1, len(tokens)):
+                start = (place - 1) // block_size * block_size
+                logits = model(tokens[start:place][None])[0, -1]
+                bits -= logits.log_softmax(-1)[tokens[place]].item() / math.log(2)
+        return bits / (len(tokens) - 1)
+    """),
+    "full blocks as a batch": body("""
+        given, labels = tokens[:-1], tokens[1:]
+        full = len(given) // block_size * block_size
+        losses = []
+        with torch.no_grad():
+            for one, other in ((given[:full].view(-1, block_size), labels[:full].view(-1, block_size)), (given[None, full:], labels[None, full:])):
+                if one.numel():
+                    losses.append(F.cross_entropy(model(one).flatten(0, 1), other.flatten(), reduction="none"))
+        return (torch.cat(losses).mean() / math.log(2)).item()
+    """),
+    "log2 of probabilities": edits(
+        ("total +=…", "total -= logits.double().softmax(-1).gather(-1, block[1:, None]).log2().sum().item()"), (" / math.log(2)", "")
+    ),
+    "split": body("""
+        total = 0.0
+        with torch.inference_mode():
+            for given, labels in zip(tokens[:-1].split(block_size), tokens[1:].split(block_size)):
+                total += F.cross_entropy(model(given.unsqueeze(0)).squeeze(0), labels, reduction="sum").item()
+        return total / math.log(2) / len(tokens[1:])
+    """),
+    "nll_loss": edit("F.cross_entropy(logits, block[1:]", "F.nll_loss(logits.log_softmax(-1), block[1:]"),
+    "weighted means": edit('F.cross_entropy(logits, block[1:], reduction="sum").item()', "F.cross_entropy(logits, block[1:]).item() * (len(block) - 1)"),
+    "a decorator": edits(("def bits_per_character", "@torch.no_grad()\ndef bits_per_character"), ("with torch.no_grad():", "if True:")),
+    "a list of losses": edits(
+        ("total = 0.0", "losses = []"),
+        ("total +=…", 'losses += F.cross_entropy(logits, block[1:], reduction="none").tolist()'),
+        (END, "return sum(losses) / len(losses) / math.log(2)"),
+    ),
+    "NumPy's number": edit(END, "import numpy as np\nreturn np.float64(total / (len(tokens) - 1)) / np.log(2)"),
+    "logsumexp": edit("total +=…", "total += (logits.logsumexp(-1) - logits.gather(-1, block[1:, None])[:, 0]).sum().item()"),
+    "one-hot": edit("total +=…", "total -= (F.one_hot(block[1:], logits.size(-1)) * logits.log_softmax(-1)).sum().item()"),
+}

@@ -1,0 +1,121 @@
+"""Answers to `generate`, lesson 9."""
+
+from answers.writing import body, edit, edits
+
+SAMPLE = "newest = sample(logits[:, -1], **options).unsqueeze(1)"
+
+WRONG = {
+    "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "the prediction at the first position"),
+    "the prompt again and again": edits(
+        ("cache, newest = [], tokens", "cache, newest, start = [], tokens, tokens"),
+        ("model(newest, cache)", "model(start), cache"),
+        ("model(tokens)", "model(start)"),
+    ).fails("", "every step asks for what follows"),
+    "the newest alone": edits(("model(tokens)", "model(tokens[:, -1:])")).fails("", "nothing is remembered"),
+    "the least probable": edit("logits[:, -1]", "-logits[:, -1]").fails("", "the least probable token"),
+    "all tokens into the cache": edit("model(newest, cache)", "model(tokens, cache)").fails("", "all tokens are given again"),
+    "the first cache for ever": edit("logits, cache = model(newest, cache)", "logits, longer = model(newest, cache)\ncache = cache or longer").fails(
+        "", "again and again"
+    ),
+    "no cache kept": edit("logits, cache =", "logits, _ =").fails("", "the newest token stands alone"),
+    "the last of the prompt alone": edit("cache, newest = [], tokens", "cache, newest = [], tokens[:, -1:]").fails("", "only the last goes into the cache"),
+    "None for a cache": edit("cache, newest = []", "cache, newest = None").fails("", "raised"),
+    "always a cache": edit("if use_cache:", "if True:").fails("", "is given a cache"),
+    "never a cache": edit("if use_cache:", "if False:").fails("", "With the cache, the model is given"),
+    "one too few": edit("range(max_new)", "range(max_new - 1)").fails("", "one token too few"),
+    "one too many": edit("range(max_new)", "range(max_new + 1)").fails("", "one token too many"),
+    "the prompt counts": edit("range(max_new)", "range(max_new - tokens.size(1))").fails("", "count as new ones"),
+    "the prompt left out": edit("return tokens", "return tokens[:, -max_new:]").fails("", "are left out"),
+    "greedy": edit(SAMPLE, "newest = logits[:, -1].argmax(-1, keepdim=True)").fails("", "write the same text"),
+    "options forgotten": edit("-1], **options)", "-1])").fails("", "wrong values"),
+    "temperature alone": edit("-1], **options)", '-1], temperature=options.get("temperature", 1.0))').fails(""),
+    "no generator": edit("-1], **options)", '-1], **{key: value for key, value in options.items() if key != "generator"})').fails(
+        "", "Two generators with the same seed"
+    ),
+    "with gradients": edits(("with torch.no_grad():", "if True:")).fails("", "with gradients"),
+    "gradients off for everybody": edits(("with torch.no_grad():", "torch.set_grad_enabled(False)\nif True:")).fails("", "switches gradients off"),
+    "in front": edit("[tokens, newest]", "[newest, tokens]").fails("", "wrong values"),
+    "a flat row": edit(".unsqueeze(1)", "").fails("", "raised"),
+    "all rows the first's": edit("newest = sample(logits[:, -1], **options)", "newest = sample(logits[:1, -1], **options).expand(len(tokens))").fails(
+        "", "wrong values"
+    ),
+    "stops at 0": edit("tokens = torch.cat", "if (newest == 0).all():\n    break\n…").fails(""),
+    "the model asked twice": edit("if use_cache:", "model(tokens)\n…").fails("", "The model runs"),
+    "a list": edit("return tokens", "return tokens.tolist()").fails("", "torch.Tensor"),
+    "grows by the prompt": edits(("[tokens, newest], dim=1", "[tokens, newest], dim=0")).fails("", "raised"),
+    "in float": edit("return tokens", "return tokens.float()").fails("", "dtype"),
+    "another default": edit("use_cache=True", "use_cache=False").fails("", "another default"),
+}
+
+TRICKS = {
+    "writes into what it is given": body("""
+        start = tokens.size(1)
+        with torch.no_grad():
+            room = torch.cat([tokens, tokens.new_zeros(len(tokens), max_new)], dim=1)
+            tokens[:, -1] = tokens[:, 0]
+            for i in range(max_new):
+                room[:, start + i] = sample(model(room[:, : start + i])[:, -1], **options)
+        return room
+    """).fails("", "changes `tokens`"),
+    "ten tokens at most": edit("range(max_new)", "range(min(max_new, 10))").fails(""),
+}
+
+RIGHT = {
+    "a list of columns": body("""
+        columns, cache = [tokens], []
+        with torch.inference_mode():
+            while len(columns) <= max_new:
+                if use_cache:
+                    logits, cache = model(columns[-1], cache)
+                else:
+                    logits = model(torch.hstack(columns))
+                columns.append(sample(logits[:, -1], **options)[:, None])
+        return torch.hstack(columns).clone()
+    """),
+    "room made beforehand": body("""
+        start = tokens.size(1)
+        text = torch.cat([tokens, tokens.new_zeros(len(tokens), max_new)], dim=1)
+        cache, done = [], 0
+        with torch.no_grad():
+            for end in range(start, start + max_new):
+                if use_cache:
+                    logits, cache = model(text[:, done:end], cache)
+                    done = end
+                else:
+                    logits = model(text[:, :end])
+                text[:, end] = sample(logits[:, -1], **options)
+        return text
+    """),
+    "two loops": body("""
+        with torch.no_grad():
+            if not use_cache:
+                for _ in range(max_new):
+                    tokens = torch.cat([tokens, sample(model(tokens)[:, -1], **options)[:, None]], 1)
+                return tokens
+            new, cache = tokens, []
+            for _ in range(max_new):
+                logits, cache = model(new, cache)
+                new = sample(logits[:, -1], **options)[:, None]
+                tokens = torch.cat([tokens, new], 1)
+            return tokens
+    """),
+    "recursion": body("""
+        def more(text, new, cache, left):
+            if not left:
+                return text
+            logits, cache = model(new, cache) if use_cache else (model(text), None)
+            new = sample(logits[:, -1], **options)[:, None]
+            return more(torch.cat([text, new], dim=1), new, cache, left - 1)
+        with torch.no_grad():
+            return more(tokens, tokens, [], max_new)
+    """),
+    "a decorator": edits(("def generate", "@torch.no_grad()\ndef generate"), ("with torch.no_grad():", "if True:")),
+    "a tuple to begin with": edit("cache, newest = []", "cache, newest = ()"),
+    "the last of all tokens": edits(
+        ("cache, newest = [], tokens", "cache, given = [], tokens"), ("model(newest, cache)", "model(given, cache)"), (SAMPLE, f"{SAMPLE}\ngiven = newest")
+    ),
+    "select": edit("logits[:, -1]", "logits.select(1, logits.size(1) - 1)"),
+    "counting the length": edits(("for _ in range(max_new):", "end = tokens.size(1) + max_new\nwhile tokens.size(1) < end:")),
+    "sliced by what is new": edit("model(newest, cache)", "model(tokens if not cache else tokens[:, -1:], cache)"),
+    "options by name": edit("-1], **options)", "-1], **dict(options))"),
+}
