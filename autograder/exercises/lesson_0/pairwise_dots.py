@@ -16,7 +16,7 @@ def cases(answer: Callable[[Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
     """
     for index, size in enumerate(sizes(seed, 5, batch=(2, 4), heads=(1, 3), n=(1, 9), m=(1, 9), d=(1, 12))):
         batch, heads, n, m, d = size.values()
-        for leading in ((), (batch,), (batch, heads)):
+        for leading in ((), (batch, heads), (batch,)):
             x, y = tensors((*leading, n, d), (*leading, m, d), seed=31 * seed + index, dtype=DTYPES[index % 2])
             x, y = (strided(x), strided(y)) if leading and index % 2 else (x, y)
             expected = torch.einsum("...nd,...md->...nm", x, y)
