@@ -10,10 +10,13 @@ from autograder.exercises.shared import DTYPES, possible, sizes, strided, tensor
 
 
 def cases(answer: Callable[[Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
-    """Rows of any number and width, with leading dimensions and without, and the gradients of both."""
-    for index, size in enumerate(sizes(seed, 5, batch=(1, 4), heads=(1, 3), n=(1, 9), m=(1, 9), d=(1, 12))):
+    """Rows of any number and width, with leading dimensions and without, and the gradients of both.
+
+    A batch has two entries at least: what becomes of one alone does not tell by which dimension it was taken.
+    """
+    for index, size in enumerate(sizes(seed, 5, batch=(2, 4), heads=(1, 3), n=(1, 9), m=(1, 9), d=(1, 12))):
         batch, heads, n, m, d = size.values()
-        for leading in ((), (batch,), (batch, heads)):
+        for leading in ((), (batch, heads), (batch,)):
             x, y = tensors((*leading, n, d), (*leading, m, d), seed=31 * seed + index, dtype=DTYPES[index % 2])
             x, y = (strided(x), strided(y)) if leading and index % 2 else (x, y)
             expected = torch.einsum("...nd,...md->...nm", x, y)

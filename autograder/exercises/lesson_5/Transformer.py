@@ -265,6 +265,7 @@ def sharing_cases(answer: Model, *, seed: int = 0) -> None:
             src, tgt = (tokens.masked_fill(tokens == pad_id, 1) for tokens in (src, tgt))
             apart = _copied(model, apart).eval()
             output, expected = model(src, tgt), apart(src, tgt)
+            check.shape("model(src, tgt)", output, batch=2, tgt_len=3, tgt_vocab_size=vocab_size)
             _require_finite(expected)
             told = bool((expected.amax(dim=-1) - expected.amin(dim=-1) > 1e-3).all())
             check.true(told, "`model(src, tgt)` gives every word of the vocabulary the same logit.")

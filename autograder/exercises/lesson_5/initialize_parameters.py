@@ -62,7 +62,7 @@ def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> No
 def slips(parameter: Tensor) -> str | None:
     """The slip in drawing a large matrix (fan_out, fan_in) otherwise than uniformly by Xavier's rule, where known."""
     fan_out, fan_in = parameter.shape
-    total, by = fan_in + fan_out, "the numbers are drawn by `nn.init."
+    total, by = fan_in + fan_out, "the numbers are drawn as by `nn.init."
     sizes = {  # the standard deviation, and whether the numbers are uniform
         f"{by}xavier_normal_`": (math.sqrt(2 / total), False),
         f"{by}kaiming_uniform_`": (math.sqrt(2 / fan_in), True),

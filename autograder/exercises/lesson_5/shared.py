@@ -94,7 +94,7 @@ def stack(
 ) -> dict[str, Tensor]:
     right = through(layers, x, step)
     slips = {
-        "every layer reads the input of the stack, so that only the last one counts": step(x, layers[-1]),
+        "only the last layer counts, as where every layer reads the input of the stack": step(x, layers[-1]),
         "only the first layer is used": step(x, layers[0]),
         "the first layer is used every time": through([layers[0]] * len(layers), x, step),
         "the layers run in reverse order": through(reversed(layers), x, step),

@@ -97,7 +97,8 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
             "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
             "the sum over real tokens is divided by the number of labels that are not 0": total / not_zero,
-            "the sum is divided by the number of sentences": total / sum(map(len, labels)),
+            "the sum is divided by the number of sentences, or by the tokens of the last batch alone": total
+            / sum(map(len, labels)),
             "the tokens that the model is given are counted, not those that it has to predict": total / is_given.sum(),
             "positions count at which the model is given a real token, not those at which it predicts one": (
                 each[is_given].mean()
@@ -162,7 +163,7 @@ def accuracy_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
             "what the model predicts is compared with what it is given": (
                 (chosen == given)[asked != pad_id].float().mean()
             ),
-            "errors are counted instead of hits": 1 - right,
+            "errors are counted instead of hits, or the hits of the last batch alone": 1 - right,
         },
         right,
     )

@@ -36,7 +36,9 @@ def slips(steps: Sequence[int], d_model: int, warmup_steps: int) -> dict[str, Te
         "warmup_steps has the exponent −0.5 instead of −1.5": rates(
             lambda s: width * min(s**-0.5, s * warmup_steps**-0.5)
         ),
-        "the factor d_model^−0.5 is missing": rates(lambda s: min(s**-0.5, s * warmup_steps**-1.5)),
+        "the smaller of the two is not multiplied by d_model^−0.5": rates(
+            lambda s: min(s**-0.5, s * warmup_steps**-1.5)
+        ),
         "d_model has the exponent 0.5 instead of −0.5": rates(
             lambda s: d_model**0.5 * min(s**-0.5, s * warmup_steps**-1.5)
         ),

@@ -103,7 +103,7 @@ def _moved(table: Tensor, tgt: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
     right = step()
     slips = {
         "they are moved the wrong way": -right,
-        "the optimizer takes the step twice": 2 * right,
+        "the step is twice as long, as where the optimizer takes it twice, or `backward` runs twice": 2 * right,
         "the labels are not smoothed": step(smoothing=0.0),
         "the loss is summed over the tokens instead of averaged": step(reduction="sum"),
     }
@@ -125,6 +125,14 @@ def update_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
             with check.case(step=step + 1, tgt=tgt, optimizer=type(optimizers[0]).__name__):
                 answer(model, optimizers[0], tgt, tgt, max_grad_norm=1e9)
                 check.close("the parameters after the step", model.table.detach(), twin.table.detach())
+    models = Tables(), Tables()
+    optimizers = [torch.optim.SGD(each.parameters(), lr=0.01) for each in models]
+    for step in range(2):
+        tgt = one_word(3 + step, 2, 4)
+        parts.train_step(models[1], optimizers[1], tgt, tgt, max_grad_norm=1e9)
+        answer(models[0], optimizers[0], tgt, tgt, max_grad_norm=1e9)
+        moved, wanted = (nn.utils.parameters_to_vector(each.parameters()).detach() for each in models)
+        check.close(f"the parameters of a model with more than one, after step {step + 1}", moved, wanted)
 
 
 def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> tuple[Tensor, Tensor]:
@@ -245,7 +253,7 @@ def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> 
             "the gradients are not clipped before the optimizer uses them": length(free),
             "each parameter is clipped by itself": length(within(one), *map(within, others)),
             "each group of the optimizer is clipped by itself": length(within(one), within(torch.cat(others))),
-            "only the first group of the optimizer is clipped": length(within(one), *others),
+            "only the first parameter is clipped, or the first group of the optimizer": length(within(one), *others),
             "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
             "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
             "the length of all is taken to be the sum of the parameters' lengths": (

@@ -36,7 +36,7 @@ def slips(totals: Tensor, lengths: Tensor, length_penalty: float) -> dict[str, T
         "α multiplies the base instead of being its exponent": totals / (share * length_penalty),
         "α is fixed at 0.6": totals / share**0.6,
         "α is left out": totals / share,
-        "BOS counts as well": totals / ((6 + lengths) / 6) ** length_penalty,
+        "6 + length stands for 5 + length, as where BOS counts as well": totals / ((6 + lengths) / 6) ** length_penalty,
         "the penalty is subtracted, not divided by": totals - share**length_penalty,
         "5 + length / 6 stands for (5 + length) / 6": totals / (5 + lengths / 6) ** length_penalty,
         "the length itself has the exponent α, without 5 and 6": totals / lengths**length_penalty,
@@ -47,7 +47,8 @@ def slips(totals: Tensor, lengths: Tensor, length_penalty: float) -> dict[str, T
         "the sign is wrong": -totals / share**length_penalty,
         "the power comes before the division by 6": totals / ((5 + lengths) ** length_penalty / 6),
         "it is divided by 6 as well as by (5 + length)^α": totals / (5 + lengths) ** length_penalty / 6,
-        "one is taken off the length": totals / ((4 + lengths) / 6) ** length_penalty,
+        "4 + length stands for 5 + length, as where one is taken off the length": totals
+        / ((4 + lengths) / 6) ** length_penalty,
         "5 and 6 are exchanged": totals / ((6 + lengths) / 5) ** length_penalty,
         "`//` stands in the place of `/`": totals / ((5 + lengths) // 6) ** length_penalty,
         "probabilities are scored, not their logarithms": totals.exp() / share**length_penalty,

@@ -16,6 +16,7 @@ WRONG = {
     "adds value times the mask": body("return scores + value * ~allowed").fails("", "is added to the hidden entries"),
     "arithmetic": body("return scores * allowed + value * ~allowed").fails("", "−∞ · 0 is NaN"),
     "multiplies by value": body("return torch.where(allowed, scores, scores * value)").fails("", "multiplied by `value`"),
+    "what is 0 is taken for hidden": body("kept = scores * allowed\nreturn torch.where(kept == 0, value, kept)").fails("", "score of 0 is hidden"),
     "in place": body("scores[~allowed.expand(scores.shape)] = value\nreturn scores").fails("", "changes `scores`"),
     "masked_fill_": edit("masked_fill", "masked_fill_").fails("", "changes `scores`"),
     "nothing returned": edit("return ", "").fails("", "is None"),

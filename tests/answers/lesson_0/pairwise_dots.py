@@ -10,6 +10,14 @@ WRONG = {
     "reversed dimensions": body("return x @ y.permute(*range(y.dim())[::-1])").fails("", "all dimensions of `y` are reversed"),
     "the first two dimensions": body("return x @ (y.T if y.dim() == 2 else y.transpose(0, 1))").fails("", "first two dimensions of `y`"),
     "loops over the first two dimensions": body("return torch.stack([torch.stack([(a * b).sum() for b in y]) for a in x])").fails("", "taken for the rows"),
+    "a loop that adds up the batch": body("""
+        dots = torch.zeros(x.size(-2), y.size(-2))
+        for i in range(x.size(-2)):
+            for j in range(y.size(-2)):
+                dots[i, j] = (x[..., i, :] * y[..., j, :]).sum()
+        return dots
+    """).fails("", "wrong shape"),
+    "an einsum that adds up the batch": body('return torch.einsum("nd,md->nm" if x.dim() == 2 else "bnd,bmd->nm", x, y)').fails("", "raised"),
     "for matrices only": body("return x @ y.t()").fails("", "raised"),
     "only batches": body("return torch.bmm(x, y.transpose(1, 2))").fails("", "raised"),
     "entry by entry": body("return (x[..., :3, :] * y[..., :3, :]).sum(dim=-1)").fails("", "wrong shape"),

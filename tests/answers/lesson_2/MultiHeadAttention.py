@@ -133,6 +133,10 @@ WRONG = {
     "w_o twice": edit("return self…", "return self.w_o(self.w_o(merge_heads(output)))").named("w_o"),
     "w_v projects the output again": edit("return self…", "return self.w_v(merge_heads(output))").named("w_o|w_v"),
     "residual connection": edits(("query =…(", "skip = query\n…"), ("return…", "return skip + self.w_o(merge_heads(output))")).named("added|residual"),
+    "the value is added": edits(("query =…(", "skip = value\n…"), ("return…", "return skip + self.w_o(merge_heads(output))")).fails(
+        "values", "an input is added"
+    ),
+    "w_k projects the value": edit("self.w_k(key)", "self.w_k(value)").fails("cross", "`w_k` projects the value"),
     "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))").fails("values", "after `w_o`"),
     "ReLU before the projection": edit("merge_heads(output)", "merge_heads(output).relu()").fails("values", "before `w_o`"),
     "num_heads and d_k exchanged": edit("self.num_heads = num_heads", "self.num_heads = d_model // num_heads").fails("values", "d_k are exchanged"),

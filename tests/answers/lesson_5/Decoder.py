@@ -18,6 +18,7 @@ WRONG = {
     "masks exchanged": edit("src_mask, tgt_mask)", "tgt_mask, src_mask)").fails("decoder_values", "ValueError"),
     "the memory is overwritten": edit("= layer", "= memory …").fails("decoder_values"),
     "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("decoder_values", "reads the input of the stack"),
+    "the last layer alone": edit("in self.layers:", "in self.layers[-1:]:").fails("decoder_values", "only the last layer counts"),
     "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("decoder_values", "reverse order"),
     "a norm at the end": edits(("self.layers =…range(num_layers)\n)", "…\nself.norm = nn.LayerNorm(d_model)"), ("return x", "return self.norm(x)")).fails(
         "decoder_layers", "should not have"

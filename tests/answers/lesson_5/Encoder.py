@@ -18,6 +18,7 @@ WRONG = {
     "mask forgotten": edit("layer(…", "layer(x)").fails("values", "mask is not handed to the layers"),
     "mask for the first layer only": edit("x = layer…", "x, src_mask = layer(x, src_mask), None").fails("values", "first layer only"),
     "each layer reads the input": edits(("x = layer", "y = layer"), ("return x", "return y")).fails("values", "reads the input of the stack"),
+    "the last layer alone": edit("in self.layers:", "in self.layers[-1:]:").fails("values", "only the last layer counts"),
     "returns in the loop": edit("x = layer(x, src_mask)\n        return x", "x = layer(x, src_mask)\nreturn x").fails("values", "only the first layer is used"),
     "reversed": edit("in self.layers:", "in reversed(self.layers):").fails("values", "reverse order"),
     "the first layer every time": edit("= layer", "= self.layers[0]").fails("values", "first layer is used every time"),

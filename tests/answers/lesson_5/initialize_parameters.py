@@ -4,8 +4,14 @@ from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "biases too": edit("if parameter…", "if True:").fails("", "ValueError"),
-    "Xavier's normal": edit("xavier_uniform_", "xavier_normal_").fails("", "drawn by `nn.init.xavier_normal_`"),
-    "Kaiming's": edit("xavier_uniform_", "kaiming_uniform_").fails("", "drawn by `nn.init.kaiming_uniform_`"),
+    "Xavier's normal": edit("xavier_uniform_", "xavier_normal_").fails("", "as by `nn.init.xavier_normal_`"),
+    "Kaiming's": edit("xavier_uniform_", "kaiming_uniform_").fails("", "as by `nn.init.kaiming_uniform_`"),
+    "Xavier's normal by hand": edit("nn.init…", "nn.init.normal_(parameter, std=math.sqrt(2 / sum(parameter.shape)))").fails(
+        "", "as by `nn.init.xavier_normal_`"
+    ),
+    "Kaiming's bound by hand": edit("nn.init…", "bound = math.sqrt(6 / parameter.size(1))\nnn.init.uniform_(parameter, -bound, bound)").fails(
+        "", "as by `nn.init.kaiming_uniform_`"
+    ),
     "a normal distribution": edit("nn.init…", "nn.init.normal_(parameter, std=0.02)").fails(""),
     "linear layers only": body("""
         for module in model.modules():

@@ -23,6 +23,8 @@ WRONG = {
     "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
     "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch counts"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
+    "hits of the last batch only": edit("hits += (", "hits = (").fails("values", "the hits of the last batch alone"),
+    "tokens of the last batch only": edit("tokens += real", "tokens = real").fails("values", "the tokens of the last batch alone"),
     "errors": edit("logits.argmax(-1) == labels", "logits.argmax(-1) != labels").fails("values", "errors are counted"),
     "whole sentences": edits(
         ("hits +…", "hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()\nrows = locals().get('rows', 0) + len(tgt)"),

@@ -5,7 +5,8 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "max for min": edit("min(", "max(").fails("", "`max` stands in the place"),
     "warm-up to the power of −0.5": edit("warmup_steps**-1.5", "warmup_steps**-0.5").fails("", "exponent −0.5"),
-    "no d_model": edit("d_model**-0.5 * ", "").fails("", "factor d_model^−0.5 is missing"),
+    "no d_model": edit("d_model**-0.5 * ", "").fails("", "not multiplied by d_model^−0.5"),
+    "d_model within the minimum": edit("d_model**-0.5 * min(", "min(d_model**-0.5, ").fails("", "not multiplied by d_model^−0.5"),
     "√d_model": edit("d_model**-0.5", "d_model**0.5").fails("", "d_model has the exponent 0.5"),
     "1 / d_model": edit("d_model**-0.5", "d_model**-1").fails("", "exponent −1 instead"),
     "no warm-up": edit("min(…", "step**-0.5").fails("", "no warm-up"),

@@ -18,6 +18,9 @@ WRONG = {
     "the loss of half a batch": edit("model(src, decoder_input), labels", "model(src[:1], decoder_input[:1]), labels[:1]").fails("loss", "wrong value"),
     "source for target": edit("(src, decoder_input)", "(decoder_input, decoder_input)").fails("loss", "wrong value"),
     "gradients never reset": edit("optimizer.zero_grad()", "").fails("update", "added to those of the second"),
+    "the first parameter's gradients reset": edit("optimizer.zero_grad()", "next(model.parameters()).grad = None").fails("update", "model with more than one"),
+    "backward twice": edit("loss.backward()", "loss.backward(retain_graph=True)\nloss.backward()").fails("update", "`backward` runs twice"),
+    "clips the first parameter": edit("(model.parameters(), max", "(next(model.parameters()), max").fails("clipping", "only the first parameter is clipped"),
     "gradients reset after backward": edit("optimizer.zero_grad()\nloss.backward()", "loss.backward()\noptimizer.zero_grad()").fails(
         "update", "They are zero or not there when `optimizer.step()` is called"
     ),
@@ -26,7 +29,7 @@ WRONG = {
     "gradients of ones": edit("loss.backward()", "for p in model.parameters():\n    p.grad = torch.ones_like(p)").fails(
         "clipping", "does not go along the gradients"
     ),
-    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "takes the step twice"),
+    "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "the optimizer takes it twice"),
     "the source without its end": edit("model(src,", "model(src[:, :-1],").fails("loss", "wrong value"),
     "step before backward": edits(("optimizer.step()", ""), ("loss.backward()", "optimizer.step()\n…")).fails("update", "as before `backward()`"),
     "learns from the sum": edit("loss.backward()", "(loss * (labels != pad_id).sum()).backward()").fails(

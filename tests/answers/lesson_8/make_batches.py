@@ -90,6 +90,10 @@ TRICKS = {
 }
 
 RIGHT = {
+    "an assert": edit(
+        'if longest > max_tokens:\n    raise ValueError(f"A pair has {longest} ids, more than {max_tokens}.")',
+        'assert longest <= max_tokens, f"{longest} ids are more than {max_tokens}"',
+    ),
     "torch's permutation": body("""
         generator = torch.Generator().manual_seed(seed)
         pairs = [pairs[i] for i in torch.randperm(len(pairs), generator=generator)]

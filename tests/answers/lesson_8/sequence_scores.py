@@ -14,6 +14,8 @@ WRONG = {
     "α fixed": edit("** length_penalty", "** 0.6").fails("", "α is fixed at 0.6"),
     "no α": edit(" ** length_penalty", "").fails("", "α is left out"),
     "BOS counted": edit("(5 + lengths)", "(5 + lengths + 1)").fails("", "BOS counts as well"),
+    "6 for 5": edit("(5 + lengths)", "(6 + lengths)").fails("", "6 + length stands for 5 + length"),
+    "4 for 5": edit("(5 + lengths)", "(4 + lengths)").fails("", "4 + length stands for 5 + length"),
     "EOS not counted": edit("(5 + lengths)", "(5 + lengths - 1)").fails("", "wrong values", names="one is taken off the length"),
     "subtracted": edit("totals / (", "totals - (").fails("", "subtracted, not divided by"),
     "no parentheses around the sum": edit("((5 + lengths) / 6)", "(5 + lengths / 6)").fails("", "5 + length / 6 stands for (5 + length) / 6"),
