@@ -142,12 +142,10 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
         {
             "every row gets the same id: nothing is drawn, or one for all of them": best,
             "all tokens are drawn alike: the logits are not used": torch.ones_like(best) / len(best),
-            "`temperature` is not used": logits.softmax(-1),
+            "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
-            "the temperature divides the probabilities, which changes nothing": (logits.softmax(-1) / temperature),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
             "the least probable tokens come most often": (-logits / temperature).softmax(-1),
-            "the temperature is squared": (logits / temperature**2).softmax(-1),
         },
         (logits / temperature).softmax(-1),
     )
@@ -192,7 +190,6 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
             "tokens are kept whose own probability reaches p, or the most probable one": kept(
                 (ordered >= top_p) | (places == 0)
             ),
-            "tokens are kept whose own probability exceeds 1 − p": kept((ordered > 1 - top_p) | (places == 0)),
             "the kept tokens are drawn alike": kept(total - ordered < top_p, torch.ones_like(ordered)),
             "places among the sorted tokens are returned instead of their ids": ordered * (total - ordered < top_p),
         }

@@ -6,14 +6,14 @@ DRAW = "torch.multinomial(chances, 1, generator=generator)"
 
 WRONG = {
     "the most probable": edit(f"place = {DRAW}", "place = torch.zeros_like(order[:, :1])").fails("draws", "every row gets the same id"),
-    "no temperature": edit("(logits / temperature)", "logits").fails("draws", "`temperature` is not used"),
+    "no temperature": edit("(logits / temperature)", "logits").fails("draws", "`temperature` changes nothing"),
     "multiplied": edit("logits / temperature", "logits * temperature").fails("draws", "multiplied by the temperature"),
     "probabilities divided": edit("(logits / temperature).softmax(dim=-1)", "(logits.softmax(dim=-1) / temperature)").fails(
-        "draws", names="`temperature` is not used|the temperature divides the probabilities"
+        "draws", names="`temperature` changes nothing"
     ),
     "two softmaxes": edit(f"place = {DRAW}", f"chances = chances.softmax(dim=-1)\nplace = {DRAW}").fails("draws", "a softmax is taken twice"),
     "the least probable": edit("(logits / temperature)", "(-logits / temperature)").fails("draws", "the least probable tokens"),
-    "temperature squared": edit("logits / temperature", "logits / temperature**2").fails("draws", "the temperature is squared"),
+    "temperature squared": edit("logits / temperature", "logits / temperature**2").fails("draws", "wrong values"),
     "all alike": edit(f"place = {DRAW}", "place = torch.multinomial(torch.ones_like(chances), 1, generator=generator)").fails(
         "draws", "all tokens are drawn alike"
     ),
