@@ -162,17 +162,18 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
         return torch.zeros_like(left).scatter(0, order, left / left.sum())
 
     places, total = torch.arange(len(ordered)), ordered.cumsum(0)
-    slips: dict[str, Tensor] = {"nothing is cut off": probabilities}
+    slips: dict[str, Tensor] = {}
     if top_k is not None and top_p is not None:
         slips |= {
-            "`top_k` is not used where there is a `top_p`": kept(total - ordered < top_p),
-            "`top_p` is not used where there is a `top_k`": kept(places < top_k),
+            "`top_k` is not used": kept(total - ordered < top_p),
+            "`top_p` is not used": kept(places < top_k),
             "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(
                 (places < top_k) & (total - ordered < top_p)
             ),
         }
     elif top_k is not None:
         slips |= {
+            "`top_k` is not used": probabilities,
             "one token too many is kept": kept(places <= top_k),
             "one token too few is kept": kept(places < max(top_k - 1, 1)),
             "the least probable tokens are kept": kept(places >= len(ordered) - top_k),
@@ -183,6 +184,7 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
         }
     elif top_p is not None:
         slips |= {
+            "`top_p` is not used": probabilities,
             "the token with which the sum reaches p is left out": kept((total <= top_p) | (places == 0)),
             "one token more is kept than p needs": kept(places <= (total < top_p).sum() + 1),
             "the probabilities are added up from the smallest on": kept(ordered.flip(0).cumsum(0).flip(0) <= top_p),
