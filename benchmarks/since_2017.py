@@ -5,6 +5,8 @@ python benchmarks/since_2017.py [number of seeds] trains the six models of the l
 
 from __future__ import annotations
 
+import contextlib
+import io
 import statistics
 import sys
 import time
@@ -49,15 +51,17 @@ def lesson() -> dict[str, Any]:
     cells = {
         cell["id"]: cell["source"] for cell in read_notebook(ROOT / "solutions" / LESSON / f"{LESSON}.ipynb")["cells"]
     }
-    for name in ("the_text", "six_models"):
-        exec(cells[name], scope)
+    with contextlib.redirect_stdout(io.StringIO()):
+        for name in ("the_text", "six_models"):
+            exec(cells[name], scope)
     return scope
 
 
 def one(scope: Mapping[str, Any], name: str, seed: int, steps: int = 300) -> Result:
     """Train a model with weights of its own, and measure it."""
     begin = time.process_time()
-    model, _ = scope["trained"](name, steps=steps, seed=seed)
+    with contextlib.redirect_stdout(io.StringIO()):  # its bar
+        model, _ = scope["trained"](name, steps=steps, seed=seed)
     seconds = time.process_time() - begin
     bits = scope["bits_per_character"](model, scope["held_out"][:20_001], scope["BLOCK"])
     return Result(bits, sum(parameter.numel() for parameter in model.parameters()), seconds)

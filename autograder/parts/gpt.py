@@ -178,16 +178,12 @@ def kept_chances(
     chances, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         chances = chances * (torch.arange(chances.size(-1), device=chances.device) < top_k)
-        chances = _summing_to_one(chances)
+        chances = F.normalize(chances, p=1.0, dim=-1)
     if top_p is not None:
         before = chances.cumsum(dim=-1) - chances
         chances = torch.where(before < top_p, chances, 0.0)
-    chances = _summing_to_one(chances)
+    chances = F.normalize(chances, p=1.0, dim=-1)
     return torch.zeros_like(chances).scatter(-1, order, chances)
-
-
-def _summing_to_one(chances: Tensor) -> Tensor:
-    return chances / chances.sum(dim=-1, keepdim=True)
 
 
 def sample(

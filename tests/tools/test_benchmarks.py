@@ -21,6 +21,7 @@ import chain
 import checks
 import grading
 import reader
+import since_2017
 import speed
 from measured import course as courses
 from measured import engine, many, processes
@@ -108,6 +109,15 @@ def test_both_models_can_be_measured(scope: dict, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(speed, "REPEATS", 1)
     rows = speed.measure("tiny", scope, {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 8}, 2, 3)
     assert len(rows) == 3 and all(float(row.split("|")[4]) > 0 for row in rows)
+
+
+def test_the_models_since_2017_can_be_trained_and_measured() -> None:
+    """Each of the six is trained as lesson 9 does, and the page has a row for it."""
+    scope = since_2017.lesson()
+    table = {name: [since_2017.one(scope, name, seed=0, steps=1)] for name in ("rotary", "grouped")}
+    assert len(scope["MODELS"]) == 6 and table["grouped"][0].parameters < 0.93 * table["rotary"][0].parameters
+    assert all(4 < results[0].bits < 10 for results in table.values())
+    assert "| grouped | 1 | " in since_2017.page(table)
 
 
 def test_nobody_waits_for_the_visible_checks() -> None:

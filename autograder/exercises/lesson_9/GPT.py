@@ -123,11 +123,10 @@ def slips(model: Any, tokens: Tensor) -> dict[str, Tensor]:
                     run(embedded + waves, *blocks)
                 ),
                 "only the first block is used": said(run(embedded, blocks[0])),
-                "only the last block is used": said(run(embedded, blocks[-1])),
+                "only the last block is used, or every block reads the embedding": said(run(embedded, blocks[-1])),
                 "the first block is used in the place of all": said(run(embedded, *[blocks[0]] * len(blocks))),
                 "the blocks run in reverse order": said(run(embedded, *blocks[::-1])),
                 "no block is used": said(embedded),
-                "every block reads the embedding, and the last one's output is taken": said(run(embedded, blocks[-1])),
                 "the norm comes before the blocks": run(model.norm(embedded), *blocks) @ weight.mT,
                 "there is a norm before the blocks as well": said(run(model.norm(embedded), *blocks)),
                 "the logits are turned into probabilities: the loss does that": right.softmax(-1),

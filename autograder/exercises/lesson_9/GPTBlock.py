@@ -77,7 +77,6 @@ def slips(block: Any, x: Tensor) -> dict[str, Tensor]:
                 "nothing is added to the feed-forward network's output": feed(second(y)),
                 "nothing is added at all": feed(second(attend(first(x)))),
                 "the second sum starts from the block's input": x + feed(second(y)),
-                "the feed-forward network reads the block's input": y + feed(second(x)),
                 "both parts read the block's input, side by side": x + attend(first(x)) + feed(second(x)),
                 "the feed-forward network comes before the attention": _block(x, second, feed, first, attend),
                 "the attention is left out": x + feed(second(x)),

@@ -216,7 +216,6 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
     slips = {
         "new tokens are placed from 0 on, as if there were no cache": run(restarted, causal),
         "the cache is not attended to": run(right, newest),
-        "the cache is not attended to, and new tokens are placed from 0 on": run(restarted, newest),
         "a causal mask hides the cache: it should begin behind what is kept (`tril(start)`)": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()
         ),

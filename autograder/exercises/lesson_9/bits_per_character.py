@@ -89,8 +89,7 @@ def slips(model: Any, tokens: Tensor, block_size: int) -> dict[str, Tensor]:
             losses(tokens[:-1], tokens[1:]).mean() / ln2
         ),
         "each token's own logits are compared with itself, not with the next one": same.mean() / ln2,
-        "the perplexity is returned: 2 to the power of the bits": 2 ** (every.mean() / ln2),
-        "the perplexity is returned: e to the power of the loss": every.mean().exp(),
+        "the perplexity is returned, 2 to the power of the bits": 2 ** (every.mean() / ln2),
         "the probabilities are averaged, and then the logarithm taken": -(-every).exp().mean().log2(),
         "the sign is wrong": -every.mean() / ln2,
     }

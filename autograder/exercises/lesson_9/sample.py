@@ -142,12 +142,10 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
         {
             "every row gets the same id: nothing is drawn, or one for all of them": best,
             "all tokens are drawn alike: the logits are not used": torch.ones_like(best) / len(best),
-            "`temperature` is not used": logits.softmax(-1),
+            "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
-            "the temperature divides the probabilities, which changes nothing": (logits.softmax(-1) / temperature),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
             "the least probable tokens come most often": (-logits / temperature).softmax(-1),
-            "the temperature is squared": (logits / temperature**2).softmax(-1),
         },
         (logits / temperature).softmax(-1),
     )
@@ -164,17 +162,18 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
         return torch.zeros_like(left).scatter(0, order, left / left.sum())
 
     places, total = torch.arange(len(ordered)), ordered.cumsum(0)
-    slips: dict[str, Tensor] = {"nothing is cut off": probabilities}
+    slips: dict[str, Tensor] = {}
     if top_k is not None and top_p is not None:
         slips |= {
-            "`top_k` is not used where there is a `top_p`": kept(total - ordered < top_p),
-            "`top_p` is not used where there is a `top_k`": kept(places < top_k),
+            "`top_k` is not used": kept(total - ordered < top_p),
+            "`top_p` is not used": kept(places < top_k),
             "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(
                 (places < top_k) & (total - ordered < top_p)
             ),
         }
     elif top_k is not None:
         slips |= {
+            "`top_k` is not used": probabilities,
             "one token too many is kept": kept(places <= top_k),
             "one token too few is kept": kept(places < max(top_k - 1, 1)),
             "the least probable tokens are kept": kept(places >= len(ordered) - top_k),
@@ -185,6 +184,7 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
         }
     elif top_p is not None:
         slips |= {
+            "`top_p` is not used": probabilities,
             "the token with which the sum reaches p is left out": kept((total <= top_p) | (places == 0)),
             "one token more is kept than p needs": kept(places <= (total < top_p).sum() + 1),
             "the probabilities are added up from the smallest on": kept(ordered.flip(0).cumsum(0).flip(0) <= top_p),
@@ -192,7 +192,6 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
             "tokens are kept whose own probability reaches p, or the most probable one": kept(
                 (ordered >= top_p) | (places == 0)
             ),
-            "tokens are kept whose own probability exceeds 1 − p": kept((ordered > 1 - top_p) | (places == 0)),
             "the kept tokens are drawn alike": kept(total - ordered < top_p, torch.ones_like(ordered)),
             "places among the sorted tokens are returned instead of their ids": ordered * (total - ordered < top_p),
         }

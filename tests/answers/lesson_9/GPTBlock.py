@@ -28,9 +28,7 @@ WRONG = {
     "the second sum from the input": edits((ATTEND, f"start = x\n{ATTEND}"), ("return x + self", "return start + self")).fails(
         "", "the second sum starts from the block's input"
     ),
-    "the network reads the input": edits((ATTEND, f"start = x\n{ATTEND}"), ("self.norm_2(x)", "self.norm_2(start)")).fails(
-        "", "the feed-forward network reads the block's input"
-    ),
+    "the network reads the input": edits((ATTEND, f"start = x\n{ATTEND}"), ("self.norm_2(x)", "self.norm_2(start)")).fails("", "side by side"),
     "side by side": edits(("x = x + attended", ""), (FEED, "return x + attended + self.feed_forward(self.norm_2(x)), cache")).fails("", "side by side"),
     "the network first": edits((ATTEND, "x = x + self.feed_forward(self.norm_2(x))"), ("x = x + attended", ATTEND), (FEED, "return x + attended, cache")).fails(
         "", "the feed-forward network comes before the attention"

@@ -12,7 +12,7 @@ WRONG = {
     "no mask": edit(", mask.tril(start))", ")").fails("values", "the future is not hidden", names="see those that come after"),
     "the past hidden": edit("mask.tril(start)", "mask.triu(start)").fails("values", "the past is hidden"),
     "a square mask": edit("mask.tril(start)", "mask.tril()").fails("cache", "a causal mask hides the cache"),
-    "nothing hidden behind the cache": edit("mask.tril(start)", "mask.tril() if start == 0 else mask").fails("cache", "new tokens see those that come after"),
+    "nothing hidden behind the cache": edit("mask.tril(start)", "mask.tril() if start == 0 else mask").fails("cache", "wrong values"),
     "the newest token hidden from itself": edit("mask.tril(start)", "mask.tril(start - 1) if start else mask.tril()").fails(
         "cache", "new tokens do not see themselves"
     ),

@@ -12,7 +12,7 @@ WRONG = {
         ("start + block_size + 1", "start + block_size"),
         ("total +=", "count = len(block) - 1\nnumber = locals().get('number', 0) + count\n…"),
         (END, "return total / number / math.log(2)"),
-    ).fails("", "is never predicted"),
+    ).fails("", "wrong value"),
     "blocks apart, all counted": edit("start + block_size + 1]", "start + block_size]").fails("", "not predicted, and counted all the same"),
     "means of blocks": edits(
         ("total = 0.0", "means = []"),
@@ -34,7 +34,7 @@ WRONG = {
             logits = model(tokens[None, :-1])[0]
         return F.cross_entropy(logits, tokens[1:]).item() / math.log(2)
     """).fails("", "the model is given"),
-    "labels not moved": edits(("block[None, :-1]", "block[None, :block_size]"), ("block[1:]", "block[:block_size]")).fails("", "compared with itself"),
+    "labels not moved": edits(("block[None, :-1]", "block[None, :block_size]"), ("block[1:]", "block[:block_size]")).fails("", "wrong value"),
     "perplexity": edit(END, "return 2 ** (total / (len(tokens) - 1) / math.log(2))").fails("", names="2 to the power|e to the power"),
     "e to the loss": edit(END, "return math.exp(total / (len(tokens) - 1))").fails("", names="2 to the power|e to the power"),
     "probabilities averaged": edits(

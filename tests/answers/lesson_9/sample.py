@@ -6,14 +6,14 @@ DRAW = "torch.multinomial(chances, 1, generator=generator)"
 
 WRONG = {
     "the most probable": edit(f"place = {DRAW}", "place = torch.zeros_like(order[:, :1])").fails("draws", "every row gets the same id"),
-    "no temperature": edit("(logits / temperature)", "logits").fails("draws", "`temperature` is not used"),
+    "no temperature": edit("(logits / temperature)", "logits").fails("draws", "`temperature` changes nothing"),
     "multiplied": edit("logits / temperature", "logits * temperature").fails("draws", "multiplied by the temperature"),
     "probabilities divided": edit("(logits / temperature).softmax(dim=-1)", "(logits.softmax(dim=-1) / temperature)").fails(
-        "draws", names="`temperature` is not used|the temperature divides the probabilities"
+        "draws", names="`temperature` changes nothing"
     ),
-    "two softmaxes": edit(f"place = {DRAW}", f"chances = chances.softmax(dim=-1)\nplace = {DRAW}").fails("draws", "a softmax is taken twice"),
+    "two softmaxes": edit(f"place = {DRAW}", f"chances = chances.softmax(dim=-1)\nplace = {DRAW}").fails("draws", "wrong values"),
     "the least probable": edit("(logits / temperature)", "(-logits / temperature)").fails("draws", "the least probable tokens"),
-    "temperature squared": edit("logits / temperature", "logits / temperature**2").fails("draws", "the temperature is squared"),
+    "temperature squared": edit("logits / temperature", "logits / temperature**2").fails("draws", "wrong values"),
     "all alike": edit(f"place = {DRAW}", "place = torch.multinomial(torch.ones_like(chances), 1, generator=generator)").fails(
         "draws", "all tokens are drawn alike"
     ),
@@ -27,8 +27,8 @@ WRONG = {
     ),
     "places for ids": edit("order.gather(-1, place)", "place").fails("cuts", "places among the sorted tokens"),
     "ascending": edit(", descending=True", "").fails("cuts", names="the least probable tokens"),
-    "no cut at k": edit("if top_k is not None:", "if False:").fails("cuts", "nothing is cut off"),
-    "no cut at p": edit("if top_p is not None:", "if False:").fails("cuts", "nothing is cut off"),
+    "no cut at k": edit("if top_k is not None:", "if False:").fails("cuts", "`top_k` is not used"),
+    "no cut at p": edit("if top_p is not None:", "if False:").fails("cuts", "`top_p` is not used"),
     "one too many": edit("top_k:]", "top_k + 1 :]").fails("cuts", "one token too many"),
     "one too few": edit("top_k:]", "max(top_k - 1, 1) :]").fails("cuts", "one token too few"),
     "the first ids": edits(("chances[:, top_k:] = 0", "chances = chances * (order < top_k)")).fails("cuts", names="the first `top_k` ids"),
@@ -44,7 +44,7 @@ WRONG = {
             if top_p is not None:
                 chances = chances * (chances.cumsum(-1) - chances < top_p)
             return order.gather(-1, torch.multinomial(chances, 1, generator=generator)).squeeze(-1)
-    """).fails("cuts", "gets the logit 0"),
+    """).fails("cuts", "wrong values"),
     "the last one left out": edit("before >= top_p", "(before + chances > top_p) & (before > 0)").fails("cuts", "with which the sum reaches p is left out"),
     "one more than p needs": edit("before >= top_p", "before - chances.roll(1, -1) >= top_p").fails("cuts", "one token more is kept"),
     "own probability": edit("before >= top_p", "(chances < top_p) & (before > 0)").fails("cuts", "whose own probability reaches p"),
