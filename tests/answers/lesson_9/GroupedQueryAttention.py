@@ -20,7 +20,9 @@ WRONG = {
     "no rotation": edits((QUERY, "query = split_heads(self.w_q(x), self.num_heads)"), (KEY, "key = split_heads(self.w_k(x), self.num_kv_heads)")).fails(
         "values", "nothing is rotated"
     ),
-    "no rotation, no mask": edits((", mask.tril(start))", ")"), on="no rotation").fails("values", "nothing is rotated, and the future"),
+    "no rotation, no mask": edits((", mask.tril(start))", ")"), on="no rotation").fails(
+        "values", "nothing is rotated, and the future", names="the future is not hidden|see those that come after"
+    ),
     "queries rotated": edit(KEY, "key = split_heads(self.w_k(x), self.num_kv_heads)").fails("values", "only the queries are rotated"),
     "keys rotated": edit(QUERY, "query = split_heads(self.w_q(x), self.num_heads)").fails("values", "only the keys are rotated"),
     "values rotated": edit(

@@ -5,13 +5,13 @@ from answers.writing import body, edit, edits
 SAMPLE = "newest = sample(logits[:, -1], **options).unsqueeze(1)"
 
 WRONG = {
-    "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "the prediction at the first position"),
+    "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "wrong values", names="the prediction at the first position"),
     "the prompt again and again": edits(
         ("cache, newest = [], tokens", "cache, newest, start = [], tokens, tokens"),
         ("model(newest, cache)", "model(start), cache"),
         ("model(tokens)", "model(start)"),
     ).fails("", "every step asks for what follows"),
-    "the newest alone": edits(("model(tokens)", "model(tokens[:, -1:])")).fails("", "nothing is remembered"),
+    "the newest alone": edits(("model(tokens)", "model(tokens[:, -1:])")).fails("", "wrong values", names="nothing is remembered"),
     "the least probable": edit("logits[:, -1]", "-logits[:, -1]").fails("", "the least probable token"),
     "all tokens into the cache": edit("model(newest, cache)", "model(tokens, cache)").fails("", "all tokens are given again"),
     "the first cache for ever": edit("logits, cache = model(newest, cache)", "logits, longer = model(newest, cache)\ncache = cache or longer").fails(
