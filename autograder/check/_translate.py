@@ -141,9 +141,11 @@ def _told(error: Exception) -> list[str]:
 
 def _misfit(error: Exception, notebook: Mapping[str, object]) -> CheckFailed | None:
     """The verdict on an answer that has not the form that the check calls: its arguments or its attributes."""
-    called = str(error).partition(".")[0]
-    is_theirs = called in notebook or not hasattr(nn, called)  # else PyTorch's module is called, as a part of an answer
-    if isinstance(error, TypeError) and is_theirs and MISFIT_CALL.search(str(error)):
+    if isinstance(error, TypeError) and MISFIT_CALL.search(str(error)):
+        called = str(error).partition(".")[0]
+        if called not in notebook and hasattr(nn, called):  # as a part of an answer, perhaps in the place of another
+            slip = "Is it the part that belongs there?"
+            return CheckFailed(f"PyTorch's `{called}` does not take the arguments that it gets.", _told(error), slip)
         slip = "Keep the arguments, their order and their defaults as they were given."
         return CheckFailed(
             "Your answer does not take the arguments that it is called with.", _shorten(str(error)), slip

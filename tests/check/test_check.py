@@ -419,7 +419,7 @@ def test_an_answer_of_another_form_is_told_so() -> None:
     assert verdict.startswith("✗ Your answer does not take the arguments that it is called with.\n\n  f() takes 0")
     assert "f() got an unexpected keyword argument 'y'" in str(failing("def f(x):\n    pass", body="f(x=1, y=2)"))
     assert "does not take" not in str(failing("def f(x):\n    pass", body="torch.relu(f(1))"))
-    assert "does not take" not in str(failing("f = torch.nn.ReLU()", body="f(1, y=2)"))
+    assert "✗ PyTorch's `ReLU` does not take" in str(failing("f = torch.nn.ReLU()", body="f(1, y=2)"))
     answer = "class f(torch.nn.Module):\n    pass"
     assert "✗ `f` has no attribute `w_q`." in str(failing(answer, body="f().w_q"))
 

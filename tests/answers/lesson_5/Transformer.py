@@ -52,7 +52,7 @@ WRONG = {
         "values", "the source is multiplied by √d_model once more"
     ),
     "the most probable words": edit("return self.output_projection(…", "….argmax(dim=-1)").fails("sharing", "wrong shape"),
-    "an encoder for a decoder": edit("Decoder(num_layers", "Encoder(num_layers").fails("values", "cannot go on with your answer"),
+    "an encoder for a decoder": edit("Decoder(num_layers", "Encoder(num_layers").fails("values", "PyTorch's `TransformerEncoder` does not take"),
     "sigmoid on the logits": edit("return self.output_projection(…", "….sigmoid()").fails("values", "a sigmoid is applied"),
     "softmax over the positions": edit("return self.output_projection(…", "….softmax(1)").fails("values", "goes over the positions"),
     "output divided by √d_model": edit("self.decoder(x, memory, src_mask, tgt_mask)", "… / math.sqrt(memory.size(-1))").fails("values", "divided by √d_model"),
