@@ -46,7 +46,8 @@ def distance_cases(answer: Rotate, *, seed: int = 0) -> None:
         d_k, distance = 2 * size["pairs"], size["distance"]
         query, key = tensors((1, d_k), (1, d_k), seed=31 * seed + index)
         (query, key), many = (query.expand(9, d_k), key.expand(9, d_k)), 4 * torch.arange(9)
-        with check.case(query=query[:1], key=key[:1], distance=distance):
+        length = query.norm(dim=-1)
+        with check.case(query=query[:1], key=key[:1], distance=distance), check.unchanged(query=query, key=key):
             scores = (answer(query, many + distance) * answer(key, many)).sum(-1)
             told = score_slips(query, key, many, distance)
             check.close(
@@ -58,7 +59,7 @@ def distance_cases(answer: Rotate, *, seed: int = 0) -> None:
             )
             lengths = answer(query, many).norm(dim=-1)
             name = "the length of each turned vector"
-            check.close(name, lengths, query.norm(dim=-1), atol=1e-3)
+            check.close(name, lengths, length, atol=1e-3)
 
 
 def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tensor]:
