@@ -62,10 +62,15 @@ def slips(model: Any, tokens: Tensor, block_size: int) -> dict[str, Tensor]:
         cut = [tokens[start : start + size] for start in range(0, len(tokens) - 1, step)]
         return [losses(block[:-1], block[1:]) for block in cut if len(block) > 1]
 
+    def last_of(block: Tensor) -> Tensor:
+        return losses(block[:-1], block[1:])[-1:]
+
     right = blocks(block_size, block_size + 1)
     apart = blocks(block_size, block_size)
     full = [block for block in right if len(block) == block_size]
     every = torch.cat(right)
+    ends = range(2, len(tokens) + 1)
+    overlapping = torch.cat([last_of(tokens[max(0, end - block_size - 1) : end]) for end in ends])
     same = torch.cat([losses(block, block) for block in torch.split(tokens, block_size)])
     values = {
         "the loss is in nats: log₂ is ln divided by ln 2": every.mean(),
@@ -88,6 +93,7 @@ def slips(model: Any, tokens: Tensor, block_size: int) -> dict[str, Tensor]:
         "every character is predicted from the whole text before it, not from its block": (
             losses(tokens[:-1], tokens[1:]).mean() / ln2
         ),
+        "the blocks overlap: every character is predicted from the `block_size` before it": overlapping.mean() / ln2,
         "each token's own logits are compared with itself, not with the next one": same.mean() / ln2,
         "the perplexity is returned, 2 to the power of the bits": 2 ** (every.mean() / ln2),
         "the probabilities are averaged, and then the logarithm taken": -(-every).exp().mean().log2(),

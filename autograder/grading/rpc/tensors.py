@@ -48,8 +48,6 @@ class _Shared:
         except RuntimeError:  # a tensor made in inference mode has no version, a sparse one no place
             if _version(tensor) != self.version or _place(tensor) != self.place:
                 return True
-        if not self.watched:
-            return tensor.dtype is not self.dtype
         if tensor.shape != self.shape or tensor.dtype is not self.dtype:
             return True
         if isinstance(self.shadow, bytes):

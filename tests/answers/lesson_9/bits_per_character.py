@@ -14,6 +14,14 @@ WRONG = {
         (END, "return total / number / math.log(2)"),
     ).fails("", "wrong value"),
     "blocks apart, all counted": edit("start + block_size + 1]", "start + block_size]").fails("", "not predicted, and counted all the same"),
+    "overlapping blocks": body("""
+        total = 0.0
+        with torch.no_grad():
+            for i in range(1, len(tokens)):
+                given = tokens[max(0, i - block_size) : i]
+                total += F.cross_entropy(model(given[None])[0, -1:], tokens[i : i + 1]).item()
+        return total / (len(tokens) - 1) / math.log(2)
+    """).fails("", "the blocks overlap"),
     "means of blocks": edits(
         ("total = 0.0", "means = []"),
         ('total += F.cross_entropy(logits, block[1:], reduction="sum").item()', "means.append(F.cross_entropy(logits, block[1:]).item())"),
