@@ -11,7 +11,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -29,6 +28,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from support.classroom import ROOT
+from support.dask_cluster import address_of, listening
 from support.jupyter import started
 from support.ordinary_user import command_of, give
 
@@ -327,12 +327,10 @@ def _by_formgrader(graded: _Class, runner: _Runner) -> None:
 
 
 def _by_cluster(graded: _Class, runner: _Runner) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    found = Path(runner.environment["HOME"]) / "scheduler.json"
     quiet = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
-    scheduler = runner.start(
-        "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2], *quiet
-    )
+    scheduler = runner.start("-m", "dask", "scheduler", *listening(found), *quiet)
+    address = address_of(found)
     worker = runner.start("-m", "dask", "worker", address, "--nthreads", str(AT_A_TIME), *quiet)
     try:
         seconds = _seconds(graded, AT_A_TIME)

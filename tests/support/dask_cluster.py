@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -11,9 +12,19 @@ from pathlib import Path
 
 import psutil
 from distributed import Client
-from support.jupyter import free_port
 from support.processes import living, wait_until
 from support.sample_lesson import ROOT
+
+
+def listening(found: Path) -> tuple[str, ...]:
+    """Options of `dask scheduler`: listen on this machine, on a port of its own choice, and write where."""
+    return "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(found)
+
+
+def address_of(found: Path) -> str:
+    """The address of a scheduler, once it listens."""
+    wait_until(lambda: found.exists() and found.read_text().endswith("\n}"))
+    return json.loads(found.read_text())["address"]
 
 
 class Dask:
@@ -23,9 +34,9 @@ class Dask:
         self._workers = workers
         self._log = (folder / "log").open("w")
         self._environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(ROOT / "tests")}
-        port = free_port()
-        self.address = f"tcp://127.0.0.1:{port}"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+        found = folder / "scheduler.json"
+        self.scheduler = self._start("scheduler", *listening(found))
+        self.address = address_of(found)
         self.worker = self._start("worker", self.address, "--nworkers", str(workers), "--nthreads", "1")
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
