@@ -30,6 +30,8 @@ class Lessons:
         warm: further modules that are imported before there is a submission, since that takes time.
         together: the answers that one exercise asks for, where they are several; the first has its name.
         passed: what a notebook tells of each check that passed, "module:function".
+        boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
+            `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
     """
 
     modules: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class Lessons:
     warm: tuple[str, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
     passed: tuple[str, ...] = ()
+    boards: tuple[tuple[str, str], ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:
         """These lessons and others."""

@@ -11,6 +11,7 @@ from autograder.check._exercise import exercise
 from autograder.check._exercise import seed_all as seed_all
 from autograder.check._forbidden import without
 from autograder.check._gradients import gradient_reaches, gradients_agree, gradients_reach
+from autograder.check._measure import measured, processor_seconds
 from autograder.check._modules import buffer, defaults, device, layers, mode, parameters, separate, settings
 from autograder.check._plain import all_same, leaves_alone, same
 from autograder.check._progress import lesson, progress, relies_on
@@ -52,10 +53,12 @@ __all__ = [
     "layers",
     "leaves_alone",
     "lesson",
+    "measured",
     "mode",
     "number",
     "numbers",
     "parameters",
+    "processor_seconds",
     "progress",
     "python_number",
     "raises",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
+from time import process_time
 from typing import NamedTuple, Protocol
 
 import torch
@@ -36,6 +37,9 @@ class Backend(Protocol):
     def ask(self, statement: Callable[..., None], *arguments: object) -> None:
         """Let a statement be judged where the answers are."""
 
+    def processor_seconds(self) -> float:
+        """The processor time that this process has taken."""
+
 
 class LocalBackend(Backend):
     """This process: the answers are names of a student's own notebook, and checks see to all else themselves."""
@@ -54,6 +58,9 @@ class LocalBackend(Backend):
 
     def ask(self, statement: Callable[..., None], *arguments: object) -> None:
         statement(*arguments)
+
+    def processor_seconds(self) -> float:
+        return process_time()
 
 
 _current: ContextVar[Backend] = ContextVar("backend", default=LocalBackend())  # noqa: B039

@@ -12,7 +12,7 @@ from autograder.cli.collect import add_collect
 from autograder.cli.completion import complete
 from autograder.cli.course import add_demo, add_doctor, add_release
 from autograder.cli.grade import add_grade
-from autograder.cli.results import add_export, add_history, add_report, add_similar, add_status
+from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
 from autograder.cli.student import add_due, add_student
 from autograder.course.names import did_you_mean
 from autograder.version import installed
@@ -32,6 +32,7 @@ def command_line() -> argparse.ArgumentParser:
         add_history,
         add_report,
         add_similar,
+        add_leaderboard,
         add_doctor,
         add_demo,
         add_export,

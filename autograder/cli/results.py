@@ -1,4 +1,4 @@
-"""`autograder status`, `history`, `report`, `similar` and `export`: what was graded, for people and for platforms."""
+"""`autograder status`, `history`, `report`, `similar`, `leaderboard` and `export`: what is known of hand-ins."""
 
 from __future__ import annotations
 
@@ -164,6 +164,53 @@ def run_similar(arguments: argparse.Namespace) -> int:
     try:
         similar(course_root(Path.cwd()), options, Console())
     except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder leaderboard`."""
+    command = commands.add_parser(
+        "leaderboard",
+        help="train the models that students have entered, and write a page of how they stand",
+        description="Train each entry to a lesson's leaderboard in the sandbox, measure it on a text that no student "
+        "has, and write a page with nicknames. A hand-in takes part with a cell of its own that defines a class "
+        "`Entry`. What was trained once is not trained again. No points depend on it.",
+    )
+    command.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 09_since_2017")
+    command.add_argument(
+        "--text", type=Path, metavar="FILE", help="what no student has (default: c.Autograder.leaderboard_text)"
+    )
+    command.add_argument(
+        "--seconds", type=float, default=60.0, metavar="N", help="processor seconds that an entry has (default: 60)"
+    )
+    command.add_argument("--jobs", type=int, default=0, metavar="N", help="how many at a time (default: one a core)")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="the page (default: leaderboard.html in the course folder)"
+    )
+    command.add_argument("--unprotected", action="store_true", help="also where the sandbox does not hold")
+    command.set_defaults(run=run_leaderboard)
+
+
+def run_leaderboard(arguments: argparse.Namespace) -> int:
+    """Train the entries of the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.course.quick_imports import quick_imports
+
+    with quick_imports():
+        from autograder.course.config import CourseError, course_root
+        from autograder.grading.worker.client import GradingServerError
+        from autograder.leaderboard.run import LeaderboardOptions, leaderboard
+
+    given = arguments.text and arguments.text.absolute()
+    options = LeaderboardOptions(
+        arguments.lesson, given, arguments.seconds, arguments.jobs, arguments.output, arguments.unprotected
+    )
+    try:
+        leaderboard(course_root(Path.cwd()), options, Console())
+    except (CourseError, GradingServerError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -93,6 +93,7 @@ class Outcome:
         mistake: the known mistake that the value proves, a phrase; "" where none is.
         rule: what the check stands for, a line as its success prints it; "" where it passed.
         seconds: wall time of the check, the answer's part of it included.
+        measured: what `check.measured` was told, as (processor seconds, value); nothing as a rule.
     """
 
     check: str
@@ -104,6 +105,7 @@ class Outcome:
     slip: str = ""
     rule: str = ""
     mistake: str = ""
+    measured: tuple[tuple[float, float], ...] = ()
 
     @property
     def earned(self) -> float:
@@ -160,17 +162,17 @@ class Result:
 
     @classmethod
     def from_json(cls, data: object) -> Result:
-        """Read what `to_json` of this very version wrote, or of the one before, which had no predictions.
+        """Read what `to_json` of this version wrote, or of an earlier one, which measured and predicted nothing.
 
         Raises:
             ValueError: it was written by another one.
         """
         values = _values(cls, {"predictions": {}, **data} if isinstance(data, Mapping) else data)
         try:
-            checks = [_values(Outcome, outcome) for outcome in values["checks"]]
+            checks = [_values(Outcome, {"measured": (), **outcome}) for outcome in values["checks"]]
             notes = [_values(Note, note) for note in values["notes"]]
             values |= {
-                "checks": tuple(Outcome(**{**outcome, "status": Status(outcome["status"])}) for outcome in checks),
+                "checks": tuple(_outcome(outcome) for outcome in checks),
                 "notes": tuple(Note(**{**note, "kind": NoteKind(note["kind"])}) for note in notes),
                 "predictions": dict(values["predictions"]),
                 "unenforced": tuple(values["unenforced"]),
@@ -181,6 +183,11 @@ class Result:
 
 
 FIELDS = {cls: frozenset(field.name for field in fields(cls)) for cls in (Result, Outcome, Note)}
+
+
+def _outcome(values: dict[str, Any]) -> Outcome:
+    measured = tuple((float(seconds), float(value)) for seconds, value in values["measured"])
+    return Outcome(**{**values, "status": Status(values["status"]), "measured": measured})
 
 
 def _values(cls: type[Result | Outcome | Note], data: object) -> dict[str, Any]:

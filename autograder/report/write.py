@@ -22,6 +22,7 @@ from autograder.report.student_page import student_page
 
 CLASS_PAGE = "report.html"
 SIMILAR_PAGE = "similar.html"
+LEADERBOARD_PAGE = "leaderboard.html"
 STUDENT_PAGE = "feedback.html"
 SHOWN = 10
 OUT_OF_DATE = "Not up to date, which stands there too; run `autograder grade`, then this again:"

@@ -21,7 +21,7 @@ from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.history import remove_lines
 from autograder.grading.gradebook.one_student import remove_rows
-from autograder.report.write import CLASS_PAGE, SIMILAR_PAGE
+from autograder.report.write import CLASS_PAGE, LEADERBOARD_PAGE, SIMILAR_PAGE
 from autograder.student.kept import Kept, read_kept
 
 STAYS = "Exports, downloads, copies that you made, and what platforms and nbgrader's exchange have stay as they are."
@@ -46,7 +46,7 @@ def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> int:
                 _remove_folder(folder)
             forget(course, student)
             remove_lines(gradebook.history, student)
-            for page in (CLASS_PAGE, SIMILAR_PAGE):
+            for page in (CLASS_PAGE, SIMILAR_PAGE, LEADERBOARD_PAGE):
                 (course.root / page).unlink(missing_ok=True)
             remove_rows(connection, student)
     out.print(f"✓ Removed. {STAYS}" if confirmed else "Nothing was removed yet; --yes removes it.", soft_wrap=True)
@@ -66,6 +66,8 @@ def _lines(course: Course, kept: Kept) -> Iterator[str]:
         yield f"{CLASS_PAGE}, which names the whole class; `autograder report` writes it anew"
     if (course.root / SIMILAR_PAGE).exists():
         yield f"{SIMILAR_PAGE}, which names pairs of students; `autograder similar` writes it anew"
+    if (course.root / LEADERBOARD_PAGE).exists():
+        yield f"{LEADERBOARD_PAGE}, which shows code of students; `autograder leaderboard` writes it anew"
     if kept.rows:
         yield "gradebook: " + ", ".join(counted(len(rows), f"row in {table}") for table, rows in kept.rows.items())
 

@@ -16,6 +16,7 @@ from autograder.check import _panel
 from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place
 from autograder.yours.challenges import Challenge, make
+from autograder.yours.entries import board
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import review
 from autograder.yours.reader import train_reader
@@ -26,6 +27,7 @@ from autograder.yours.weights import load_weights, save_translator, save_weights
 
 __all__ = [
     "answer",
+    "board",
     "challenge",
     "compare",
     "load_weights",

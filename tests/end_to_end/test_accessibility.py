@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import gallery
@@ -19,7 +20,11 @@ from support.sample_lesson import ROOT
 from autograder.demo import sample_class
 from autograder.demo.students import class_work
 from autograder.grading.grade import grade
+from autograder.grading.jobs import Job
 from autograder.grading.options import GradeOptions
+from autograder.grading.results import Limits
+from autograder.leaderboard.entries import Entry
+from autograder.leaderboard.page import Standing, board_page
 from autograder.report.write import ReportOptions, write_report
 from autograder.similar.write import SimilarOptions, similar
 
@@ -65,6 +70,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 cell.source += f"\n\n# kept for later, {mine} of these\nrest_{mine} = {mine + 0.5}"
         sample_class.hand_in(course, f"s{number:02}", NAME, notebook)
     similar(course, SimilarOptions(NAME, folder / "similar.html"), Console(quiet=True))
+    own = Entry("", "the lesson's own", "class Entry: pass", Job("", NAME, b"", b"", Limits()))
+    better = replace(own, student="ada", nickname="Ada", code="class Entry: ...")
+    curves = [(3.0, 4.0), (40.0, 3.1)], [(2.0, 5.0), (20.0, 3.2)]
+    standings = [*map(Standing, (better, own), curves), Standing(replace(own, student="bob"), [], "`Entry` fails.")]
+    (folder / "leaderboard.html").write_bytes(board_page("course", NAME, standings, 60.0))
     (folder / "gallery.html").write_text(gallery.page(), encoding="utf-8")
     return folder
 
@@ -88,9 +98,9 @@ def test_what_is_wrong_is_found(browser: Browser) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", ["class", "typical", "similar", "gallery"])
+@pytest.mark.parametrize("name", ["class", "typical", "similar", "leaderboard", "gallery"])
 def test_nothing_is_wrong_with_a_page(browser: Browser, pages: Path, name: str, scheme: str, width: str) -> None:
-    """The gallery and the pages of a class, a student and similar work break no rule of WCAG 2.1 AA, in any look."""
+    """The gallery and the pages of a class, a student and more break no rule of WCAG 2.1 AA, in any look."""
     with window(browser, "accessibility", width=WIDTHS[width]) as seen:
         seen.page.emulate_media(color_scheme=scheme)
         seen.page.goto((pages / f"{name}.html").as_uri())

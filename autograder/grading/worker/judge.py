@@ -16,7 +16,7 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from autograder.check import _panel
+from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._translate import frames_of, from_exception
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
@@ -262,6 +262,7 @@ class Judge:
         """Run a check cell, and put what it prints and its error into it."""
         begin, answer = time.monotonic(), self._answer_of(cell_id(cell))
         printed = BoundedText(self._limits.output_bytes)
+        _measure.take_measured()
         error: Exception | None
         if answer in self._culprits:
             error, status = CheckFailed(f"`{answer}` {self._culprits[answer]}."), Status.FAILED
@@ -273,7 +274,8 @@ class Judge:
             status = Status.PASSED if error is None else Status.NOT_ATTEMPTED if unwritten else Status.FAILED
         cell.outputs = _check_outputs(printed.getvalue(), error)
         points = float(cell.metadata.nbgrader.get("points") or 0)
-        outcome = Outcome(cell_id(cell), points, status, seconds=time.monotonic() - begin)
+        seconds, measured = time.monotonic() - begin, _measure.take_measured()
+        outcome = Outcome(cell_id(cell), points, status, seconds=seconds, measured=measured)
         if error is None:
             return outcome
         failed = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)

@@ -44,12 +44,14 @@ class JudgePeer(Peer):
     Attributes:
         rules: PyTorch's ready parts that an answer must not call now, each with what to use instead.
         defaults: PyTorch's default dtype and seed in the student's process, as its last answer says.
+        processor_seconds: how much processor time that process has taken.
     """
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel, judge=True)
         self.rules: list[Rule] = []
         self.defaults: tuple[torch.dtype, int] = _DEFAULTS_OF_A_CHECK
+        self.processor_seconds: Callable[[], float] = lambda: 0.0
         self._given: dict[str, object] | None = None  # of an exercise that has begun without the student's process
         self._has_ended = False  # so has an exercise
         self._held_before, self._received_before = held_bytes(), 0
@@ -148,6 +150,10 @@ class RemoteAnswers(_backend.Backend):
     def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
         """Let a statement be judged over there."""
         self._peer.request(Operation.JUDGE_THERE, statement.__name__, arguments)
+
+    def processor_seconds(self) -> float:
+        """What the kernel says of the process over there."""
+        return self._peer.processor_seconds()
 
 
 def look_for_answers(peer: JudgePeer | None) -> None:
