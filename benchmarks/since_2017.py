@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from chain import ROOT, answers
-
 from torch import Tensor, nn
 
 from autograder import data, yours
@@ -43,8 +42,8 @@ BESIDE = """\
 
 Made by `python benchmarks/since_2017.py beside`; do not edit.
 
-The text and the training are those of lesson 9 (one thread, 300 batches, {seeds} seeds). Times are processor seconds of a
-training in relation to the one above, in one run: for each seed one after the other. PyTorch {torch}.
+The text and the training are those of lesson 9 (one thread, 300 batches, {seeds} seeds). Times are processor seconds of
+a training in relation to the one above, in one run: for each seed one after the other. PyTorch {torch}.
 
 | model | bits a character | time | parameters |
 |---|---:|---:|---:|

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.cli.running import in_course
 from autograder.course.names import lesson_name
 
 ABOUT = (
@@ -67,20 +68,14 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
 
 
-def run_collect(arguments: argparse.Namespace) -> int:
+@in_course
+def run_collect(arguments: argparse.Namespace, root: Path) -> int:
     """Collect a lesson of the course around the current folder."""
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.collect.collect import CollectOptions, collect
-        from autograder.course.config import CourseError, course_root
+    from autograder.collect.collect import CollectOptions, collect
 
     given = {name: value for name, value in vars(arguments).items() if name != "run"}
     try:
-        return collect(course_root(Path.cwd()), CollectOptions(**given))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+        return collect(root, CollectOptions(**given))
     except KeyboardInterrupt:
         print("Stopped. What was put into submitted/ stays; the same command goes on.", file=sys.stderr)
         return 130

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from autograder.cli.running import in_course
 from autograder.course.names import lesson_name
 
 
@@ -29,26 +29,19 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.set_defaults(run=run_status)
 
 
-def run_status(arguments: argparse.Namespace) -> int:
+@in_course
+def run_status(arguments: argparse.Namespace, root: Path) -> int | None:
     """Say where the course around the current folder stands."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.report.addresses import addresses
+    from autograder.report.status import status
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.report.addresses import addresses
-        from autograder.report.status import status
-
-    try:
-        if arguments.addresses is not None:
-            addresses(course_root(Path.cwd()), arguments.lessons, arguments.addresses)
-            return 0
-        status(course_root(Path.cwd()), arguments.lessons, Console(), as_json=arguments.json)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    if arguments.addresses is not None:
+        addresses(root, arguments.lessons, arguments.addresses)
+    else:
+        status(root, arguments.lessons, Console(), as_json=arguments.json)
+    return None
 
 
 def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -65,22 +58,15 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.set_defaults(run=run_history)
 
 
-def run_history(arguments: argparse.Namespace) -> int:
+@in_course
+def run_history(arguments: argparse.Namespace, root: Path) -> int | None:
     """Say what grading again changed in the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.report.history import history
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.report.history import history
-
-    try:
-        history(course_root(Path.cwd()), arguments.lessons, arguments.student, Console(), as_json=arguments.json)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    history(root, arguments.lessons, arguments.student, Console(), as_json=arguments.json)
+    return None
 
 
 def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -113,21 +99,13 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.set_defaults(run=run_report)
 
 
-def run_report(arguments: argparse.Namespace) -> int:
+@in_course
+def run_report(arguments: argparse.Namespace, root: Path) -> int | None:
     """Write pages about the course around the current folder."""
-    from autograder.course.quick_imports import quick_imports
+    from autograder.report.write import ReportOptions, write_report
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.report.write import ReportOptions, write_report
-
-    options = ReportOptions(arguments.lessons, arguments.student, arguments.output)
-    try:
-        print(write_report(course_root(Path.cwd()), options))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    print(write_report(root, ReportOptions(arguments.lessons, arguments.student, arguments.output)))
+    return None
 
 
 def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -150,23 +128,15 @@ def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.set_defaults(run=run_similar)
 
 
-def run_similar(arguments: argparse.Namespace) -> int:
+@in_course
+def run_similar(arguments: argparse.Namespace, root: Path) -> int | None:
     """Compare the hand-ins for a lesson of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.similar.write import SimilarOptions, similar
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.similar.write import SimilarOptions, similar
-
-    options = SimilarOptions(arguments.lesson, arguments.output, arguments.json)
-    try:
-        similar(course_root(Path.cwd()), options, Console())
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    similar(root, SimilarOptions(arguments.lesson, arguments.output, arguments.json), Console())
+    return None
 
 
 def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -193,27 +163,17 @@ def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser
     command.set_defaults(run=run_leaderboard)
 
 
-def run_leaderboard(arguments: argparse.Namespace) -> int:
+@in_course
+def run_leaderboard(arguments: argparse.Namespace, root: Path) -> int | None:
     """Train the entries of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.leaderboard.run import LeaderboardOptions, leaderboard
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.grading.worker.client import GradingServerError
-        from autograder.leaderboard.run import LeaderboardOptions, leaderboard
-
-    given = arguments.text and arguments.text.absolute()
-    options = LeaderboardOptions(
-        arguments.lesson, given, arguments.seconds, arguments.jobs, arguments.output, arguments.unprotected
-    )
-    try:
-        leaderboard(course_root(Path.cwd()), options, Console())
-    except (CourseError, GradingServerError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    given = {name: value for name, value in vars(arguments).items() if name != "run"}
+    given["text"] = given["text"] and given["text"].absolute()
+    leaderboard(root, LeaderboardOptions(**given), Console())
+    return None
 
 
 def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -332,35 +292,21 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
 
 
-def run_export(arguments: argparse.Namespace) -> int:
+@in_course
+def run_export(arguments: argparse.Namespace, root: Path) -> int | None:
     """Export from the gradebook of the course around the current folder."""
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.export.write import ExportOptions, write_export
+    from autograder.export.write import ExportOptions, write_export
 
     given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
     given["students"] = given.pop("student", "*")
-    try:
-        return write_export(course_root(Path.cwd()), ExportOptions(**given))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return write_export(root, ExportOptions(**given))
 
 
-def run_hand_back(arguments: argparse.Namespace) -> int:
+@in_course
+def run_hand_back(arguments: argparse.Namespace, root: Path) -> int | None:
     """Put students' pages into one zip file, for a platform to hand back."""
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.hand_back.write import HandBackOptions, hand_back
+    from autograder.hand_back.write import HandBackOptions, hand_back
 
     given = {name: value for name, value in vars(arguments).items() if name != "run"}
     given["students"] = given.pop("student")
-    try:
-        return hand_back(course_root(Path.cwd()), HandBackOptions(**given))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return hand_back(root, HandBackOptions(**given))

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograder.cli.running import in_course
 from autograder.course.names import lesson_name
 
 
@@ -89,97 +90,60 @@ def add_due(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     command.set_defaults(run=run_due)
 
 
-def run_due(arguments: argparse.Namespace) -> int:
+@in_course
+def run_due(arguments: argparse.Namespace, root: Path) -> int | None:
     """Set or show the due dates of the course around the current folder."""
     if arguments.none and (arguments.date or not arguments.lesson):
         print("Give --none a lesson, and no date.", file=sys.stderr)
         return 2
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.student.due import DueOptions, due
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.student.due import DueOptions, due
-
-    options = DueOptions(arguments.lesson, " ".join(arguments.date), arguments.none, arguments.json)
-    try:
-        return due(course_root(Path.cwd()), options, Console())
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return due(root, DueOptions(arguments.lesson, " ".join(arguments.date), arguments.none, arguments.json), Console())
 
 
-def run_show(arguments: argparse.Namespace) -> int:
+@in_course
+def run_show(arguments: argparse.Namespace, root: Path) -> int | None:
     """Show a student of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.student.show import ShowOptions, show
+    from autograder.student.show import ShowOptions, show
 
     options = ShowOptions(arguments.student, arguments.json, arguments.archive, arguments.open)
-    try:
-        return show(course_root(Path.cwd()), options, Console())
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return show(root, options, Console())
 
 
-def run_remove(arguments: argparse.Namespace) -> int:
+@in_course
+def run_remove(arguments: argparse.Namespace, root: Path) -> int | None:
     """Remove a student of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
+    from autograder.student.remove import remove
 
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.student.remove import remove
-
-    try:
-        return remove(course_root(Path.cwd()), arguments.student, Console(), confirmed=arguments.yes)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return remove(root, arguments.student, Console(), confirmed=arguments.yes)
 
 
-def run_defence(arguments: argparse.Namespace) -> int:
+@in_course
+def run_defence(arguments: argparse.Namespace, root: Path) -> int | None:
     """Ask about what a student of the course around the current folder handed in."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.grading.worker.client import GradingServerError
-        from autograder.student.defence import DefenceOptions, defence
+    from autograder.student.defence import DefenceOptions, defence
 
     options = DefenceOptions(arguments.student, arguments.lesson, arguments.seed, arguments.unprotected)
-    try:
-        return defence(course_root(Path.cwd()), options, Console())
-    except (CourseError, GradingServerError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return defence(root, options, Console())
 
 
-def run_extend(arguments: argparse.Namespace) -> int:
+@in_course
+def run_extend(arguments: argparse.Namespace, root: Path) -> int | None:
     """Give students of the course around the current folder more time."""
     if arguments.all == bool(arguments.students):
         print("Name students, or give --all for everybody.", file=sys.stderr)
         return 2
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
-
-    with quick_imports():
-        from autograder.course.config import CourseError, course_root
-        from autograder.student.extend import ExtendOptions, give_time
+    from autograder.student.extend import ExtendOptions, give_time
 
     options = ExtendOptions(arguments.lesson, arguments.students, arguments.until, arguments.by)
-    try:
-        return give_time(course_root(Path.cwd()), options, Console())
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return give_time(root, options, Console())

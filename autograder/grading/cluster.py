@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import autograder
 from autograder.course.config import CourseError
 from autograder.grading.jobs import VERSION, BrokenOff, Job
-from autograder.grading.results import Result
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.results import GradingServerError, Result
+from autograder.grading.worker.client import GradingServer
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -5,9 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.grading.results import GradingServerError
 from autograder.grading.sandbox.probe import probe
 from autograder.grading.trials import TRIALS, tried
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.client import GradingServer
 
 
 def doctor(out: Console) -> int:

@@ -30,12 +30,12 @@ from autograder.grading.gradebook.writer import Recorded, Recorder
 from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_job, told
 from autograder.grading.options import GradeOptions
 from autograder.grading.pending import digests
-from autograder.grading.results import Limits, Note, NoteKind, Result
+from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, marks_of, with_name
 from autograder.grading.submission.reader import cells_of
 from autograder.grading.summary import Summary
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.client import GradingServer
 
 NO_TIME = "When it was handed in is not known: its timestamp.txt holds no time."
 

@@ -14,10 +14,10 @@ from traitlets.config import Config
 
 from autograder.course.config import CourseError
 from autograder.course.versions.released import read_source
-from autograder.grading.results import Limits, Note, NoteKind, Result
+from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.reader import NotGradable, bytes_of, find
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.client import GradingServer
 
 VERSION = "5"  # of what grading comes to: another one grades all submissions anew
 

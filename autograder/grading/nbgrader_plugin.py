@@ -18,12 +18,12 @@ from autograder.course.hidden_seed import hidden_seed
 from autograder.course.paths import Course
 from autograder.course.versions.released import read_source
 from autograder.grading.jobs import prepared
-from autograder.grading.results import Limits
+from autograder.grading.results import GradingServerError, Limits
 from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.client import GradingServer
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types

@@ -10,6 +10,10 @@ from typing import Any
 from autograder.course.names import listed
 
 
+class GradingServerError(Exception):
+    """Grading cannot start or go on here; the text says why."""
+
+
 class Status(StrEnum):
     """What a check came to."""
 

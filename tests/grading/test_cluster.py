@@ -26,8 +26,8 @@ from autograder.demo.students import answer, class_work, solved, submission
 from autograder.grading import cluster
 from autograder.grading.cluster import on_cluster
 from autograder.grading.jobs import Job, in_parallel, prepared, read_job
-from autograder.grading.results import Limits, Result
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.results import GradingServerError, Limits, Result
+from autograder.grading.worker.client import GradingServer
 
 LESSON = "01_attention"
 THREADS = 2

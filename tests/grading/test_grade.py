@@ -40,8 +40,8 @@ from autograder.demo.students import class_work, solved, submission
 from autograder.grading.grade import grade
 from autograder.grading.jobs import prepared
 from autograder.grading.options import GradeOptions
-from autograder.grading.results import Limits, Result
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.results import GradingServerError, Limits, Result
+from autograder.grading.worker.client import GradingServer
 
 SMALL = "09_doubling"
 BRIEF = Limits(cell_seconds=6, submission_seconds=30, memory_bytes=600 * 2**20)

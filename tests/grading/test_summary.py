@@ -15,9 +15,8 @@ from autograder import cli
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.grade import grade
 from autograder.grading.options import GradeOptions
-from autograder.grading.results import Note, NoteKind
+from autograder.grading.results import GradingServerError, Note, NoteKind
 from autograder.grading.worker import client
-from autograder.grading.worker.client import GradingServerError
 
 LATE = "2030-01-02 13:00 UTC"
 

@@ -44,6 +44,11 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
         }
         counts |= {"a call in eval mode is not counted": calls - calls // 3}
         _require_count(f"after {calls} call" + "s" * (calls > 1), scale, calls, counts)
+    unlearned = answer(3 + seed % 3)
+    with torch.no_grad():
+        unlearned(x)
+    uncounted = {"a call under `torch.no_grad()` is not counted": 0}
+    _require_count("after a call under `torch.no_grad()`", unlearned, 1, uncounted)
     _require_count("in another scale, which was not called", other, 0)
     state = scale.state_dict()
     check.true("calls" in state, "`state_dict()` holds no `calls`, so the count is not saved.")

@@ -11,12 +11,12 @@ from autograder.exercises.shared import DTYPES, few, masks, possible, sizes, str
 
 
 def value_cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
-    """Scores of any shape, some of them 0, and any value, for `allowed` of every shape that broadcasts to theirs."""
+    """Scores of any shape, some 0 or −∞, and any value, for `allowed` of every shape that broadcasts to theirs."""
     for index, size in enumerate(sizes(seed, 5, batch=(1, 4), rows=(1, 6), columns=(1, 9))):
         batch, rows, columns = size.values()
         dtype = (*DTYPES, torch.bfloat16)[index % 3]
         scores = tensors((batch, rows, columns), seed=31 * seed + index)[0].to(dtype)
-        scores = scores.masked_fill(scores.abs() < 0.4, 0.0)
+        scores = scores.masked_fill(scores.abs() < 0.4, 0.0).masked_fill(scores > 1.5, -torch.inf)
         scores = strided(scores) if index % 2 else scores
         for place, shape in enumerate(((batch, rows, columns), (rows, columns), (columns,), (batch, 1, 1), (rows, 1))):
             allowed = masks(seed + index + place, *shape)

@@ -24,9 +24,9 @@ from autograder.course.config import CourseError
 from autograder.course.hidden_seed import hidden_seed
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, prepared, read_job
-from autograder.grading.results import Limits, Note, NoteKind, Result
+from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.probe import probe
-from autograder.grading.worker.client import GradingServer, GradingServerError
+from autograder.grading.worker.client import GradingServer
 from autograder.grading.worker.messages import SECONDS_TO_SPARE
 
 # Gradescope ends a container after ten minutes unless told otherwise; results have to be written before.

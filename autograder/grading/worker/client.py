@@ -17,7 +17,7 @@ from typing import Self
 import msgspec
 
 from autograder import files
-from autograder.grading.results import Limits, Result
+from autograder.grading.results import GradingServerError, Limits, Result
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.submission.blank import blank_submission, has_stubs
 from autograder.grading.submission.compiled import packed
@@ -37,10 +37,6 @@ SECONDS_TO_START = 120.0  # within which the imports have to be done
 SECONDS_TO_STOP = 10.0
 MOST_BLANKS = 16  # lessons of which it is remembered what a blank hand-in comes to
 ENDED = "The process that grades has ended."
-
-
-class GradingServerError(Exception):
-    """Grading cannot start or go on here; the text says why."""
 
 
 class GradingServer:

@@ -20,6 +20,7 @@ WRONG = {
     "set to one": edit("self.calls += 1", "self.calls = self.calls * 0 + 1").fails("count", "set to 1"),
     "added up": edit("x * self.factor", "x @ self.factor").fails("values", "added up"),
     "counted in training only": edit("self.calls += 1", "self.calls += self.training").fails("count", "in eval mode is not counted"),
+    "counted with gradients only": edit("self.calls += 1", "self.calls += torch.is_grad_enabled()").fails("count", "`torch.no_grad()` is not counted"),
     "counts sentences": edit("self.calls += 1", "self.calls += len(x)").fails("count", "rows of `x` are counted"),
     "counts from one": edit("torch.tensor(0)", "torch.tensor(1)").fails("count", "wrong value"),
     "in place": edit("return x * self.factor", "x.data.mul_(self.factor.data)\n…").fails("values", "changes `x`"),

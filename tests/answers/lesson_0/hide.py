@@ -15,6 +15,9 @@ WRONG = {
     "multiplies by the mask": body("return scores * allowed").fails("", "become 0, whatever"),
     "adds value times the mask": body("return scores + value * ~allowed").fails("", "is added to the hidden entries"),
     "arithmetic": body("return scores * allowed + value * ~allowed").fails("", "−∞ · 0 is NaN"),
+    "arithmetic, then no NaN": body("kept = (scores * allowed).nan_to_num()\nreturn kept + (value * ~allowed).nan_to_num(nan=0.0, neginf=-torch.inf)").fails(
+        "", "wrong values"
+    ),
     "multiplies by value": body("return torch.where(allowed, scores, scores * value)").fails("", "multiplied by `value`"),
     "what is 0 is taken for hidden": body("kept = scores * allowed\nreturn torch.where(kept == 0, value, kept)").fails("", "score of 0 is hidden"),
     "in place": body("scores[~allowed.expand(scores.shape)] = value\nreturn scores").fails("", "changes `scores`"),

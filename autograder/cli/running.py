@@ -1,0 +1,32 @@
+"""What all commands that work on a course have in common."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+
+def in_course(run: Callable[[argparse.Namespace, Path], int | None]) -> Callable[[argparse.Namespace], int]:
+    """Let a command work on the course around the current folder; what somebody has to mend is said, with status 2.
+
+    Args:
+        run: takes what was typed and the course folder; returns the exit status, None for 0.
+    """
+
+    @functools.wraps(run)
+    def command(arguments: argparse.Namespace) -> int:
+        from autograder.course.quick_imports import quick_imports
+
+        with quick_imports():
+            from autograder.course.config import CourseError, course_root
+            from autograder.grading.results import GradingServerError
+        try:
+            return run(arguments, course_root(Path.cwd())) or 0
+        except (CourseError, GradingServerError, OSError) as error:
+            print(error, file=sys.stderr)
+            return 2
+
+    return command
