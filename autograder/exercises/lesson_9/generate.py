@@ -13,6 +13,8 @@ from autograder.exercises.shared import few, sizes
 
 Generate = Callable[..., Tensor]
 GREEDY = 1e-3  # a temperature at which chance plays no part
+ROWS = 20_000  # texts that are written at once: a share of ½ is then right to 0.004
+FAR = 0.02  # a share, from what it should be: beyond any chance
 
 
 def cases(answer: Generate, *, seed: int = 0) -> None:
@@ -35,6 +37,73 @@ def cases(answer: Generate, *, seed: int = 0) -> None:
         check.equal(f"what a GPT writes with use_cache={use_cache}", output, expected)
     check.equal("generate(model, tokens, 0)", answer(real, tokens, 0), tokens)
     check.true(not output.requires_grad, "The tokens that come back carry gradients.")
+
+
+def chance_cases(answer: Generate, *, seed: int = 0) -> None:
+    """Each text of two tokens comes as often as the model says, with a cache and without, whatever the options."""
+    same: list[Tensor] = []
+    for use_cache in (True, False):
+        for temperature in (None, 0.5 + few(seed) / 97, 2.0):
+            options: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
+            model = parts.NextByHistory(8, seed=seed)
+            with check.case(use_cache=use_cache, **options):
+                texts = answer(model, torch.zeros(ROWS, 1, dtype=torch.long), 2, use_cache=use_cache, **options)
+                check.shape("generate(model, tokens, 2)", texts, batch=ROWS, length=3)
+                _are_near(_shares(texts), _chances(seed, **options), _slips_of_chance(seed, use_cache, **options))
+        model, generator = parts.NextByHistory(8, seed=seed), torch.Generator().manual_seed(seed)
+        same.append(answer(model, torch.zeros(5, 1, dtype=torch.long), 9, use_cache=use_cache, generator=generator))
+    verdict = "With generators of the same seed, another text is written with the cache than without."
+    check.true(torch.equal(*same), verdict, "Draw once for each new token, from the logits of the last position alone.")
+
+
+def _shares(texts: Tensor) -> Tensor:
+    """The share of each pair of new tokens, (64,)."""
+    return torch.bincount(8 * texts[:, 1] + texts[:, 2], minlength=64) / len(texts)
+
+
+def _chances(seed: int, *, twice: bool = False, other: bool = False, **options: Any) -> Tensor:
+    """The probability of each pair of new tokens, (64,).
+
+    Args:
+        twice: the probabilities are taken for logits.
+        other: the second token follows one that was drawn anew, not the first.
+    """
+    model = parts.NextByHistory(8, seed=seed)
+    starts = torch.tensor([[0, token] for token in range(8)])
+    first, second = model(starts)[:1, 0], model(starts)[:, 1]
+    if twice:
+        first, second = first.softmax(-1), second.softmax(-1)
+    first, second = parts.kept_chances(first, **options), parts.kept_chances(second, **options)
+    second = (first @ second).expand(8, 8) if other else second
+    return (first.T * second).flatten()
+
+
+def _slips_of_chance(seed: int, use_cache: bool, temperature: float = 1.0) -> dict[str, Tensor]:
+    """What some slips would give."""
+    slips = {
+        "probabilities are handed to `sample`, which takes logits": _chances(seed, twice=True, temperature=temperature),
+        "the logits are divided by the temperature before `sample` does it again": _chances(
+            seed, temperature=temperature**2
+        ),
+    }
+    if use_cache:
+        other = _chances(seed, other=True, temperature=temperature)
+        slips |= {"the model is given another token than the one that was written: two are drawn": other}
+    return slips
+
+
+def _are_near(found: Tensor, expected: Tensor, slips: dict[str, Tensor]) -> None:
+    """The shares are those expected; where they are what one slip alone gives, say which."""
+    worst = int((found - expected).abs().argmax())
+    explained = [slip for slip, value in slips.items() if (found - value).abs().max() < FAR / 2]
+    verdict = (
+        f"After 0, the text {worst // 8}, {worst % 8} has a probability of {expected[worst]:.1%}, "
+        f"and {found[worst]:.1%} of {ROWS:,} rows are it."
+    )
+    slip = f"These are the shares you get when {explained[0]}." if len(explained) == 1 else None
+    check.true((found - expected).abs().max() < FAR, verdict, slip)
+    missing = int(((found == 0) & (expected > 0.005)).sum())
+    check.true(not missing, f"After 0, {missing} texts of two tokens never come that have a probability of over 0.5 %.")
 
 
 def option_cases(answer: Generate, *, seed: int = 0) -> None:
@@ -68,10 +137,10 @@ def written(
 ) -> None:
     """The answer writes what is expected, and asks the model for no more than it has to."""
     options = options or {"temperature": GREEDY}
+    batch, seq_len = tokens.shape
     output = answer(model, tokens, max_new, use_cache=use_cache, **options)
     call = f"generate(model, tokens, {max_new}, use_cache={use_cache})"
     check.dtype(call, output, torch.long)
-    batch, seq_len = tokens.shape
     told = {
         "the tokens that were given are left out, or count as new ones": (batch, max_new),
         "one token too few is written": (batch, seq_len + max_new - 1),
@@ -86,7 +155,8 @@ def written(
     if use_cache:
         given = f"With the cache, the model is given {lengths[-1]} tokens for the last one it writes."
         right = lengths == [seq_len] + [1] * (max_new - 1)
-        check.true(right, given, "All that it has been given stands in the cache: only the newest token is new.")
+        slip = "With an empty list the model begins a cache, which it returns; what it was given stands there."
+        check.true(right, given, f"{slip} So after the first call only the newest token is new.")
     else:
         check.true(not any(model.had_cache), f"With use_cache={use_cache} the model is given a cache.")
 

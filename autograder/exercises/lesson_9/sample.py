@@ -23,15 +23,23 @@ def tenths(answer: Sample, chances: Sequence[float], **options: Any) -> Tensor:
 
 def shares(answer: Sample, logits: Tensor, **options: Any) -> Tensor:
     """The share of each token (vocab_size,) among ids drawn again and again from the same logits (vocab_size,)."""
-    given = logits.expand(DRAWS, -1).clone()
+    return shares_of_kinds(answer, logits[None], **options)[0]
+
+
+def shares_of_kinds(answer: Sample, logits: Tensor, **options: Any) -> Tensor:
+    """The same for rows of several kinds in turn, in one call: (kinds, vocab_size), of each as many."""
+    kinds, vocab_size = logits.shape
+    given = logits.repeat(DRAWS // kinds, 1)
     call = f"sample({', '.join(['logits', *(f'{key}={value}' for key, value in options.items())])})"
     with check.unchanged(logits=given):
         ids = answer(given, **options)
     check.shape(call, ids, batch=DRAWS)
     check.dtype(call, ids, torch.long)
-    inside = bool(((ids >= 0) & (ids < logits.numel())).all())
+    inside = bool(((ids >= 0) & (ids < vocab_size)).all())
     check.true(inside, f"`{call}` holds ids that there are no logits for.")
-    return torch.bincount(ids, minlength=logits.numel()) / DRAWS
+    return (
+        torch.stack([torch.bincount(ids[kind::kinds], minlength=vocab_size) for kind in range(kinds)]) * kinds / DRAWS
+    )
 
 
 def draw_cases(answer: Sample, *, seed: int = 0) -> None:
@@ -43,6 +51,7 @@ def draw_cases(answer: Sample, *, seed: int = 0) -> None:
             expected = parts.kept_chances(logits[None], temperature)[0]
             with check.case(vocab_size=size["vocab_size"], temperature=round(temperature, 2)):
                 _are_near(shares(answer, logits, temperature=temperature), expected)
+    _are_near(shares(answer, 0.05 * logits, temperature=0.05), logits.softmax(-1))
     found = shares(answer, torch.zeros(40))
     check.true((found > 0).all(), f"Of 40 equally likely tokens, {int((found == 0).sum())} never come.")
     rows = 50.0 * torch.eye(5).roll(seed % 5, 1)
@@ -86,15 +95,37 @@ def cut_cases(answer: Sample, *, seed: int = 0) -> None:
             check.shape("sample(logits)", ids, batch=1)
             verdict = "In a single row, something else comes than what was to be kept."
             check.true(bool(ids == 5), verdict)
+    _each_row_is_cut_by_itself(answer, seed)
     equal = torch.zeros(2 + 2 * few(seed % 3 + 1))
     for top_p in (0.3, 0.6, 0.9):
-        wanted = int((torch.arange(1, len(equal) + 1) / len(equal) < top_p).sum()) + 1
-        found = shares(answer, equal, top_p=top_p)
-        verdict = f"Of {len(equal)} equally likely tokens, {int((found > 0).sum())} are kept at top_p={top_p}."
-        slip = f"{wanted} of them reach {top_p}: the smallest set is wanted, and whichever of them are in it is free."
-        check.true(int((found > 0).sum()) == wanted, verdict, slip)
+        _keeps_of_equals(answer, equal, top_p)
+    _keeps_of_equals(answer, torch.zeros(4), 0.5)  # which two of them reach, and rounding has no say
     found = shares(answer, equal, top_k=len(equal) + 3)
     check.true((found > 0).all(), "With a `top_k` larger than the vocabulary, tokens are missing.")
+
+
+def _each_row_is_cut_by_itself(answer: Sample, seed: int) -> None:
+    """A row that is sure and one that is not, in one call."""
+    kinds = torch.tensor([[0.9, 0.05, 0.03, 0.02], [0.28, 0.26, 0.24, 0.22]]).roll(seed % 4, 1).log()
+    both: tuple[dict[str, Any], ...] = {"top_p": 0.7}, {"top_k": 3, "top_p": 0.6}
+    for options in both:
+        found, expected = shares_of_kinds(answer, kinds, **options), parts.kept_chances(kinds, **options)
+        counts, wanted = ((each > 0).sum(-1).tolist() for each in (found, expected))
+        verdict = (
+            f"In a batch of a row that is sure and one that is not, {counts[0]} and {counts[1]} different tokens come "
+            f"at {options}, where {wanted[0]} and {wanted[1]} should be left."
+        )
+        slip = "Let each row be cut by its own probabilities, whatever stands in the others."
+        check.true(torch.equal(found > 0, expected > 0), verdict, slip)
+
+
+def _keeps_of_equals(answer: Sample, equal: Tensor, top_p: float) -> None:
+    """Of equally likely tokens, as few are kept as reach p."""
+    wanted = int((torch.arange(1, len(equal) + 1) / len(equal) < top_p).sum()) + 1
+    found = shares(answer, equal, top_p=top_p)
+    verdict = f"Of {len(equal)} equally likely tokens, {int((found > 0).sum())} are kept at top_p={top_p}."
+    slip = f"{wanted} of them reach {top_p}: the smallest set is wanted, and whichever of them are in it is free."
+    check.true(int((found > 0).sum()) == wanted, verdict, slip)
 
 
 def _is_on_the_edge(logits: Tensor, top_p: float | None = None, **options: Any) -> bool:
@@ -121,7 +152,11 @@ def generator_cases(answer: Sample, *, seed: int = 0) -> None:
             drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)))
             answer(logits)  # from everybody's
         verdict = "Two generators with the same seed give different ids."
-        check.true(torch.equal(*drawn), verdict, "`torch.multinomial` takes `generator=generator`.")
+        check.true(
+            torch.equal(*drawn),
+            verdict,
+            "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`.",
+        )
     same = torch.equal(drawn[0], answer(logits, generator=torch.Generator().manual_seed(number + 1)))
     check.true(not same, "Generators with different seeds give the same ids.")
     generator = torch.Generator().manual_seed(number)
@@ -141,7 +176,10 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
     return _tenths(
         {
             "every row gets the same id: nothing is drawn, or one for all of them": best,
-            "all tokens are drawn alike: the logits are not used": torch.ones_like(best) / len(best),
+            "all tokens are drawn alike: the logits are not used, or the softmax is over the rows": torch.ones_like(
+                best
+            )
+            / len(best),
             "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
@@ -188,6 +226,9 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
             "the token with which the sum reaches p is left out": kept((total <= top_p) | (places == 0)),
             "one token more is kept than p needs": kept(places <= (total < top_p).sum() + 1),
             "the probabilities are added up from the smallest on": kept(ordered.flip(0).cumsum(0).flip(0) <= top_p),
+            "the sum of a token and of all less probable ones has to reach p": kept(
+                ordered.flip(0).cumsum(0).flip(0) >= top_p
+            ),
             "they are added up in the order of their ids, not sorted": _unsorted(probabilities, top_p),
             "tokens are kept whose own probability reaches p, or the most probable one": kept(
                 (ordered >= top_p) | (places == 0)

@@ -44,6 +44,24 @@ WRONG = {
     "a list": edit("return tokens", "return tokens.tolist()").fails("", "torch.Tensor"),
     "grows by the prompt": edits(("[tokens, newest], dim=1", "[tokens, newest], dim=0")).fails("", "raised"),
     "in float": edit("return tokens", "return tokens.float()").fails("", "dtype"),
+    "probabilities for logits": edit("logits[:, -1]", "logits[:, -1].softmax(-1)").fails("", "takes logits"),
+    "temperature twice": edit("logits[:, -1]", 'logits[:, -1] / options.get("temperature", 1.0)').fails("", "does it again"),
+    "two draws": edits(
+        (SAMPLE, "newest = sample(logits[:, -1], **options).unsqueeze(1)\nwritten = sample(logits[:, -1], **options).unsqueeze(1)"),
+        ("[tokens, newest]", "[tokens, written]"),
+    ).fails("", "two are drawn"),
+    "greedy unless told otherwise": edit("-1], **options)", '-1], **(options or {"top_k": 1}))').fails("", "has a probability of"),
+    "a default temperature": edit("-1], **options)", '-1], **{"temperature": 0.7, **options})').fails("", "has a probability of"),
+    "a default top_k": edit("-1], **options)", '-1], **{"top_k": 5, **options})').fails("", "has a probability of"),
+    "all positions drawn": edit(SAMPLE, "newest = sample(logits.flatten(0, 1), **options).view(len(logits), -1)[:, -1:]").fails(
+        "", "another text is written with the cache than without"
+    ),
+    "grown in place": edits(
+        (
+            "tokens = torch.cat([tokens, newest], dim=1)",
+            "old = tokens.clone()\ntokens.resize_(len(old), old.size(1) + 1)\ntokens[:] = torch.cat([old, newest], dim=1)",
+        )
+    ).fails("", "changes `tokens`"),
     "another default": edit("use_cache=True", "use_cache=False").fails("", "another default"),
 }
 

@@ -71,6 +71,14 @@ WRONG = {
         "draws", "changes `logits`"
     ),
     "probabilities of ids": edit("return order.gather(-1, place).squeeze(-1)", "return chances.gather(-1, place).squeeze(-1)").fails("draws", "dtype"),
+    "cut by the first row": edit("before >= top_p", "(before >= top_p)[:1]").fails("cuts", "where 1 and 3 should be left"),
+    "as many as the row that keeps most": edit("before >= top_p", "torch.arange(chances.size(-1)) >= (before < top_p).sum(-1).max()").fails(
+        "cuts", "where 1 and 3 should be left"
+    ),
+    "cut by the mean of all rows": edit("before >= top_p", "before.mean(0, keepdim=True) >= top_p").fails("cuts", "where 1 and 3 should be left"),
+    "more than p before": edit("before >= top_p", "before > top_p").fails("cuts", "2 of them reach 0.5"),
+    "up from the least probable": edit("before >= top_p", "chances.flip(-1).cumsum(-1).flip(-1) < top_p").fails("cuts", "of all less probable ones"),
+    "greedy when it is cold": edit("chances, order =…", "if temperature < 0.1:\n    return logits.argmax(-1)\n…").fails("draws"),
     "another default": edit("temperature=1.0", "temperature=0.7").fails("draws", names="another default"),
 }
 
@@ -80,6 +88,7 @@ TRICKS = {
 }
 
 RIGHT = {
+    "all that tie at k": edit("chances[:, top_k:] = 0", "chances = chances.masked_fill(chances < chances[:, :top_k][:, -1:], 0)"),
     "Gumbel's noise": edit(
         f"place = {DRAW}",
         "noise = -torch.empty_like(chances).exponential_(generator=generator).log()\nplace = (chances.log() + noise).argmax(-1, keepdim=True)",
