@@ -99,7 +99,8 @@ def columns_of(headings: Mapping[int, str], titles: Mapping[str, str], choices: 
             raise CourseError(f"{taken[column]} and {lesson} would share the column “{headings[column]}”.")
         found |= {} if column is None else {lesson: column}
     if unclear:
-        raise CourseError(_explained(path, unclear, titles, list(headings.values())))
+        free = [heading for column, heading in headings.items() if column not in taken]
+        raise CourseError(_explained(path, unclear, titles, list(headings.values()), free))
     return found
 
 
@@ -114,23 +115,32 @@ def _find(headings: Mapping[int, str], lesson: str, title: str, choices: Choices
     if said == NEW and not fitting:
         return None
     if not fitting:
-        raise _Unclear(f"there is no column “{said}”" if said else "no column has this name")
+        again = f"there is no column “{said}”; where you have imported it, download the gradebook again"
+        raise _Unclear(again if said else "no column has this name")
     if len(fitting) > 1:
         raise _Unclear(" and ".join(f"“{headings[column]}”" for column in fitting) + " both may be it")
     return fitting[0]
 
 
-def _explained(path: Path, unclear: Mapping[str, str], titles: Mapping[str, str], headings: Sequence[str]) -> str:
-    """Say of which lessons the column is unclear, and how to say which it is."""
+def _explained(
+    path: Path, unclear: Mapping[str, str], titles: Mapping[str, str], headings: Sequence[str], free: Sequence[str]
+) -> str:
+    """Say of which lessons the column is unclear, and how to say which it is.
+
+    Args:
+        free: the headings of columns that are no other lesson's.
+    """
     lesson = next(iter(unclear))
-    likest = max(headings, key=lambda heading: _likeness(heading, titles[lesson]), default="")
-    which = f"Say which with --column {shlex.quote(f'{lesson}={likest}')}, or add" if headings else "Add"
+    likest = max(free, key=lambda heading: _likeness(heading, titles[lesson]), default="")
+    which = f"Say which with --column {shlex.quote(f'{lesson}={likest}')}, or add" if free else "Add"
+    others = " or ".join(name for name in titles if name not in unclear)
+    without = f" To leave it out, name the lessons that you want: --lesson {others.split(' ')[0]}." if others else ""
     return "\n".join(
         [
             f"{path}: which column is a lesson's cannot be told, and nothing was written.",
             *(f"  {lesson} (“{titles[lesson]}”): {why}." for lesson, why in unclear.items()),
             f"Its columns are: {', '.join(f'“{heading}”' for heading in headings) or 'none'}.",
-            f"{which} one with --column {lesson}={NEW}; this is remembered.",
+            f"{which} one with --column {lesson}={NEW}; this is remembered.{without}",
         ]
     )
 

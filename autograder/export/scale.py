@@ -10,10 +10,13 @@ from autograder.spreadsheets.sheet import number
 
 
 def scaled(graded: GradedSubmission, lesson: GradebookLesson, maximum: float | None) -> str:
-    """Write the points that count, on the scale of another program's maximum if there is one."""
-    if maximum is None or not lesson.max_score:
-        return number(graded.score)
-    return number(graded.score * maximum / lesson.max_score)
+    """Write the points that count, on the scale of another program's maximum if there is one.
+
+    Points of before the lesson changed are a part of what there was to earn then.
+    """
+    outcomes = graded.outcomes.values()
+    own = lesson.max_score + sum(outcome.points - lesson.points.get(outcome.check, 0.0) for outcome in outcomes)
+    return number(graded.score if maximum is None or not own else graded.score * maximum / own)
 
 
 def maximum_for(text: str, lesson: GradebookLesson, where: str, *, scale: bool) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -67,17 +68,26 @@ def leaderboard(root: Path, options: LeaderboardOptions, out: Console, *, warm: 
                 f"Training {len(jobs)} of {len(found)}, with at most {options.seconds:g} processor seconds each …"
             )
             with warm or GradingServer(unprotected=options.unprotected) as server:
-                yield from in_parallel(jobs, lambda job: job.run(server), options.jobs or os.cpu_count() or 1)
+                if not jobs[0].student:  # the lesson's own, without which the others say little
+                    yield jobs[0], (first := jobs[0].run(server))
+                    if _outcome(first)[1]:
+                        return
+                others = [job for job in jobs if job.student]
+                yield from in_parallel(others, lambda job: job.run(server), options.jobs or os.cpu_count() or 1)
 
     standings = _standings(course.root / RECORD, lesson, found, train)
-    if own := next((one for one in standings if not one.entry.student and one.why), None):
-        raise CourseError(f"The lesson's own entry comes to nothing, so the others say little. {own.why}")
+    own = next(one for one in standings if not one.entry.student)
+    if own.why:
+        raise CourseError(f"The lesson's own entry comes to nothing, so no other was trained. {own.why}")
     for place, one in enumerate(standings, start=1):
         whose = f"  {printable(one.entry.student)}" * bool(one.entry.student)
         line = f"   –  {one.entry.nickname}{whose}: {one.why}"
         if not one.why:
             line = f"{place:4}  {one.bits:.3f} bits  {one.seconds:5.1f} s  {one.entry.nickname}{whose}"
         out.print(escape(printable(line)), highlight=False, soft_wrap=True)
+    if own.seconds > options.seconds / 2:
+        took = f"The lesson's own entry takes {own.seconds:.0f} of the {options.seconds:g} seconds here"
+        out.print(f"{took}: --seconds {math.ceil(3 * own.seconds)} leaves the others room.", highlight=False)
     path = options.output or course.root / LEADERBOARD_PAGE
     write(path, board_page(course.name, lesson, standings, options.seconds), mode=0o600)
     out.print(

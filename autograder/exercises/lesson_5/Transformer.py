@@ -144,9 +144,17 @@ def future_cases(answer: Model, *, seed: int = 0) -> None:
                 with check.case(src=src, tgt=tgt, training=training):
                     whole, beginning = model(src, tgt), model(src, tgt[:, :shown])
                     _require_finite(beginning)
+                    gives_the_same_again(model, src, tgt, whole)
                     name = f"model(src, tgt)[:, :{shown}]"
                     when = f"tgt goes on behind position {shown - 1}"
                     check.stays(name, whole[:, :shown], beginning, when=when, slip=FUTURE)
+
+
+def gives_the_same_again(model: Any, src: Tensor, tgt: Tensor, logits: Tensor) -> None:
+    """Without dropout, the same sentences get the same logits the next time: else nothing can be said of masks."""
+    again = model(src, tgt).nan_to_num()
+    slip = "Something is drawn anew in each call, as by a dropout of your own, or kept from one call to the next."
+    check.stays("model(src, tgt)", again, logits.nan_to_num(), when="it is asked again", slip=slip)
 
 
 def padding_cases(answer: Model, *, seed: int = 0) -> None:
@@ -219,7 +227,7 @@ def _keeps_nothing(answer: Model, model: Any, pad_id: int) -> None:
                 fresh = _copied(filled, answer(12, 9, **SMALL, dropout=0.0, pad_id=pad_id)).eval()
                 slips = {slip: v[:, -1] for slip, v in padding_slips(filled, source, tgt).items()}
                 before, name = fresh(_real(source, pad_id), tgt)[:, -1], "model(src, tgt)[:, -1]"
-                slip = "It keeps something of an earlier call, or some attention sees padding."
+                slip = "It keeps something of an earlier call, or padding counts somewhere, as in an attention."
                 after = model(source, tgt)[:, -1]
                 check.stays(name, after, before, when="src is padded, after other calls", slip=slip, mistakes=slips)
 

@@ -194,7 +194,7 @@ def slips(losses: Tensor, at_first: Tensor) -> dict[str, Tensor]:
             "the losses come in the opposite order": losses.flip(0),
             "each loss is the mean of all so far": losses.cumsum(0) / count,
             "each loss is the sum of all so far": losses.cumsum(0),
-            "the model takes no step from batch to batch": at_first,
+            "the model hardly moves from batch to batch: no steps are taken, or at another rate": at_first,
             "every loss is that of the first batch": losses[:1].expand_as(losses),
             "every loss is that of the last batch": losses[-1:].expand_as(losses),
         },

@@ -36,6 +36,7 @@ class Tables(nn.Module):
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, tgt_len) → logits (batch, tgt_len, 9)."""
         return 30 * (self.one[tgt] + self.two[tgt] + self.bias)
+BACKWARD = "`loss.backward()` does that, of a loss that has come from the parameters."
 
 
 def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
@@ -83,7 +84,11 @@ def move_cases(answer: Callable[..., float]) -> None:
         check.close("the parameters after a step", after, wanted, mistakes=slips)
         return
     verdict = "The parameters are not moved at all"
-    check.true(bool(model.gradients), f"{verdict}: no gradients are computed.", "`loss.backward()` does that.")
+    check.true(
+        bool(model.gradients),
+        f"{verdict}: no gradients are computed.",
+        "`loss.backward()` does that, of a loss that has come from the parameters.",
+    )
     slip = (
         "They are zero or not there when `optimizer.step()` is called, as before `backward()` and after `zero_grad()`; "
         "or it is not called at all."

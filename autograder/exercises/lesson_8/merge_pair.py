@@ -20,6 +20,7 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
             _require_merged(answer, pieces, pair)
     check.leaves_alone("merge_pair(pieces, pair)", answer, {"pieces": ["a", "b", "a", "b"], "pair": ("a", "b")})
     _require_merged(answer, [], ("a", "b"))
+    _require_merged(answer, ["a", "b"], ("a", "b"))
     _require_merged(answer, ["a"], ("a", "a"))
 
 

@@ -21,7 +21,7 @@ WRONG = {
     "backwards through the batches": edit("for src, tgt in batches:", "for src, tgt in reversed(list(batches)):").fails("losses"),
     "losses without steps": edit(
         "losses.append(…", "with torch.no_grad():\n    labels = tgt[:, 1:]\n    losses.append(label_smoothed_loss(model(src, tgt[:, :-1]), labels).item())"
-    ).fails("losses", "takes no step from batch to batch", names="not moved at all"),
+    ).fails("losses", "hardly moves from batch to batch", names="not moved at all"),
     "all batches first": edit("in batches:", "in list(batches):").fails("steps", "before the step on the previous one"),
     "asks for the length": edit("for src, tgt in batches:", "for i in range(len(batches)):\n    src, tgt = batches[i]").fails("steps", "TypeError"),
     "a new optimizer for each batch": edit("losses.append(", "optimizer = type(optimizer)(model.parameters(), lr=optimizer.param_groups[0]['lr'])\n…").fails(

@@ -56,7 +56,7 @@ WRONG = {
     "EOS never learned": edit("loss = label", "labels = labels.masked_fill(labels == 2, pad_id)\n…").fails("loss", "wrong value"),
     "only the model's own flag": edit("train()", "training = True").fails("mode", "is in eval mode while it learns"),
     "a new optimizer each time": edit("optimizer.zero_grad()", "optimizer = type(optimizer)(model.parameters(), lr=1.0, momentum=0.5)\n…").fails(
-        "update", "lost what it remembers"
+        "update", "remembers nothing of the first"
     ),
     "softmax before the loss": edit(", labels,", ".softmax(-1)…").fails("loss", "softmax comes before"),
     "learns the source": edit("teacher_forcing(tgt)", "teacher_forcing(src)").fails("loss", "source is learned"),
