@@ -90,6 +90,7 @@ def _missing(name: str, module: nn.Module, key: str) -> CheckFailed:
 def _unregistered(module: nn.Module, key: str) -> str | None:
     """Why `module` does not have the parameter `key`, where that can be told."""
     head = key.partition(".")[0]
+    wanted = "an `nn.Parameter`" if head == key else f"a layer, which has `{key.partition('.')[2]}`"
     if key in dict(module.named_parameters()):
         return f"`{key}` is frozen: its `requires_grad` is False."
     if head != key and isinstance(getattr(module, head, None), nn.Parameter):
@@ -101,9 +102,9 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
     if shared:
         return f"`{key}` is the same parameter as `{shared[0]}`."
     if head in module._buffers:
-        return f"`{head}` is a buffer, which is never trained; it should be an `nn.Parameter`."
+        return f"`{head}` is a buffer, which is never trained; it should be {wanted}."
     if head not in module._modules and (found := getattr(module, head, None)) is not None:
-        wrap = " Wrap the tensor in `nn.Parameter`." if isinstance(found, Tensor) else ""
+        wrap = f" A plain tensor is no part of a module: it should be {wanted}." if isinstance(found, Tensor) else ""
         return f"`{head}` is there, but not as a layer or parameter that PyTorch registers.{wrap}"
     return None
 

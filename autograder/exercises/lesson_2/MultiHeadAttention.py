@@ -434,9 +434,11 @@ def _multi_head_attention(
         "`w_v` projects the key instead of the value": layer(v=module.w_v(key)),
         "`w_k` projects the value instead of the key": layer(k=module.w_k(value)),
         "`w_k` projects the query instead of the key": layer(k=module.w_k(query)) if query.shape == key.shape else None,
-        "`w_q` and `w_k` are swapped": layer(q=module.w_k(query), k=module.w_q(key)),
+        "queries and keys are swapped: `w_q` and `w_k`, or the attention's arguments": layer(
+            q=module.w_k(query), k=module.w_q(key)
+        ),
         "`w_k` projects the queries too": layer(q=module.w_k(query)),
-        "`w_q` projects the keys too": layer(k=module.w_q(key)),
+        "the keys are made with `w_q`, or the queries serve as keys": layer(k=module.w_q(key)),
         "`w_q` projects all three": layer(k=module.w_q(key), v=module.w_q(value)),
         "query, key and value are not projected": layer(q=query, k=key, v=value),
         "keys and values are exchanged, or `w_k` and `w_v`": layer(k=projected[2], v=projected[1]),

@@ -67,7 +67,7 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         "the division by d_model stands outside the exponent (parentheses)": waves(
             max_len, torch.pow(10000.0, -column) / d_model
         ),
-        "the exponent is −1 or 0, as `//` makes it, and 10000 ** −1 is 0 in whole numbers": waves(
+        "only the first pair has a speed: the others are cut to 0, or divided with `//`": waves(
             max_len, (column == 0).double()
         ),
         "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
@@ -103,7 +103,7 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
         "the base is 1000 instead of 10000": waves(max_len, torch.pow(1000.0, -column / d_model)),
         "the base is 100000 instead of 10000": waves(max_len, torch.pow(100000.0, -column / d_model)),
         "the base is e instead of 10000": waves(max_len, torch.exp(-column / d_model)),
-        "the exponent is 0, as `//` makes it, so that every pair has the speed of the first": waves(
+        "every pair has the speed of the first: the exponent is 0, as `//` makes it, or there is none": waves(
             max_len, torch.ones_like(rate)
         ),
         "sine and cosine are multiplied by √d_model, which belongs to the embedding": math.sqrt(d_model) * right,

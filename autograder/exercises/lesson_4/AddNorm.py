@@ -105,7 +105,9 @@ def slips(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str,
             {
                 "the residual is missing: x is not added": norm(sublayer_output),
                 "the two are multiplied instead of added": norm(x * sublayer_output),
-                "x is added once more inside the norm": norm(2 * x + sublayer_output),
+                "x counts twice: it is added once more inside the norm, or what is added is halved": norm(
+                    2 * x + sublayer_output
+                ),
                 "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
                 "x is normalised before the output is added": norm(x) + sublayer_output,
                 "nothing is normalised": x + sublayer_output,

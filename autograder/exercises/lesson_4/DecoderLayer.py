@@ -90,7 +90,10 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
         layer.train(training)
         before = layer(x, memory, *given)
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
-        slip = "Is a part in a plain list? PyTorch does not find it there, and leaves its dropout on."
+        slip = (
+            "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call? Or is an "
+            "input changed in place?"
+        )
         same = torch.allclose(before, layer(x, memory, *given), atol=1e-4, equal_nan=True)
         check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
         after = layer(future, memory, *given)
@@ -187,7 +190,7 @@ def slips(
             "the third residual starts from the layer's input": third(x, feed(z)),
             "the third residual starts from before the cross-attention": third(y, feed(z)),
             "the feed-forward network reads what came before the cross-attention": last(y, z),
-            "x is added before each add & norm, which adds it once more": doubled(),
+            "x counts twice in each add & norm: it is added before as well, or what is added is halved": doubled(),
             "the feed-forward network is left out": z,
             "the third add & norm gets x twice, and the feed-forward network is not used": third(z, z),
             "the feed-forward network runs before the cross-attention as well": finish(

@@ -97,9 +97,13 @@ def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[s
             ),
             "the norm of the second add & norm is left out": y + feed(y),
             "the feed-forward network reads the layer's input": second(y, feed(x)),
-            "x is added before add_norm_1, which adds it once more": finish(feed, second, first(x, x + attended)),
-            "x is added before add_norm_2, which adds it once more": second(y, y + feed(y)),
-            "x is added before each add & norm, which adds it once more": added_twice(
+            "x counts twice in add_norm_1: it is added before as well, or what is added is halved": finish(
+                feed, second, first(x, x + attended)
+            ),
+            "x counts twice in add_norm_2: it is added before as well, or what is added is halved": second(
+                y, y + feed(y)
+            ),
+            "x counts twice in each add & norm: it is added before as well, or what is added is halved": added_twice(
                 feed, second, first(x, x + attended)
             ),
             "x is added once more behind each add & norm": x + y + second(x + y, feed(x + y)),

@@ -36,6 +36,8 @@ class Tables(nn.Module):
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, tgt_len) → logits (batch, tgt_len, 9)."""
         return 30 * (self.one[tgt] + self.two[tgt] + self.bias)
+
+
 BACKWARD = "`loss.backward()` does that, of a loss that has come from the parameters."
 
 

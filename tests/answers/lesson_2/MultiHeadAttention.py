@@ -52,7 +52,7 @@ WRONG = {
     "the query projected for all three": edits(("self.w_k(key)", "self.w_q(key)"), ("self.w_v(value)", "self.w_q(value)")).fails(
         "values", "`w_q` projects all three"
     ),
-    "w_q projects the keys too": edit("self.w_k(key)", "self.w_q(key)").fails("values", "`w_q` projects the keys"),
+    "w_q projects the keys too": edit("self.w_k(key)", "self.w_q(key)").fails("values", "the keys are made with `w_q`"),
     "w_q and w_k swapped": edits(("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")).fails("values", "swapped"),
     "nothing projected": edits(("self.w_q(query)", "query"), ("self.w_k(key)", "key"), ("self.w_v(value)", "value")).fails("values", "are not projected"),
     "keys and values exchanged": edit("(query, key, value, mask", "(query, value, key, mask").fails("values", "keys and values are exchanged"),

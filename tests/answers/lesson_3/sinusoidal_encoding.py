@@ -59,7 +59,7 @@ WRONG = {
     "positions from 1": edit("torch.arange(max_len)", "torch.arange(1, max_len + 1)").fails("values", "start at 1"),
     "multiplied instead of divided": edit("10000.0 ** (-", "10000.0 ** (").fails("values", "multiplied by"),
     "base 1000": edit("10000.0", "1000.0").fails("values", "base is 1000 "),
-    "integer division": edit("10000.0…", "10000.0 ** (-(torch.arange(0, d_model, 2) // d_model))").fails("values", "as `//` makes it"),
+    "integer division": edit("10000.0…", "10000.0 ** (-(torch.arange(0, d_model, 2) // d_model))").fails("values", "`//`"),
     "angles without sine and cosine": edits(("torch.sin…", "position * speed"), ("torch.cos…", "position * speed")).fails(
         "values", "sine and cosine are missing"
     ),

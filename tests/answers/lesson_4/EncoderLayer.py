@@ -36,8 +36,8 @@ WRONG = {
     "residual twice": edits((", self.self_attention", ", x + self.self_attention"), (", self.feed_forward", ", x + self.feed_forward")).fails(
         "values", "before each add & norm"
     ),
-    "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails("values", "before add_norm_1"),
-    "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails("values", "before add_norm_2"),
+    "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails("values", "twice in add_norm_1"),
+    "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails("values", "twice in add_norm_2"),
     "norms exchanged": edits(("x = self…(", "x = self.add_norm_2("), ("return…(", "return self.add_norm_1(")).fails("values", "exchanged"),
     "network first": whole("""
         class EncoderLayer(nn.Module):
