@@ -155,7 +155,7 @@ class NextByHistory(nn.Module):
         scale: of the logits, which are standard normal otherwise.
 
     Attributes:
-        shapes: of the tokens, at every call.
+        given: the tokens, at every call, copied; `shapes` of them.
         had_cache: whether there was one, at every call.
         gradients: whether they were enabled at any call.
 
@@ -170,12 +170,14 @@ class NextByHistory(nn.Module):
         generator = torch.Generator().manual_seed(seed)
         self.register_buffer("table", scale * torch.randn(HISTORIES, vocab_size, generator=generator))
         self.shapes: list[tuple[int, ...]] = []
+        self.given: list[Tensor] = []
         self.had_cache: list[bool] = []
         self.gradients = False
 
     def forward(self, tokens: Tensor, cache: Any = None) -> Any:
         """(batch, seq_len) → logits (batch, seq_len, vocab_size); with a cache, a list, the longer cache as well."""
         self.shapes.append(tuple(tokens.shape))
+        self.given.append(tokens.clone())
         self.had_cache.append(cache is not None)
         self.gradients |= torch.is_grad_enabled()
         if len(self.shapes) > MOST_CALLS:

@@ -48,7 +48,10 @@ def cases(answer: Module, *, seed: int = 0) -> None:
         name = "the gradient of `model(tokens)` in `embedding.weight`"
         check.close(name, *gradients, rtol=1e-2, atol=1e-3)
     device(seed, "model(tokens)", model, tokens)
-    check.separate("GPT(9, 8, 2, 4, 2, 6)", answer(9, 8, 2, 4, 2, 6), answer(9, 8, 2, 4, 2, 6))
+    new, name = answer(9, 8, 2, 4, 2, 6), "GPT(9, 8, 2, 4, 2, 6)"
+    check.separate(name, new, answer(9, 8, 2, 4, 2, 6))
+    table, verdict = new.embedding.weight, f"In a new `{name}`, all numbers of `embedding.weight` are the same."
+    check.true(table.min() < table.max(), verdict, "Leave the first numbers to the layer itself.")
 
 
 def cache_cases(answer: Module, *, seed: int = 0) -> None:
@@ -105,6 +108,11 @@ def slips(model: Any, tokens: Tensor) -> dict[str, Tensor]:
             x, _ = block(x)
         return x
 
+    def chained(x: Tensor, kept: Any = None) -> Tensor:
+        for block in blocks:
+            x, kept = block(x, kept)
+        return x
+
     def said(x: Tensor) -> Tensor:
         logits: Tensor = model.norm(x) @ weight.mT
         return logits
@@ -126,7 +134,8 @@ def slips(model: Any, tokens: Tensor) -> dict[str, Tensor]:
                 "only the last block is used, or every block reads the embedding": said(run(embedded, blocks[-1])),
                 "the first block is used in the place of all": said(run(embedded, *[blocks[0]] * len(blocks))),
                 "the blocks run in reverse order": said(run(embedded, *blocks[::-1])),
-                "no block is used": said(embedded),
+                "what the blocks return is not used": said(embedded),
+                "every block is handed the cache of the block before it": said(chained(embedded)),
                 "the norm comes before the blocks": run(model.norm(embedded), *blocks) @ weight.mT,
                 "there is a norm before the blocks as well": said(run(model.norm(embedded), *blocks)),
                 "the logits are turned into probabilities: the loss does that": right.softmax(-1),

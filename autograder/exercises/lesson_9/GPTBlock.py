@@ -24,15 +24,15 @@ def parameters(d_model: int, num_heads: int, num_kv_heads: int, d_ff: int) -> di
 
 
 def cases(answer: Module, *, seed: int = 0) -> None:
-    """Values and gradients of blocks of any size, as a whole and in two pieces with the cache."""
-    ranges = {"batch": (1, 3), "seq_len": (2, 7), "num_kv_heads": (1, 2), "groups": (1, 3), "pairs": (1, 3)}
+    """Values and gradients of blocks of any size, as a whole and in three pieces with the cache."""
+    ranges = {"batch": (1, 3), "seq_len": (3, 7), "num_kv_heads": (1, 2), "groups": (1, 3), "pairs": (1, 3)}
     for index, size in enumerate(sizes(seed, 3, **ranges, d_ff=(1, 20))):
         batch, seq_len, num_kv_heads, groups, pairs, d_ff = size.values()
         given = groups * num_kv_heads * 2 * pairs, groups * num_kv_heads, num_kv_heads, d_ff
         block = made("GPTBlock", answer, *given, parameters=parameters(*given))
         data.randomized(block, seed=seed + index)
         (x,) = tensors((batch, seq_len, given[0]), seed=31 * seed + index)
-        oracle, cut = twin(parts.GPTBlock, block, *given), 1 + index % (seq_len - 1)
+        oracle, cut = twin(parts.GPTBlock, block, *given), 1 + index % (seq_len - 2)
         x.requires_grad_()
         expected, _ = oracle(x)
         with check.case(x=x, d_ff=d_ff):
@@ -41,10 +41,14 @@ def cases(answer: Module, *, seed: int = 0) -> None:
                     output, _ = output_and_cache("block(x)", getattr(block, mode)()(x), "keys", "values")
                 check.close("the output", output, expected.detach(), rtol=1e-3, atol=1e-4)
             check.gradients_agree("the output", output / 4, expected / 4, x=x)
-            first, cache = output_and_cache("block(x)", block(x[:, :cut]), "keys", "values")
-            second, _ = output_and_cache("block(x, cache)", block(x[:, cut:], cache), "keys", "values")
-            both = torch.cat([first, second], dim=1)
-            check.close("the output in two pieces", both, expected.detach(), rtol=1e-3, atol=1e-4)
+            one, two, three = (each.detach() for each in x.tensor_split((cut, cut + 1), dim=1))
+            first, cache = output_and_cache("block(x)", block(one), "keys", "values")
+            second, cache = output_and_cache("block(x, cache)", block(two, cache), "keys", "values")
+            both, wanted = torch.cat([first, second], dim=1), expected.detach()
+            check.close("the output in two pieces", both, wanted[:, : cut + 1], rtol=1e-3, atol=1e-4)
+            third, _ = output_and_cache("block(x, cache)", block(three, cache), "keys", "values")
+            told, name = third_slips(oracle, one, two, three), "the output of a third piece"
+            check.close(name, third, wanted[:, cut + 1 :], rtol=1e-3, atol=1e-4, mistakes=told)
     check.gradients_reach(dict(block.named_parameters()), output)
     device(seed, "block(x)", block, x.detach())
     check.separate("GPTBlock(8, 4, 2, 6)", answer(8, 4, 2, 6), answer(8, 4, 2, 6))
@@ -114,3 +118,19 @@ def cache_slips(block: Any, x: Tensor, cut: int) -> dict[str, Tensor]:
     """Outputs (batch, seq_len − cut, d_model) of the second piece of x, where the cache of the first is misused."""
     with torch.no_grad():
         return possible({"the cache is not handed to the attention": block(x[:, cut:])[0]}, block(x)[0][:, cut:])
+
+
+def third_slips(block: Any, one: Tensor, two: Tensor, three: Tensor) -> dict[str, Tensor]:
+    """Outputs for a third piece of x, where the call on the second returned another cache than it should."""
+    with torch.no_grad():
+        first, alone = block(one)[1], block(two)[1]
+        kept = block(two, first)[1]
+        newest = tuple(each[:, :, -two.size(1) :] for each in kept)
+        return possible(
+            {
+                "a call with a cache returns that cache, without what is new": block(three, first)[0],
+                "a call with a cache returns what a call without one does": block(three, alone)[0],
+                "a call with a cache returns the newest keys and values alone": block(three, newest)[0],
+            },
+            block(three, kept)[0],
+        )

@@ -57,6 +57,10 @@ def future_cases(answer: Module, *, seed: int = 0) -> None:
     for layer, _, x, _ in _made(answer, seed, 2):
         with check.case(x=x):
             output, _ = output_and_cache(CALL, layer(x), "keys", "values")
+            for _ in range(3):  # a small dropout may drop nothing, or the same
+                again, _ = output_and_cache(CALL, layer(x), "keys", "values")
+                slip = "Something is drawn anew in each call, or kept from one call to the next."
+                check.stays("the output", again, output, when="the same input is given once more", slip=slip)
             for place in range(1, x.size(1)):
                 other = torch.cat([x[:, :place], 5 - x[:, place:]], dim=1)
                 after, _ = output_and_cache(CALL, layer(other), "keys", "values")
@@ -153,12 +157,15 @@ def slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int) -> dict[str,
     first = [y[:, :1].expand_as(y) for y in (k, value)]
     mean = [y.mean(1, keepdim=True).expand_as(y) for y in (k, value)]
     backwards = attended(q.flip(2), k.flip(2), value.flip(2)).flip(2)
+    before = torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril(-1)
+    narrow, _ = parts.scaled_dot_product_attention(q, _shared(k, q), _shared(value, q), before)
     slips = {
         "head i uses the keys and values of head i mod num_kv_heads; neighbours share (`repeat_interleave`)": out(
             attended(q, k, value, interleaved=False)
         ),
         "the future is not hidden": out(attended(q, k, value, is_causal=False)),
         "the past is hidden instead of the future": out(backwards),
+        "a token does not see itself": out(narrow),
         "nothing is rotated": out(attended(query, key, value)),
         "nothing is rotated, and the future is not hidden": out(attended(query, key, value, is_causal=False)),
         "only the queries are rotated": out(attended(q, key, value)),
@@ -195,15 +202,26 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
     restarted = torch.cat([torch.arange(length) for length in lengths])
     counted = torch.cat([torch.full((length,), place) for place, length in enumerate(lengths)])
 
-    def run(places: Tensor, visible: Callable[[int, int], Tensor], keys: Tensor = key) -> Tensor:
-        q, k, start, outputs = turned(query, places), turned(keys, places), 0, []
+    def run(
+        places: Tensor,
+        visible: Callable[[int, int], Tensor],
+        *,
+        of_keys: Tensor | None = None,
+        again: bool = False,
+        newest_first: bool = False,
+    ) -> Tensor:
+        q, k = turned(query, places), key if again else turned(key, places if of_keys is None else of_keys)
+        kept, start, outputs = [k[:, :, :0], value[:, :, :0]], 0, []
         for length in lengths:
             end = start + length
+            both = zip(kept, (k[:, :, start:end], value[:, :, start:end]), strict=True)
+            kept = [torch.cat((new, old) if newest_first else (old, new), dim=2) for old, new in both]
+            kept[0] = turned(kept[0], right[:end]) if again else kept[0]
             allowed = visible(start, end)  # (length, end)
-            scores = q[:, :, start:end] @ _shared(k, q)[:, :, :end].mT / q.size(-1) ** 0.5
+            scores = q[:, :, start:end] @ _shared(kept[0], q).mT / q.size(-1) ** 0.5
             weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
             with torch.no_grad():
-                outputs.append(layer.w_o(parts.merge_heads(weights @ _shared(value, q)[:, :, :end])))
+                outputs.append(layer.w_o(parts.merge_heads(weights @ _shared(kept[1], q))))
             start = end
         return torch.cat(outputs, dim=1)
 
@@ -215,12 +233,23 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
 
     slips = {
         "new tokens are placed from 0 on, as if there were no cache": run(restarted, causal),
+        "new tokens' queries are turned as if they stood from 0 on; their keys are not": run(
+            restarted, causal, of_keys=right
+        ),
+        "new tokens' keys are turned as if they stood from 0 on; their queries are not": run(
+            right, causal, of_keys=restarted
+        ),
+        "keys of the cache are turned once more in every call": run(right, causal, again=True),
+        "new keys and values stand before those of the cache": run(right, causal, newest_first=True),
         "the cache is not attended to": run(right, newest),
         "a causal mask hides the cache: it should begin behind what is kept (`tril(start)`)": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()
         ),
         "new tokens see those that come after them": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool)
+        ),
+        "new tokens see those that come after them where there is a cache": run(
+            right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril(0 if start == 0 else end)
         ),
         "places are counted in calls, not in tokens": run(counted, causal),
         "new tokens do not see themselves": run(

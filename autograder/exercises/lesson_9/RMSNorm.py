@@ -42,6 +42,7 @@ def slips(x: Tensor, weight: Tensor, eps: float) -> dict[str, Tensor]:
     """Normalised values of x (batch, seq_len, d_model), with the parameter `weight` (d_model,)."""
     mean, square = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
     centred, variance = x - mean, x.var(-1, correction=0, keepdim=True)
+    unbiased = x.var(-1, correction=1, keepdim=True)
 
     def over(*dims: int) -> Tensor:
         return x / (x.square().mean(dims, keepdim=True) + eps).sqrt() * weight
@@ -52,6 +53,13 @@ def slips(x: Tensor, weight: Tensor, eps: float) -> dict[str, Tensor]:
             "the mean is subtracted from x, and the squares are those of x": centred / (square + eps).sqrt() * weight,
             "x is divided by its standard deviation, for which a mean is subtracted": (
                 x / (variance + eps).sqrt() * weight
+            ),
+            "x is divided by its standard deviation, made with d − 1": (x / (unbiased + eps).sqrt() * weight),
+            "x is divided by its standard deviation, made with d − 1, and eps is added behind the root": (
+                x / (unbiased.sqrt() + eps) * weight
+            ),
+            "x is divided by its length: the squares are added up instead of averaged, and eps is left out": (
+                x / x.norm(dim=-1, keepdim=True) * weight
             ),
             "the squares are added up instead of averaged": x / (square * x.size(-1) + eps).sqrt() * weight,
             "the root is missing": x / (square + eps) * weight,

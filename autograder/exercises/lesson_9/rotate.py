@@ -83,9 +83,7 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
         "the pairs are neighbours, and are put back as two halves": torch.cat([left, right], dim=-1),
         "the vectors are turned the other way round": turned(x, -positions, base=base),
         "the exponent is −i / d_k: pair i has 2i in it": turned(x, positions, rates=base ** (-pair / d_k)),
-        "the exponent is −4i / d_k: an even column's number already is the 2i": turned(
-            x, positions, rates=base ** (-4 * pair / d_k)
-        ),
+        "the exponent is −4i / d_k, not −2i / d_k": turned(x, positions, rates=base ** (-4 * pair / d_k)),
         "the exponent is positive: the angles grow from pair to pair": turned(
             x, positions, rates=base ** (2 * pair / d_k)
         ),
@@ -95,8 +93,12 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
         "only the first position is used, and counted on from": turned(x, positions[:1] + count, base=base),
         "`base` is not used: it stays at 10000": turned(x, positions),
         "sine and cosine are exchanged": paired(first * sines - second * cosines, first * cosines + second * sines),
-        "a sign is wrong: the first of a pair is cos · x₁ + sin · x₂": paired(first * cosines + second * sines, right),
-        "a sign is wrong: the second of a pair is cos · x₂ − sin · x₁": paired(left, second * cosines - first * sines),
+        "the first of a pair (a, b) becomes a cos α + b sin α, not a cos α − b sin α": paired(
+            first * cosines + second * sines, right
+        ),
+        "the second of a pair (a, b) becomes b cos α − a sin α, not a sin α + b cos α": paired(
+            left, second * cosines - first * sines
+        ),
         "the second of a pair is made from the first as it has already been turned": paired(
             left, left * sines + second * cosines
         ),

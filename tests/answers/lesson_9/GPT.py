@@ -18,7 +18,16 @@ WRONG = {
     "the last block alone": edit("enumerate(self.layers)", "enumerate(self.layers[-1:])").fails("logits", names="only the last block|every block reads"),
     "the first block for all": edit("x, kept = layer(", "x, kept = self.layers[0](").fails("logits", "in the place of all"),
     "in reverse order": edit("enumerate(self.layers)", "enumerate(reversed(self.layers))").fails("logits", "reverse order"),
-    "no block": edit("x, kept = layer(", "_, kept = layer(").fails("logits", "no block is used"),
+    "no block": edit("x, kept = layer(", "_, kept = layer(").fails("logits", "what the blocks return is not used"),
+    "one cache for all": edits(
+        ("embedding(tokens), []", "embedding(tokens), []\nkept = None"), ("layer(x, cache[i] if cache else None)", "layer(x, kept)")
+    ).fails("logits", "the cache of the block before it"),
+    "the tuple as x": edits(("x, kept = layer(x, cache[i] if cache else None)", "x = layer(x)"), ("longer.append(kept)", "")).fails(
+        "logits", "take it apart first"
+    ),
+    "an embedding of zeros": edit("self.norm = RMSNorm(d_model)", "…\nnn.init.zeros_(self.embedding.weight)").fails(
+        "logits", "all numbers of `embedding.weight` are the same"
+    ),
     "every block reads the embedding": edits(("x, longer =", "start, longer ="), ("layer(x,", "layer(start,")).fails(
         "logits", names="every block reads|only the last block"
     ),

@@ -46,6 +46,16 @@ WRONG = {
     ),
     "output alone": edit(", cache\n", "\n").fails("", "should return two things"),
     "the old cache": edit("attended, cache =", "attended, _ =").fails(""),
+    "a first cache that stays": edit(ATTEND, f"{ATTEND.replace(', cache =', ', longer =')}\ncache = longer if cache is None else cache").fails(
+        "", "returns that cache, without what is new"
+    ),
+    "a cache as if there were none": edit(ATTEND, f"{ATTEND.replace(', cache =', ', _ =')}\n_, cache = self.attention(self.norm_1(x))").fails(
+        "", "returns what a call without one does"
+    ),
+    "the newest alone": edit(ATTEND, f"{ATTEND}\ncache = tuple(each[:, :, -x.size(1) :] for each in cache)").fails("", "the newest keys and values alone"),
+    "the tuple is normed": edits((ATTEND, "attended = self.attention(self.norm_1(x), cache)"), ("x = x + attended", "x = self.norm_2(attended)")).fails(
+        "", "take it apart first"
+    ),
     "the tuple is added": edit(ATTEND, "attended = self.attention(self.norm_1(x), cache)").fails("", "raised TypeError"),
     "one norm": edit("self.norm_2 = RMSNorm(d_model)", "self.norm_2 = self.norm_1").fails("", "same module"),
     "layer norms": edit("RMSNorm(d_model)", "nn.LayerNorm(d_model)").fails("", "should not have: `norm_1.bias`"),

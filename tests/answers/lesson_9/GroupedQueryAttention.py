@@ -12,7 +12,7 @@ WRONG = {
     "no mask": edit(", mask.tril(start))", ")").fails("values", "the future is not hidden", names="see those that come after"),
     "the past hidden": edit("mask.tril(start)", "mask.triu(start)").fails("values", "the past is hidden"),
     "a square mask": edit("mask.tril(start)", "mask.tril()").fails("cache", "a causal mask hides the cache"),
-    "nothing hidden behind the cache": edit("mask.tril(start)", "mask.tril() if start == 0 else mask").fails("cache", "wrong values"),
+    "nothing hidden behind the cache": edit("mask.tril(start)", "mask.tril() if start == 0 else mask").fails("cache", "after them where there is a cache"),
     "the newest token hidden from itself": edit("mask.tril(start)", "mask.tril(start - 1) if start else mask.tril()").fails(
         "cache", "new tokens do not see themselves"
     ),
@@ -54,14 +54,20 @@ WRONG = {
         (ATTEND, "output, _ = scaled_dot_product_attention(query, *(each[:, :, start:] for each in shared), mask.tril(start)[:, start:])")
     ).fails("cache", "the cache is not attended to"),
     "keys repeated in the cache": edit(", (key, value)", ", tuple(shared)").fails("cache", "has a copy of its own"),
-    "the newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails("cache", "wrong values"),
+    "the newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails(
+        "cache", "stand before those of the cache"
+    ),
     "only the newest in the cache": edit(", (key, value)", ", (key[:, :, start:], value[:, :, start:])").fails("cache", "only the newest are kept"),
     "the old cache returned": edit(", (key, value)", ", cache or (key, value)").fails("cache"),
     "a cache of keys alone": edit(", (key, value)", ", key").fails("values", "should return"),
     "output alone": edit(", (key, value)\n", "\n").fails("values", "should return two things"),
     "keys in the cache turned again": edits(
         (KEY, "key = split_heads(self.w_k(x), self.num_kv_heads)"), ("groups =…", "key = rotate(key, torch.arange(key.size(2), device=x.device))\n…")
-    ).fails("cache", "wrong values"),
+    ).fails("cache", "turned once more"),
+    "queries from 0": edit(QUERY, QUERY.replace("positions", "positions - start")).fails("cache", "their keys are not"),
+    "keys from 0": edit(KEY, KEY.replace("positions", "positions - start")).fails("cache", "their queries are not"),
+    "a mask too narrow": edit("mask.tril(start)", "mask.tril(start - 1)").fails("values", "a token does not see itself"),
+    "dropout": edit("merge_heads(output)", "F.dropout(merge_heads(output), 0.1)").fails("future", "given once more"),
     "a list that grows": edits(
         ("key = torch.cat([cache[0], key], dim=2)", "cache[0].data = torch.cat([cache[0], key], dim=2)"),
         ("value = torch.cat([cache[1], value], dim=2)", "cache[1].data = torch.cat([cache[1], value], dim=2)\nkey, value = cache"),
@@ -99,6 +105,11 @@ TRICKS = {
                 output, _ = scaled_dot_product_attention(query, *shared, mask)
                 return self.w_o(merge_heads(output))[:, -x.size(1):], (key, value)
     """,
+    "a cache that it keeps": edits(
+        ("self.num_heads, self.num_kv_heads =…", "…\nself.kept = None"),
+        ("start = 0", "cache = self.kept if cache is None and self.kept is not None and len(self.kept[0]) == len(x) else cache\nstart = 0"),
+        ("groups =…", "self.kept = key.detach(), value.detach()\n…"),
+    ).fails("future", "given once more"),
     "the future at large numbers": edit(
         ATTEND, "scores = (query @ shared[0].mT / query.size(-1) ** 0.5).masked_fill(~mask.tril(start), -2.0)\noutput = scores.softmax(-1) @ shared[1]"
     ).fails("values"),

@@ -7,9 +7,11 @@ WRONG = {
     "a standard deviation": edit("x.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, correction=0, keepdim=True)").fails(
         "values", "divided by its standard deviation"
     ),
-    "an unbiased standard deviation": edit("x.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True)").fails("values", "wrong values"),
+    "an unbiased standard deviation": edit("x.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True)").fails("values", "made with d − 1"),
     "squares added up": edit("square().mean(", "square().sum(").fails("values", "added up instead of averaged"),
-    "the norm of the vector": edit("torch.sqrt(mean_square + self.eps)", "x.norm(dim=-1, keepdim=True)").fails("values", "wrong values"),
+    "the norm of the vector": edit("torch.sqrt(mean_square + self.eps)", "x.norm(dim=-1, keepdim=True)").fails("values", "divided by its length"),
+    "F.normalize": edit("return…", "return F.normalize(x, dim=-1) * self.weight").fails("values", "divided by its length"),
+    "std": edit("torch.sqrt(mean_square + self.eps)", "(x.std(dim=-1, keepdim=True) + self.eps)").fails("values", "eps is added behind the root"),
     "no root": edit("torch.sqrt(mean_square + self.eps)", "(mean_square + self.eps)").fails("values", "the root is missing"),
     "mean, then squared": edit("x.square().mean(dim=-1, keepdim=True)", "x.mean(dim=-1, keepdim=True).square()").fails("values", "the mean of x is squared"),
     "absolute values": edits(("x.square()", "x.abs()"), ("torch.sqrt(mean_square + self.eps)", "(mean_square + self.eps)")).fails(

@@ -12,7 +12,17 @@ WRONG = {
         ("start + block_size + 1", "start + block_size"),
         ("total +=", "count = len(block) - 1\nnumber = locals().get('number', 0) + count\n…"),
         (END, "return total / number / math.log(2)"),
-    ).fails("", "wrong value"),
+    ).fails("", "is never predicted"),
+    "split": body("""
+        losses = []
+        with torch.no_grad():
+            for block in tokens.split(block_size):
+                losses.append(F.cross_entropy(model(block[None, :-1])[0], block[1:], reduction="none"))
+        return torch.cat(losses).mean().item() / math.log(2)
+    """).fails("", "is never predicted"),
+    "softmax first": edit("cross_entropy(logits", "cross_entropy(logits.softmax(-1)").fails("", "softmax is applied before"),
+    "labels are what is given": edit("block[1:]", "block[:-1]").fails("", "not with the next one"),
+    "a padding in front": edit("block[None, :-1])[0]", "F.pad(block[:-1], (1, 0))[None])[0, 1:]").fails("", "is the most"),
     "blocks apart, all counted": edit("start + block_size + 1]", "start + block_size]").fails("", "not predicted, and counted all the same"),
     "overlapping blocks": body("""
         total = 0.0
@@ -41,7 +51,7 @@ WRONG = {
         with torch.no_grad():
             logits = model(tokens[None, :-1])[0]
         return F.cross_entropy(logits, tokens[1:]).item() / math.log(2)
-    """).fails("", "the model is given"),
+    """).fails("", "is the most"),
     "labels not moved": edits(("block[None, :-1]", "block[None, :block_size]"), ("block[1:]", "block[:block_size]")).fails("", "wrong value"),
     "perplexity": edit(END, "return 2 ** (total / (len(tokens) - 1) / math.log(2))").fails("", names="2 to the power|e to the power"),
     "e to the loss": edit(END, "return math.exp(total / (len(tokens) - 1))").fails("", names="2 to the power|e to the power"),
@@ -51,7 +61,7 @@ WRONG = {
     "the sign": edit("return total", "return -total").fails("", "the sign is wrong"),
     "a tensor": edits((".item()", ""), ("total = 0.0", "total = torch.tensor(0.0)")).fails("", "not a Python number"),
     "with gradients": edits(("with torch.no_grad():", "if True:")).fails("", "with gradients"),
-    "one token too many": edits(("block[None, :-1])[0]", "block[None])[0, :-1]")).fails("", "is given"),
+    "one token too many": edits(("block[None, :-1])[0]", "block[None])[0, :-1]")).fails("", "never given"),
     "one block": edit("range(0, len(tokens) - 1, block_size)", "[0]").fails("", "wrong value"),
     "sliding, each predicted many times": edits(
         ("len(tokens) - 1, block_size)", "max(1, len(tokens) - block_size))"),
