@@ -245,9 +245,6 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
         "a causal mask hides the cache: it should begin behind what is kept (`tril(start)`)": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()
         ),
-        "new tokens see those that come after them": run(
-            right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool)
-        ),
         "new tokens see those that come after them where there is a cache": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril(0 if start == 0 else end)
         ),
