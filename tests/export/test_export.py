@@ -31,6 +31,7 @@ from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.columns import Choices, columns_of
+from autograder.export.scale import scaled
 from autograder.export.selection import Messages, select
 from autograder.grading import grade
 from autograder.grading.gradebook.counting import HandIn
@@ -264,6 +265,24 @@ def test_canvas_takes_the_column_that_is_named(tmp_path: Path) -> None:
     both = {LESSON: "01_doubling (4711)", SECOND: "01_doubling (4711)"}
     with pytest.raises(CourseError, match="would share the column"):
         filled(BOOK, edited(tmp_path, "canvas.csv", ",4.00,(", ",,("), lessons=[LESSON, SECOND], columns=both)
+
+
+def test_canvas_offers_no_column_that_is_another_lessons() -> None:
+    """What is to be copied works: a free column, or the lessons that have theirs."""
+    headings, titles = {4: "Doubling (7)"}, {LESSON: "Doubling", SECOND: "Halving"}
+    with pytest.raises(CourseError, match=f"--lesson {LESSON}") as raised:
+        columns_of(headings, titles, Choices(), Path("canvas.csv"))
+    assert f"--column {SECOND}=" in str(raised.value) and f"{SECOND}=Doubling" not in str(raised.value)
+    columns_of({**headings, 5: "Quiz (8)"}, titles, Choices(given={SECOND: "Quiz (8)"}), Path("canvas.csv"))
+
+
+def test_points_of_before_are_scaled_by_the_maximum_of_before() -> None:
+    """A check that is worth 3 points now and was worth 1 when it was graded takes nothing from a right hand-in."""
+    lesson = GradebookLesson(LESSON, {"one": 3.0, "other": 1.0})
+    result = Result("ada", LESSON, tuple(Outcome(check, 1.0, Status.PASSED) for check in lesson.points))
+    graded = GradedSubmission("ada", LESSON, {"one": 1.0, "other": 1.0}, result=result)
+    assert scaled(graded, lesson, 10.0) == "10"
+    assert scaled(replace(graded, scores={"one": 3.0, "other": 0.0}, result=None), lesson, 10.0) == "7.5"
 
 
 @pytest.mark.parametrize(

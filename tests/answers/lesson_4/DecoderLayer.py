@@ -54,7 +54,7 @@ WRONG = {
         "values", "no residual around"
     ),
     "residual twice": edits(("_1(x, self", "_1(x, x + self"), ("_2(x, self", "_2(x, x + self"), ("_3(x, self", "_3(x, x + self")).fails(
-        "values", "before each add & norm"
+        "values", "twice in each add & norm"
     ),
     "one norm for all": edits(("x = self.add_norm_2(", "x = self.add_norm_1("), ("return…(", "return self.add_norm_1(")).fails("values", "used for all three"),
     "the second norm twice": edit("add_norm_3(", "add_norm_2(").fails("values", "add_norm_2 is used twice"),

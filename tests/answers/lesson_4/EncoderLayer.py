@@ -34,7 +34,7 @@ WRONG = {
     "no attention": edit("x = self…", "").fails("values", "attention is left out"),
     "the first norm twice": edit("add_norm_2(", "add_norm_1(").fails("values", "add_norm_1 is used twice"),
     "residual twice": edits((", self.self_attention", ", x + self.self_attention"), (", self.feed_forward", ", x + self.feed_forward")).fails(
-        "values", "before each add & norm"
+        "values", "twice in each add & norm"
     ),
     "residual twice around the attention": edit("self.add_norm_1(x, self", "self.add_norm_1(x, x + self").fails("values", "twice in add_norm_1"),
     "residual twice around the network": edit("self.add_norm_2(x, self", "self.add_norm_2(x, x + self").fails("values", "twice in add_norm_2"),
