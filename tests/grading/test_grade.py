@@ -265,8 +265,7 @@ def test_json_is_complete_and_gives_nothing_away(term: Term) -> None:
     checks = [check.id for exercise in lesson.exercises for check in exercise.checks]
     for result in run.json["graded"]:
         assert result.pop("counts")["points"] == (points(result) or 0)
-        lists = {"checks": tuple(result["checks"]), "notes": tuple(result["notes"]), "unenforced": ()}
-        assert Result.from_json(result).to_json() == result | lists
+        assert json.loads(json.dumps(Result.from_json(result).to_json())) == result
         assert [check["check"] for check in result["checks"]] == ([] if result["student"] == "nobody" else checks)
         assert result["notebook"] == ""
     sources = [cell.source for cell in sample_class.released_notebook(term.course, LESSON).cells]

@@ -19,6 +19,7 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
+from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 from autograder.leaderboard.run import RECORD, LeaderboardOptions, leaderboard
 from autograder.report.write import LEADERBOARD_PAGE
@@ -213,6 +214,15 @@ def test_the_same_hand_in_twice_gives_the_same(tmp_path: Path, warm: GradingServ
     (course / "text.txt").write_text(random_text(seed=2))
     assert "Training 2 of 2" in standing(course, warm)[0]
     assert values(course) != first
+
+
+def test_what_was_measured_is_kept_with_the_result() -> None:
+    """It comes back from JSON as it was; results of before there was any of it have measured nothing."""
+    result = Result("ada", LESSON, (Outcome("check_Entry", 0.0, Status.PASSED, measured=((1.5, 3.25),)),))
+    written = json.loads(json.dumps(result.to_json()))
+    assert Result.from_json(written) == result
+    del written["checks"][0]["measured"]
+    assert Result.from_json(written).checks[0].measured == ()
 
 
 def test_the_page_shows_nicknames_and_changes(tmp_path: Path, warm: GradingServer) -> None:
