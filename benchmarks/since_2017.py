@@ -49,7 +49,7 @@ a training in relation to the one above, in one run: for each seed one after the
 |---|---:|---:|---:|
 """
 LESSON = "09_since_2017"
-VOCAB_SIZE, D_MODEL, HEADS, LAYERS, D_FF = 103, 64, 4, 3, 256  # of the lesson's models
+VOCAB_SIZE, D_MODEL, HEADS, LAYERS, D_FF, BLOCK = 103, 64, 4, 3, 256, 64  # of the lesson's models
 
 
 class OfPyTorch(nn.Module):
@@ -73,7 +73,7 @@ class LikeNanoGPT(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.token, self.place = nn.Embedding(VOCAB_SIZE, D_MODEL), nn.Embedding(1024, D_MODEL)
+        self.token, self.place = nn.Embedding(VOCAB_SIZE, D_MODEL), nn.Embedding(BLOCK, D_MODEL)
         self.blocks = nn.ModuleList(
             nn.ModuleDict(
                 {

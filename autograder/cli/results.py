@@ -30,7 +30,7 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 @in_course
-def run_status(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_status(arguments: argparse.Namespace, root: Path) -> None:
     """Say where the course around the current folder stands."""
     from rich.console import Console
 
@@ -41,7 +41,6 @@ def run_status(arguments: argparse.Namespace, root: Path) -> int | None:
         addresses(root, arguments.lessons, arguments.addresses)
     else:
         status(root, arguments.lessons, Console(), as_json=arguments.json)
-    return None
 
 
 def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -59,14 +58,13 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 @in_course
-def run_history(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_history(arguments: argparse.Namespace, root: Path) -> None:
     """Say what grading again changed in the course around the current folder."""
     from rich.console import Console
 
     from autograder.report.history import history
 
     history(root, arguments.lessons, arguments.student, Console(), as_json=arguments.json)
-    return None
 
 
 def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -100,12 +98,11 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 @in_course
-def run_report(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_report(arguments: argparse.Namespace, root: Path) -> None:
     """Write pages about the course around the current folder."""
     from autograder.report.write import ReportOptions, write_report
 
     print(write_report(root, ReportOptions(arguments.lessons, arguments.student, arguments.output)))
-    return None
 
 
 def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -129,14 +126,13 @@ def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 @in_course
-def run_similar(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_similar(arguments: argparse.Namespace, root: Path) -> None:
     """Compare the hand-ins for a lesson of the course around the current folder."""
     from rich.console import Console
 
     from autograder.similar.write import SimilarOptions, similar
 
     similar(root, SimilarOptions(arguments.lesson, arguments.output, arguments.json), Console())
-    return None
 
 
 def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -164,7 +160,7 @@ def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser
 
 
 @in_course
-def run_leaderboard(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_leaderboard(arguments: argparse.Namespace, root: Path) -> None:
     """Train the entries of the course around the current folder."""
     from rich.console import Console
 
@@ -173,7 +169,6 @@ def run_leaderboard(arguments: argparse.Namespace, root: Path) -> int | None:
     given = {name: value for name, value in vars(arguments).items() if name != "run"}
     given["text"] = given["text"] and given["text"].absolute()
     leaderboard(root, LeaderboardOptions(**given), Console())
-    return None
 
 
 def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -293,7 +288,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 @in_course
-def run_export(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_export(arguments: argparse.Namespace, root: Path) -> int:
     """Export from the gradebook of the course around the current folder."""
     from autograder.export.write import ExportOptions, write_export
 
@@ -303,7 +298,7 @@ def run_export(arguments: argparse.Namespace, root: Path) -> int | None:
 
 
 @in_course
-def run_hand_back(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_hand_back(arguments: argparse.Namespace, root: Path) -> int:
     """Put students' pages into one zip file, for a platform to hand back."""
     from autograder.hand_back.write import HandBackOptions, hand_back
 

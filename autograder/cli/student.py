@@ -91,7 +91,7 @@ def add_due(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 @in_course
-def run_due(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_due(arguments: argparse.Namespace, root: Path) -> int:
     """Set or show the due dates of the course around the current folder."""
     if arguments.none and (arguments.date or not arguments.lesson):
         print("Give --none a lesson, and no date.", file=sys.stderr)
@@ -104,7 +104,7 @@ def run_due(arguments: argparse.Namespace, root: Path) -> int | None:
 
 
 @in_course
-def run_show(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_show(arguments: argparse.Namespace, root: Path) -> int:
     """Show a student of the course around the current folder."""
     from rich.console import Console
 
@@ -115,7 +115,7 @@ def run_show(arguments: argparse.Namespace, root: Path) -> int | None:
 
 
 @in_course
-def run_remove(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_remove(arguments: argparse.Namespace, root: Path) -> int:
     """Remove a student of the course around the current folder."""
     from rich.console import Console
 
@@ -125,7 +125,7 @@ def run_remove(arguments: argparse.Namespace, root: Path) -> int | None:
 
 
 @in_course
-def run_defence(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_defence(arguments: argparse.Namespace, root: Path) -> int:
     """Ask about what a student of the course around the current folder handed in."""
     from rich.console import Console
 
@@ -136,7 +136,7 @@ def run_defence(arguments: argparse.Namespace, root: Path) -> int | None:
 
 
 @in_course
-def run_extend(arguments: argparse.Namespace, root: Path) -> int | None:
+def run_extend(arguments: argparse.Namespace, root: Path) -> int:
     """Give students of the course around the current folder more time."""
     if arguments.all == bool(arguments.students):
         print("Name students, or give --all for everybody.", file=sys.stderr)

@@ -133,8 +133,8 @@ def _explained(
     lesson = next(iter(unclear))
     likest = max(free, key=lambda heading: _likeness(heading, titles[lesson]), default="")
     which = f"Say which with --column {shlex.quote(f'{lesson}={likest}')}, or add" if free else "Add"
-    others = " or ".join(name for name in titles if name not in unclear)
-    without = f" To leave it out, name the lessons that you want: --lesson {others.split(' ')[0]}." if others else ""
+    clear = next((name for name in titles if name not in unclear), "")
+    without = f" To leave it out, name the lessons that you want: --lesson {clear}." if clear else ""
     return "\n".join(
         [
             f"{path}: which column is a lesson's cannot be told, and nothing was written.",

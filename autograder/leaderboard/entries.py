@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nbformat.v4 import new_code_cell
+
 from autograder import lessons
 from autograder.course.config import CourseError
-from autograder.course.lesson import is_check, parse_or_none
+from autograder.course.lesson import is_check, is_marked, parse_or_none, without_regions
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.jobs import Job, prepared, read_job
@@ -18,7 +20,7 @@ from autograder.grading.results import Limits
 from autograder.grading.submission.reader import NotGradable, cells_of
 
 CLASS, NICKNAME = "Entry", "nickname"
-OWN_CODE = 20_000  # letters that a hand-in may have beyond the lesson's: nothing is learned by heart
+OWN_CODE = 20_000  # letters beyond those of the answers in solutions: nothing is learned by heart
 LONGEST_NICKNAME = 24
 LESSONS_OWN = "the lesson's own"
 
@@ -57,26 +59,29 @@ def entries(course: Course, lesson: str, text: str, seconds: float) -> list[Entr
     example = next(filter(None, (_example(cell) for cell in notebook["cells"])), None)
     if example is None:
         raise CourseError(f"No text of {lesson} holds an example of a class `{CLASS}` in a block of Python. Add one.")
-    known = sum(len(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    given = {_as_released(cell["source"]) for cell in code if not is_marked(cell, "solution")}
+    most = OWN_CODE + sum(len(cell["source"]) for cell in code if is_marked(cell, "solution"))
     for cell in filter(is_check, notebook["cells"]):
         cell["source"] = "pass"  # so those of a hand-in do not run as cells of its own
-    own = json.dumps({**notebook, "cells": [*notebook["cells"], _code("own", example)]}).encode()
+    own = json.dumps({**notebook, "cells": [*notebook["cells"], new_code_cell(example, id="own")]}).encode()
     source = json.dumps({**notebook, "cells": [*notebook["cells"], _measuring(measure, text, seconds)]}).encode()
     limits = Limits(cell_seconds=4 * seconds + 10, submission_seconds=8 * seconds + 20)
     found = [Entry("", LESSONS_OWN, example, Job("", lesson, source, own, limits))]
     for student in course.students(lesson):
         job = read_job(course.submitted(student, lesson), student, lesson, source, limits)
         # What lies beside a notebook could be a model that was trained elsewhere.
-        entry = _entry(replace(job, beside=b"", hidden_seed=b"", handed_in=""), known)
+        entry = _entry(replace(job, beside=b"", hidden_seed=b"", handed_in=""), given, most)
         found += [entry] if entry else []
     return _distinct(found)
 
 
-def _entry(job: Job, known: int) -> Entry | None:
+def _entry(job: Job, given: Collection[str], most: int) -> Entry | None:
     """What a hand-in enters; None where it enters nothing.
 
     Args:
-        known: letters of code that the lesson has.
+        given: the code that all have.
+        most: letters of other code that it may hold.
     """
     try:
         sources = [cell.source for cell in cells_of(job.submitted) if cell.kind == "code"] if not job.reason else []
@@ -85,11 +90,15 @@ def _entry(job: Job, known: int) -> Entry | None:
     defining = [source for source in sources if _defines(source)]
     if not defining:
         return None
-    own = sum(map(len, sources)) - known
-    if own > OWN_CODE:
-        reason = f"The notebook has {own:,} letters of code more than the lesson; {OWN_CODE:,} is the most."
+    own = sum(len(source) for source in sources if _as_released(source) not in given)
+    if own > most:
+        reason = f"The notebook has {own:,} letters of code beside the lesson's own; {most:,} is the most."
         job = replace(job, reason=reason)
     return Entry(job.student, _nickname(defining), defining[-1], job)
+
+
+def _as_released(source: str) -> str:
+    return without_regions(source, "HIDDEN TESTS").strip()
 
 
 def _defines(source: str) -> bool:
@@ -130,17 +139,7 @@ def _example(cell: dict[str, Any]) -> str | None:
 def _measuring(measure: str, text: str, seconds: float) -> dict[str, Any]:
     """The check that measures."""
     module, _, function = measure.partition(":")
-    cell = _code(f"check_{CLASS}", f"from {module} import {function}\n\n{function}({CLASS}, {text!r}, {seconds!r})")
-    marks = {"grade": True, "grade_id": cell["id"], "locked": True, "points": 0, "schema_version": 3, "solution": False}
-    return {**cell, "metadata": {"nbgrader": {**marks, "task": False}}}
-
-
-def _code(name: str, source: str) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "id": name,
-        "metadata": {},
-        "source": source,
-        "execution_count": None,
-        "outputs": [],
-    }
+    source, name = f"from {module} import {function}\n\n{function}({CLASS}, {text!r}, {seconds!r})", f"check_{CLASS}"
+    marks = {"grade": True, "locked": True, "points": 0, "schema_version": 3, "solution": False, "task": False}
+    cell: dict[str, Any] = new_code_cell(source, id=name, metadata={"nbgrader": {**marks, "grade_id": name}})
+    return cell

@@ -42,13 +42,13 @@ def board_page(course: str, lesson: str, standings: Sequence[Standing], seconds:
     """Make the page of a leaderboard, for the class to see."""
     done = [one for one in standings if not one.why]
     own = next(one for one in standings if not one.entry.student)
-    highest = max(bits for one in done for _, bits in one.curve)
+    highest = max(bits for _, bits in own.curve)  # whoever begins worse would flatten all others
     lowest = min(bits for one in done for _, bits in one.curve)
 
     def curve(one: Standing) -> str:
         """The points of its curve, as SVG has them."""
         scale = HEIGHT / ((highest - lowest) or 1.0)
-        return " ".join(f"{WIDTH * s / seconds:.1f},{(highest - bits) * scale:.1f}" for s, bits in one.curve)
+        return " ".join(f"{WIDTH * s / seconds:.1f},{max(0, highest - bits) * scale:.1f}" for s, bits in one.curve)
 
     return render(
         "leaderboard.html",

@@ -155,7 +155,7 @@ class NextByHistory(nn.Module):
         scale: of the logits, which are standard normal otherwise.
 
     Attributes:
-        given: the tokens, at every call, copied; `shapes` of them.
+        given: the tokens, at every call, copied.
         had_cache: whether there was one, at every call.
         gradients: whether they were enabled at any call.
 
@@ -169,18 +169,16 @@ class NextByHistory(nn.Module):
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.register_buffer("table", scale * torch.randn(HISTORIES, vocab_size, generator=generator))
-        self.shapes: list[tuple[int, ...]] = []
         self.given: list[Tensor] = []
         self.had_cache: list[bool] = []
         self.gradients = False
 
     def forward(self, tokens: Tensor, cache: Any = None) -> Any:
         """(batch, seq_len) → logits (batch, seq_len, vocab_size); with a cache, a list, the longer cache as well."""
-        self.shapes.append(tuple(tokens.shape))
         self.given.append(tokens.clone())
         self.had_cache.append(cache is not None)
         self.gradients |= torch.is_grad_enabled()
-        if len(self.shapes) > MOST_CALLS:
+        if len(self.given) > MOST_CALLS:
             raise RuntimeError(f"The model has been asked {MOST_CALLS} times. Does your loop end?")
         history, histories = cache[0] if cache else torch.zeros_like(tokens[:, 0]), []
         for column in tokens.unbind(dim=1):

@@ -19,8 +19,10 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
+from autograder.course.paths import Course
 from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
+from autograder.leaderboard.entries import entries
 from autograder.leaderboard.run import RECORD, LeaderboardOptions, leaderboard
 from autograder.report.write import LEADERBOARD_PAGE
 from autograder.yours.entries import CHARACTERS
@@ -196,7 +198,7 @@ def test_nobody_is_better_than_the_text_allows(tmp_path: Path, warm: GradingServ
     assert all("–" in why[what].split()[0] and "seconds" in why[what] for what in USED_UP), "\n".join(why.values())
     assert "PermissionError" in why["trains in another process"]
     assert "ModuleNotFoundError" in why["a model beside the notebook"]
-    assert "20,000 is the most" in why["learned by heart"]
+    assert "letters of code beside the lesson's own" in why["learned by heart"]
     assert not any(student in page.text for student in students)
     assert len(page.select("tbody tr")) + len(page.select("main li")) == len(students) + 1
 
@@ -214,6 +216,17 @@ def test_the_same_hand_in_twice_gives_the_same(tmp_path: Path, warm: GradingServ
     (course / "text.txt").write_text(random_text(seed=2))
     assert "Training 2 of 2" in standing(course, warm)[0]
     assert values(course) != first
+
+
+def test_what_is_taken_out_leaves_no_room(tmp_path: Path) -> None:
+    """Who removes answers and checks may not learn so much more by heart; the lesson's own cells count nothing."""
+    course = Course.at(make_course(tmp_path, {"ada": f"{PLAIN}\nheart = '{'x' * 35_000}'", "bob": PLAIN}))
+    path = course.submitted("ada", LESSON) / f"{LESSON}.ipynb"
+    notebook = json.loads(path.read_text())
+    path.write_text(json.dumps({**notebook, "cells": notebook["cells"][-1:]}))
+    _, ada, bob = entries(course, LESSON, "", SECONDS)
+    assert "letters of code beside the lesson's own" in ada.job.reason
+    assert not bob.job.reason
 
 
 def test_what_was_measured_is_kept_with_the_result() -> None:

@@ -69,7 +69,7 @@ def test_bits_are_those_of_the_blocks() -> None:
     assert parts.bits_per_character(parts.NextByHistory(8, scale=0.0), tokens, 6) == pytest.approx(3.0)
     model = parts.NextByHistory(8)
     parts.bits_per_character(model, tokens, 6)
-    assert model.shapes == [(1, 6), (1, 6), (1, 6), (1, 1)] and not model.gradients
+    assert [tuple(each.shape) for each in model.given] == [(1, 6), (1, 6), (1, 6), (1, 1)] and not model.gradients
 
 
 def test_a_model_by_history_remembers_what_a_cache_holds() -> None:

@@ -38,9 +38,6 @@ class Tables(nn.Module):
         return 30 * (self.one[tgt] + self.two[tgt] + self.bias)
 
 
-BACKWARD = "`loss.backward()` does that, of a loss that has come from the parameters."
-
-
 def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
     """The loss that a step returns, for batches of any size, pad id and smoothing; the rate stays as it is."""
     for index, size in enumerate(sizes(seed, 4, batch=(1, 7), longest=(1, 80), vocab_size=(6, 30))):
@@ -86,11 +83,8 @@ def move_cases(answer: Callable[..., float]) -> None:
         check.close("the parameters after a step", after, wanted, mistakes=slips)
         return
     verdict = "The parameters are not moved at all"
-    check.true(
-        bool(model.gradients),
-        f"{verdict}: no gradients are computed.",
-        "`loss.backward()` does that, of a loss that has come from the parameters.",
-    )
+    slip = "`loss.backward()` does that, of a loss that has come from the parameters."
+    check.true(bool(model.gradients), f"{verdict}: no gradients are computed.", slip)
     slip = (
         "They are zero or not there when `optimizer.step()` is called, as before `backward()` and after `zero_grad()`; "
         "or it is not called at all."

@@ -39,12 +39,12 @@ def cases(answer: Measure, *, seed: int = 0) -> None:
 
 def measured(answer: Measure, model: Any, tokens: Tensor, block_size: int) -> Tensor:
     """What the answer says, a Python number; the model ran without gradients, and on no more than it may see."""
-    calls = len(model.shapes) if hasattr(model, "shapes") else 0
+    calls = len(model.given) if hasattr(model, "given") else 0
     result = answer(model, tokens, block_size)
     number = check.number(NAME, result)
     check.python_number(NAME, result)
-    if hasattr(model, "shapes"):
-        longest = max((shape[-1] for shape in model.shapes[calls:]), default=0)
+    if hasattr(model, "given"):
+        longest = max((each.size(-1) for each in model.given[calls:]), default=0)
         verdict = f"The model is given {longest} tokens at once, and block_size={block_size} is the most."
         wholes = [[tokens[start : start + block_size + 1].tolist()] for start in range(0, len(tokens) - 1, block_size)]
         is_whole = [each.tolist() for each in model.given[calls:]] == wholes

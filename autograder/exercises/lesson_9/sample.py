@@ -152,11 +152,8 @@ def generator_cases(answer: Sample, *, seed: int = 0) -> None:
             drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)))
             answer(logits)  # from everybody's
         verdict = "Two generators with the same seed give different ids."
-        check.true(
-            torch.equal(*drawn),
-            verdict,
-            "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`.",
-        )
+        slip = "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`."
+        check.true(torch.equal(*drawn), verdict, slip)
     same = torch.equal(drawn[0], answer(logits, generator=torch.Generator().manual_seed(number + 1)))
     check.true(not same, "Generators with different seeds give the same ids.")
     generator = torch.Generator().manual_seed(number)
@@ -173,13 +170,11 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
     """How many of ten ids would be each token, for logits that are logarithms of these chances."""
     logits = torch.tensor(chances).log()
     best = torch.nn.functional.one_hot(logits.argmax(), len(logits)).float()
+    alike = torch.full_like(best, 1 / len(best))
     return _tenths(
         {
             "every row gets the same id: nothing is drawn, or one for all of them": best,
-            "all tokens are drawn alike: the logits are not used, or the softmax is over the rows": torch.ones_like(
-                best
-            )
-            / len(best),
+            "all tokens are drawn alike: the logits are not used, or the softmax is over the rows": alike,
             "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
