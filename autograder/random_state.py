@@ -1,4 +1,7 @@
-"""Keep the random state of PyTorch, Python and NumPy, and put it back; show memory that nobody has written to."""
+"""Keep the random state of PyTorch, Python and NumPy and PyTorch's defaults, and put them back.
+
+Show memory that nobody has written to.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,25 @@ class RandomState:
         torch.set_rng_state(self.torch)
         random.setstate(self.python)
         np.random.set_state(self.numpy)
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The dtype and the device of tensors for which nobody chooses one."""
+
+    dtype: torch.dtype = torch.float32
+    device: torch.device = torch.device("cpu")
+
+    @classmethod
+    def capture(cls) -> Defaults:
+        """Read both."""
+        return cls(torch.get_default_dtype(), torch.get_default_device())
+
+    def restore(self) -> None:
+        """Make them the defaults again."""
+        torch.set_default_dtype(self.dtype)
+        if torch.get_default_device() != self.device:  # the CPU by name would slow down every call of PyTorch
+            torch.set_default_device(None if self.device.type == "cpu" else self.device)
 
 
 @contextmanager

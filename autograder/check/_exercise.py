@@ -20,6 +20,7 @@ from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
 from autograder.check._translate import MODULES, REBOUND, from_exception
+from autograder.random_state import Defaults
 
 SEED = 20170612
 
@@ -83,12 +84,12 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
 
 @contextmanager
 def _isolated(*, of_module: bool) -> Iterator[None]:
-    """The random state, the default dtype, gradients and warnings are a check's own, and the caller's come back.
+    """The random state, PyTorch's defaults, gradients and warnings are a check's own, and the caller's come back.
 
     Args:
         of_module: the answer is a class, which may leave a parameter as it finds it in memory: zeros by chance.
     """
-    dtype = torch.get_default_dtype()
+    defaults = Defaults.capture()
     with (
         random_state.preserved(),
         random_state.unset_memory_is_nan() if of_module else nullcontext(),
@@ -97,12 +98,12 @@ def _isolated(*, of_module: bool) -> Iterator[None]:
         warnings.catch_warnings(),
     ):
         seed_all()
-        torch.set_default_dtype(torch.float32)
+        Defaults().restore()
         warnings.simplefilter("ignore")
         try:
             yield
         finally:
-            torch.set_default_dtype(dtype)
+            defaults.restore()
 
 
 def seed_all() -> None:

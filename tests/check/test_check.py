@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import check, parts
+from autograder import check, data, parts
 from autograder.check import CheckFailed, NotWritten, _compare, _translate
 from autograder.check._errors import LONGEST_LINE
 
@@ -317,18 +317,21 @@ def test_a_check_has_its_own_random_state_and_leaves_the_other_alone() -> None:
     assert torch.equal(*drawn)
 
 
-def test_a_check_computes_in_float32_whatever_the_default() -> None:
-    """A default dtype that the learner has set does not change a check, and is theirs again afterwards."""
+def test_a_check_computes_in_float32_and_on_the_cpu_whatever_the_defaults() -> None:
+    """A default dtype and device that the learner has set do not change a check, and are theirs again afterwards."""
     torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
     try:
 
         @check.exercise("1.1 f")
-        def it_uses_float32():
+        def it_uses_float32_on_the_cpu():
             check.dtype("x", torch.ones(2), torch.float32)
+            check.close("x", torch.ones(2), data.normal((2,), seed=1) * 0 + 1)
 
-        assert torch.get_default_dtype() == torch.float64
+        assert torch.get_default_dtype() == torch.float64 and torch.get_default_device().type == "meta"
     finally:
         torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
 
 
 def test_what_a_check_uses_is_the_courses_and_what_an_answer_uses_the_notebooks() -> None:

@@ -213,7 +213,7 @@ WAYS = [
     Way("merged with its check, whose mark is kept", merged("causal_mask", FIRST_CHECK, keeps=FIRST_CHECK), notes=("had been changed", "`causal_mask`")),
     Way("its mark lost, a stub above it", both(without_mark("causal_mask"), at("unmarked", STUB)), notes=("`causal_mask`",)),
     # Scratch variables.
-    *(Way(f"scratch: {source}", scratch(source)) for source in ("import numpy as np\ndata = np.random.rand(3)", "exercises = []", "parts = [1, 2]", "check = 3", "draw = print", "device = 'cuda'", "yours = 1", "list = [1]", "max = 3", "dict = {}", "getattr = abs = any = all = float = None", "case = rule = answer = exercise = 1", "id = input = print = 3")),
+    *(Way(f"scratch: {source}", scratch(source)) for source in ("import numpy as np\ndata = np.random.rand(3)", "exercises = []", "parts = [1, 2]", "check = 3", "draw = print", "device = 'cuda'", "torch.set_default_device('meta')", "torch.set_default_dtype(torch.float64)", "yours = 1", "list = [1]", "max = 3", "dict = {}", "getattr = abs = any = all = float = None", "case = rule = answer = exercise = 1", "id = input = print = 3")),
     Way("scratch: a function called check", scratch("def check(x):\n    return x")),
     Way("scratch: a module called data", scratch("import json as data, random as parts")),
     Way("F of another module", both(scratch("import torch as F"))),

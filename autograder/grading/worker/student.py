@@ -28,7 +28,7 @@ from autograder.grading.sandbox.enter import Permissions, Step, enter
 from autograder.grading.submission.beside import unpacked
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
-from autograder.random_state import RandomState
+from autograder.random_state import Defaults, RandomState
 
 # What the judge lets be judged here.
 STATEMENTS: dict[str, Callable[..., None]] = {"device": _modules.device, "leaves_alone": _plain.leaves_alone}
@@ -50,7 +50,7 @@ class Student(Peer):
         self._names: dict[str, Any] = shell.user_ns
         self._exercise = ExitStack()
         # The cells' own random state and default dtype, while checks have theirs.
-        self._cells_state: tuple[RandomState, torch.dtype] | None = None
+        self._cells_state: tuple[RandomState, Defaults] | None = None
         self._page = shell.page = Page(output_bytes)
         self.operations |= {
             Operation.TAKE_FILES: self._take_files,
@@ -135,9 +135,9 @@ class Student(Peer):
         self._exercise.close()
         self._exercise.enter_context(self._replaced(given))
         if self._cells_state is None:
-            self._cells_state = RandomState.capture(), torch.get_default_dtype()
+            self._cells_state = RandomState.capture(), Defaults.capture()
         seed_all()
-        torch.set_default_dtype(torch.float32)
+        Defaults().restore()
         self._exercise.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         return self.operations[operation](*payload)
@@ -151,9 +151,9 @@ class Student(Peer):
         """After a check: all is as it was."""
         self._exercise.close()
         if self._cells_state is not None:
-            state, dtype = self._cells_state
+            state, defaults = self._cells_state
             state.restore()
-            torch.set_default_dtype(dtype)
+            defaults.restore()
             self._cells_state = None
 
     @contextmanager
