@@ -16,6 +16,9 @@ import torch
 from torch import Tensor
 
 
+CPU = torch.device("cpu")
+
+
 @dataclass(frozen=True)
 class RandomState:
     """Where the generators of PyTorch (on the CPU), Python and NumPy stand."""
@@ -41,7 +44,7 @@ class Defaults:
     """The dtype and the device of tensors for which nobody chooses one."""
 
     dtype: torch.dtype = torch.float32
-    device: torch.device = torch.device("cpu")
+    device: torch.device = CPU
 
     @classmethod
     def capture(cls) -> Defaults:
