@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-
 CPU = torch.device("cpu")
 
 
