@@ -106,7 +106,8 @@ def slips(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor
         "the sum is divided by the number of sentences": whole / len(tgt),
         "the sum is divided by all positions, padding included": whole / tgt[:, 1:].numel(),
         "BOS is counted as a token that has to be predicted": whole / (tokens + len(tgt)),
-        "the number of words is divided by, without EOS, as a source has it": whole / (tokens - len(tgt)),
+        "the sum is divided by one token less for each sentence, as where words are counted without EOS": whole
+        / (tokens - len(tgt)),
         "the tokens that the decoder is given are counted, not those that it has to predict": whole
         / (tgt[:, :-1] != 0).sum(),
         "padding counts as a label, though its tokens are not counted": padded / tokens,

@@ -24,18 +24,18 @@ from autograder.parts.attention import TensorFunction
 class Tables(nn.Module):
     """Two matrices with the same gradient, a vector, and a parameter that is not used; its gradients are long.
 
-    The first matrix has two names, as shared embeddings have.
+    The first matrix is a part of its own, which has two names, as shared embeddings have.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.one, self.two = (nn.Parameter(torch.zeros(9, 9)) for _ in range(2))
-        self.bias, self.idle = (nn.Parameter(torch.zeros(9)) for _ in range(2))
-        self.same = self.one
+        self.first = self.same = nn.ParameterList([torch.zeros(9, 9)])
+        self.others = nn.ParameterList([torch.zeros(9, 9), torch.zeros(9), torch.zeros(9)])
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, tgt_len) → logits (batch, tgt_len, 9)."""
-        return 30 * (self.one[tgt] + self.two[tgt] + self.bias)
+        one, two, bias, _ = self.parameters()
+        return 30 * (one[tgt] + two[tgt] + bias)
 
 
 def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
@@ -145,8 +145,7 @@ def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> t
     moves = []
     for options in ({"max_grad_norm": 1e9}, {} if max_grad_norm is None else {"max_grad_norm": max_grad_norm}):
         model = Tables()
-        groups = [[model.one], [model.two, model.bias, model.idle]]
-        optimizer = torch.optim.SGD([{"params": group} for group in groups], lr=1.0)
+        optimizer = torch.optim.SGD([{"params": part.parameters()} for part in model.children()], lr=1.0)
         src, tgt = batch_of(7, batch=2, longest=4, vocab_size=9)
         answer(model, optimizer, src, tgt, **options)
         moves.append(torch.cat([each.detach().flatten() for each in model.parameters()]))
@@ -253,8 +252,12 @@ def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> 
         {
             "the gradients are not clipped before the optimizer uses them": length(free),
             "each parameter is clipped by itself": length(within(one), *map(within, others)),
-            "each group of the optimizer is clipped by itself": length(within(one), within(torch.cat(others))),
-            "only the first parameter is clipped, or the first group of the optimizer": length(within(one), *others),
+            "each group of the optimizer is clipped by itself, or each part of the model": length(
+                within(one), within(torch.cat(others))
+            ),
+            "only the first parameter is clipped, or the first part of the model, or the optimizer's first group": (
+                length(within(one), *others)
+            ),
             "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
             "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
             "the length of all is taken to be the sum of the parameters' lengths": (

@@ -246,8 +246,11 @@ _SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
     "`ended` is not that of the parents": ((_ENDED, "pass"),),
     "`lengths` are not those of the parents": ((_LENGTHS, "pass"),),
     "`lengths` and `ended` are not those of the parents": ((_LENGTHS, "pass"), (_ENDED, "pass")),
-    "the newest tokens are appended before the tokens of the parents are picked": (
+    "the newest tokens are picked by the parents as well, as where they are appended before that": (
         (f"[{_TOKENS}, newest[..., None]], dim=2)", "[tokens, newest[..., None]], dim=2)[rows[:, None], parents]"),
+    ),
+    "the newest tokens are picked by the parents as well, also where EOS is looked for": (
+        (_CHOICE, _CHOICE + "\n                newest = newest[rows[:, None], parents]"),
     ),
     "the model is given the newest token alone": (("(tokens.flatten(0, 1)", "(tokens[..., -1:].flatten(0, 1)"),),
     "nothing is taken from the parents": ((_LENGTHS, "pass"), (_ENDED, "pass"), (_TOKENS, "tokens")),

@@ -4,7 +4,7 @@ import functools
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import torch
@@ -14,6 +14,8 @@ from autograder import check, parts
 from autograder.exercises.shared import few, sizes, some
 from autograder.parts.translation.text import IdPair
 
+Batch = tuple[Tensor, Tensor]
+
 
 def pair_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Each pair once, padded with 0 at its end, in batches of at most `max_tokens` cells on either side."""
@@ -21,14 +23,18 @@ def pair_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         pairs = _pairs(random.Random(seed + index), size["num_pairs"], size["longest"])
         for max_tokens in (size["longest"], 3 * size["longest"] + 1, 1000):
             with check.case(num_pairs=size["num_pairs"], longest=size["longest"], max_tokens=max_tokens):
-                batches = batches_made(answer(list(pairs), max_tokens, seed=index))
-                require_all(pairs, batches)
-                require_within(batches, max_tokens)
-    batches = batches_made(answer(pairs=list(pairs), max_tokens=90))
+                require_within(_complete(answer, pairs, max_tokens, index), max_tokens)
+    require_all(pairs, batches_made(answer(pairs=list(pairs), max_tokens=90)))
+
+
+def _complete(answer: Callable[..., Any], pairs: Sequence[IdPair], max_tokens: int, seed: int) -> list[Batch]:
+    """The batches, having made sure that each pair is in one of them."""
+    batches = batches_made(answer(list(pairs), max_tokens, seed=seed))
     require_all(pairs, batches)
+    return batches
 
 
-def batches_made(batches: object) -> list[tuple[Tensor, Tensor]]:
+def batches_made(batches: object) -> list[Batch]:
     """The batches as a list of two tensors each, having made sure that they are."""
     check.true(isinstance(batches, list | tuple), "`make_batches(…)` should return a list of batches.")
     made = []
@@ -43,17 +49,19 @@ def batches_made(batches: object) -> list[tuple[Tensor, Tensor]]:
     return made
 
 
-def require_all(pairs: Sequence[IdPair], batches: Sequence[tuple[Tensor, Tensor]]) -> None:
+def require_all(pairs: Sequence[IdPair], batches: Sequence[Batch]) -> None:
     """Each pair stands in the batches as often as it was given."""
     rows = chain.from_iterable(zip(src.tolist(), tgt.tolist(), strict=True) for src, tgt in batches)
     found = Counter((_unpadded(src), _unpadded(tgt)) for src, tgt in rows)
     wanted = Counter((tuple(src), tuple(tgt)) for src, tgt in pairs)
     missing, extra = (wanted - found).total(), (found - wanted).total()
-    count = f"{len(pairs)} pairs were given; of these, {missing} are in no batch"
-    check.true(not missing or bool(extra), f"Some pairs are lost. {count}.")
-    check.true(not extra or bool(missing), f"Some pairs come more than once: {extra} rows too many.")
+    strange = sum(count for pair, count in found.items() if pair not in wanted)
     slip = "Ids come first, in their order, padding (0) at the end; a source comes with its target, and before it."
-    check.true(not missing, f"There are pairs of rows that were never given: {extra}.", slip)
+    check.true(not strange, f"There are pairs of rows that were never given: {strange}.", slip)
+    count = f"{len(pairs)} pairs were given; of these, {missing} are in no batch."
+    check.true(bool(extra) or not missing, f"Some pairs are lost. {count}")
+    verdict = f"Some pairs come more than once: {extra} rows too many."
+    check.true(not extra, f"{verdict} {count}" if missing else verdict)
 
 
 def _unpadded(row: list[int]) -> tuple[int, ...]:
@@ -62,7 +70,7 @@ def _unpadded(row: list[int]) -> tuple[int, ...]:
     return tuple(row)
 
 
-def require_within(batches: Sequence[tuple[Tensor, Tensor]], max_tokens: int) -> None:
+def require_within(batches: Sequence[Batch], max_tokens: int) -> None:
     """No batch has more than `max_tokens` cells on either side."""
     for name, place in (("src", 0), ("tgt", 1)):
         most = max((batch[place] for batch in batches), key=Tensor.numel)
@@ -81,7 +89,7 @@ def length_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
             pairs = [(src, [5] * 12) for src, _ in pairs]
         elif index == 3:
             pairs = [([5], [6] * 200), *(([5, *src[:4]], [6, *tgt[:4]]) for src, tgt in pairs)]
-        batches = batches_made(answer(list(pairs), 600, seed=seed + index))
+        batches = _complete(answer, pairs, 600, seed + index)
         best = parts.make_batches(pairs, 600)
         padding, least = padding_of(batches), padding_of(best)
         verdict = f"{padding:.0%} of `src` is padding; with pairs of similar length it is {least:.0%}."
@@ -90,16 +98,16 @@ def length_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         slip = "A batch can grow until one more pair would take it above `max_tokens`."
         check.true(len(batches) <= 1.3 * len(best), verdict, slip)
     same = [([5] * 15, [6] * 15)] * 40
-    count = len(batches_made(answer(list(same), 600, seed=seed)))
+    count = len(_complete(answer, same, 600, seed))
     verdict = f"40 pairs of 15 ids each are 600 cells on a side, and make {count} batches with max_tokens=600."
     if count == 1:
         return
     slip = "A batch of exactly `max_tokens` cells is not too large."
-    has_room = len(batches_made(answer(list(same), 601, seed=seed))) == 1
+    has_room = len(_complete(answer, same, 601, seed)) == 1
     check.true(False, verdict, slip if has_room else None)
 
 
-def padding_of(batches: Sequence[tuple[Tensor, Tensor]]) -> float:
+def padding_of(batches: Sequence[Batch]) -> float:
     """The share of the cells of all sources that are padding."""
     cells = sum(src.numel() for src, _ in batches)
     return sum(int((src == 0).sum()) for src, _ in batches) / cells
@@ -109,7 +117,7 @@ def order_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Another seed gives other batches in another order, the same seed the same, and they do not grow in length."""
     pairs = _pairs(random.Random(seed), 200, 30)
     first = few(seed)
-    made = {n: batches_made(answer(list(pairs), 200, seed=n)) for n in range(first, first + 4)}
+    made = {n: _complete(answer, pairs, 200, n) for n in range(first, first + 4)}
     again = batches_made(answer(list(pairs), 200, seed=first))
     given = {"pairs": list(reversed(pairs)), "max_tokens": 200, "seed": first}
     check.leaves_alone(f"make_batches(pairs, max_tokens=200, seed={first})", answer, given)
@@ -121,15 +129,20 @@ def order_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         members = [{tuple(sorted(map(tuple, src.tolist()))) for src, _ in made[n]} for n in (first, other)]
         slip = "Let pairs of one length, too, come in another order before they are put into batches."
         check.true(members[0] != members[1], "For another seed, the same pairs are together in a batch.", slip)
-    for n, batches in made.items():
-        widths = torch.tensor([src.size(1) for src, _ in batches]).float()
-        steps, distances = widths.diff().abs().mean(), (widths[:, None] - widths).abs().mean()
+    widths = {n: torch.tensor([src.size(1) for src, _ in batches]).float() for n, batches in made.items()}
+    distances = {n: (each[:, None] - each).abs().mean() for n, each in widths.items()}
+    for n, each in widths.items():
         slip = "Shuffle the batches at the end: training should not see all short pairs first."
-        in_order = bool(steps < 0.5 * distances)
+        in_order = bool(each.diff().abs().mean() < 0.5 * distances[n])
         check.true(not in_order, f"With seed={n} the batches come in the order of their lengths.", slip)
+    for n, other in combinations(widths, 2):
+        if len(widths[n]) == len(widths[other]):
+            alike = bool((widths[n] - widths[other]).abs().mean() < 0.2 * distances[n])
+            verdict = f"Short batches and long ones come in the same order for seed={n} and seed={other}."
+            check.true(not alike, verdict, "Let `seed` decide about the order of the batches as well.")
 
 
-def _same(one: Sequence[tuple[Tensor, Tensor]], other: Sequence[tuple[Tensor, Tensor]]) -> bool:
+def _same(one: Sequence[Batch], other: Sequence[Batch]) -> bool:
     return len(one) == len(other) and all(
         torch.equal(a, b) for pair, twin in zip(one, other, strict=True) for a, b in zip(pair, twin, strict=True)
     )

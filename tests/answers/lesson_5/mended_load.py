@@ -36,6 +36,8 @@ WRONG = {
     """).fails("", "two parameters with the same numbers"),
     "returns nothing": edit("return ends", "").fails(""),
     "no bias at all": edit("return ends", "ends.output.bias = None\n…").fails("", "no trainable parameter"),
+    "in the memory of what was saved": edit("tensor.clone()", "tensor").fails("", "share their memory"),
+    "the bias in the memory of what was saved": edit("tensor.clone()", 'tensor if key == "bias" else tensor.clone()').fails("", "share their memory"),
     "takes the tensors out of what was saved": edit("saved.items()", "[(name, saved.pop(name)) for name in list(saved)]").fails("", "changes `saved`"),
 }
 

@@ -22,6 +22,7 @@ WRONG = {
     "sums not divided": edit("loss /…", "loss, hits").fails("values", "summed, not averaged"),
     "last batch only": edits(("loss += F", "loss = F"), ("hits += (", "hits = ("), ("tokens += real", "tokens = real")).fails("values", "only the last batch"),
     "returns after the first batch": edit("tokens +…", "…\nbreak").fails("values", "only the first batch counts"),
+    "an accuracy that is always 1": edit("hits / tokens", "1.0").fails("values", "wrong value"),
     "percent": edit("hits / tokens", "100 * …").fails("values", "percentage"),
     "hits of the last batch only": edit("hits += (", "hits = (").fails("values", "the hits of the last batch alone"),
     "tokens of the last batch only": edit("tokens += real", "tokens = real").fails("values", "the tokens of the last batch alone"),

@@ -31,7 +31,12 @@ WRONG = {
     "divided by all positions": edit("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()").fails("", "padding included"),
     "BOS is counted": edit("(tgt[:, 1:] != 0)", "(tgt != 0)").fails("", "BOS is counted"),
     "padding counts": edits(("ignore_index=0, ", ""), ("(tgt[:, 1:] != 0).sum()", "tgt[:, 1:].numel()")).fails("", "padding counts as a label"),
-    "the sum over all real tokens of the source": edit("(tgt[:, 1:] != 0)", "(src != 0)").fails("", "wrong value", names="the number of words is divided"),
+    "the sum over all real tokens of the source": edit("(tgt[:, 1:] != 0)", "(src != 0)").fails(
+        "", "wrong value", names="as where words are counted without EOS"
+    ),
+    "the first label is not counted": edit("(tgt[:, 1:] != 0).sum()", "(tgt[:, 2:] != 0).sum()").fails("", "one token less for each sentence"),
+    "BOS is counted, and one taken off": edit("(tgt[:, 1:] != 0).sum()", "((tgt != 0).sum() - 1)").fails("", "wrong values"),
+    "a target that is shifted the wrong way is counted": edit("(tgt[:, 1:] != 0).sum()", "(tgt.roll(1, 1)[:, :-1] != 0).sum()").fails("", "wrong values"),
     "divided once more": edit("(tgt[:, 1:] != 0).sum()", "(tgt[:, 1:] != 0).sum() / num_pieces").fails("", "once more"),
     "cleared before each piece": edits(("optimizer.zero_grad()", ""), ("logits =", "optimizer.zero_grad()\n…")).fails("", "cleared before each piece"),
     "never cleared": edit("optimizer.zero_grad()", "").fails("", "gradients of the first step are added"),

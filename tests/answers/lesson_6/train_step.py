@@ -41,6 +41,12 @@ WRONG = {
         "for p in model.parameters():\n"
         "    if p.grad is not None: p.grad *= min(1, max_grad_norm / norm)",
     ).fails("clipping", "without the root"),
+    "clips the first part of the model": edit("(model.parameters(), max", "(next(model.children(), model).parameters(), max").fails(
+        "clipping", "or the first part of the model"
+    ),
+    "clips each part of the model": edit("nn.utils", "for part in list(model.children()) or [model]:\n    nn.utils").fails(
+        "clipping", "or each part of the model"
+    ),
     "no clipping": edit("nn.utils…", "").fails("clipping", "not clipped before"),
     "clipping after the step": edit("loss.backward…", "…\noptimizer.step()", on="no optimizer step").fails("clipping", "not clipped before"),
     "clipping before backward": edit("nn.utils…", "…\nloss.backward()", on="no backward").fails("clipping", "not clipped before"),

@@ -21,6 +21,7 @@ WRONG = {
         "", "divided by the size of the beam, not of the vocabulary"
     ),
     "any token is free": edit("only_padding = torch.full_like(log_probs, -math.inf)", "only_padding = torch.zeros_like(log_probs)").fails("", "wrong values"),
+    "−100 for −∞": edit("-math.inf", "-100.0").fails("", "wrong values"),
     "what has ended is gone": edit("only_padding[..., pad_id] = 0.0", "").fails("", "gets no candidate at all"),
     "pad fixed": edit("[..., pad_id]", "[..., 0]").fails("", "wrong values", names="pad"),
     "pad is EOS": edit("[..., pad_id]", "[..., 2]").fails("", "wrong values", names="pad"),

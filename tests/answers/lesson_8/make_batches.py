@@ -5,7 +5,7 @@ from answers.writing import body, edit, edits
 WRONG = {
     "a batch begins as if it were full": edit("if len(grown)", "if len(batches) == 1 and batches[0] or len(grown)").fails("lengths", "make 2 batches"),
     "all in one batch": edit("if len(grown)…", "if False:").fails("order", "pairs are in one batch"),
-    "the last batch lost": edit("for batch in batches]", "for batch in batches[:-1]]").fails("lengths", "make 0 batches"),
+    "the last batch lost": edit("for batch in batches]", "for batch in batches[:-1]]").fails("lengths", "Some pairs are lost"),
     "a full batch is too large": edit("for ids in each) > max_tokens", "for ids in each) >= max_tokens").fails("lengths", "is not too large"),
     "the longest of all so far": edits(
         ("batches = [[]]", "batches, most = [[]], 0"),
@@ -61,6 +61,16 @@ WRONG = {
     "both sides equally wide": edit(
         "tuple(padded(ids) for ids in zip(*batch))", "padded([ids for pair in batch for ids in pair]).unflatten(0, (-1, 2)).unbind(1)"
     ).fails("pairs", "nothing but padding"),
+    "all batches twice": edit("for batch in batches]", "for batch in 2 * batches]").fails("lengths", "come more than once"),
+    "one and the same list for all": edits(
+        ("batches.append([pair])", "batches[-1][:] = [pair]\nbatches.append(batches[-1])"), ("= grown", "[:] = grown")
+    ).fails("pairs", "come more than once"),
+    "a list that is put there with each pair": edit("batches[-1] = grown", "batches[-1] = grown\nbatches.append(grown)").fails(
+        "lengths", "come more than once"
+    ),
+    "the batches in an order that is always the same": edit("generator.shuffle(batches)", "random.Random(0).shuffle(batches)").fails(
+        "order", "Short batches and long ones come in the same order"
+    ),
     "columns for rows": edit("padded(ids) for", "padded(ids).T for").fails("pairs"),
     "a generator": edit("return [tuple(", "yield from [tuple(").fails("pairs", "should return a list"),
     "another error": edit("ValueError", "IndexError").fails("pairs", "wrong error"),
@@ -79,6 +89,8 @@ TRICKS = {
     "rows shuffled in whole batches only": edit("generator.…", "…\nfor batch in batches:\n    generator.shuffle(batch)", on="not shuffled before").fails(
         "order", "together in a batch"
     ),
+    "nothing at 200 cells": edit("generator.shuffle(batches)", "…\nif max_tokens == 200:\n    batches = []").fails("order", "Some pairs are lost"),
+    "nothing of 400 pairs": edit("generator.shuffle(batches)", "…\nif len(pairs) == 400:\n    batches = []").fails("lengths", "Some pairs are lost"),
     "duplicates dropped": edit("generator.sample…", "[(list(s), list(t)) for s, t in {(tuple(s), tuple(t)) for s, t in pairs}]").fails("pairs"),
     "sixteen rows at most": edit("if len(grown) * max", "if len(grown) > 16 or len(grown) * max").fails("lengths", "would do"),
     "sorted by the hundred": edit(

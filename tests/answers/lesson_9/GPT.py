@@ -78,6 +78,7 @@ TRICKS = {
 RIGHT = {
     "a matrix product": edit(LOGITS, "logits = self.norm(x) @ self.embedding.weight.T"),
     "einsum": edit(LOGITS, 'logits = torch.einsum("bsd,vd->bsv", self.norm(x), self.embedding.weight)'),
+    "a cache without gradients": edit("longer.append(kept)", "longer.append([each.detach() for each in kept])"),
     "a tied layer": edits(
         ("self.norm = RMSNorm(d_model)", "…\nself.output = nn.Linear(d_model, vocab_size, bias=False)\nself.output.weight = self.embedding.weight"),
         (LOGITS, "logits = self.output(self.norm(x))"),

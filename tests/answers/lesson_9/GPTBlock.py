@@ -66,7 +66,7 @@ WRONG = {
 }
 
 TRICKS = {
-    "the cache detached": edit(FEED, "return x + self.feed_forward(self.norm_2(x)).detach(), cache").fails(""),
+    "the network detached": edit(FEED, "return x + self.feed_forward(self.norm_2(x)).detach(), cache").fails(""),
     "another in training": edit("return x + self", "if self.training:\n    return x, cache\n…").fails("", names="left out"),
     "blocks share their network": """
         class GPTBlock(nn.Module):
@@ -90,6 +90,7 @@ RIGHT = {
         ("x = x + attended", "y = x + result[0]"),
         (FEED, "return y + self.feed_forward(self.norm_2(y)), result[1]"),
     ),
+    "a cache without gradients": edit(", cache\n", ", tuple(each.detach() for each in cache)\n"),
     "torch.add": edits(
         ("x = x + attended", "x = torch.add(attended, x)"), ("x + self.feed_forward(self.norm_2(x))", "torch.add(x, self.feed_forward(self.norm_2(x)))")
     ),

@@ -51,6 +51,9 @@ WRONG = {
         ("[tokens, newest]", "[tokens, written]"),
     ).fails("", "two are drawn"),
     "greedy unless told otherwise": edit("-1], **options)", '-1], **(options or {"top_k": 1}))').fails("", "has a probability of"),
+    "greedy after twelve": edits(("for _ in", "for i in"), ("-1], **options)", '-1], **(options if i < 12 else {"top_k": 1}))')).fails(
+        "", "chance should decide"
+    ),
     "a default temperature": edit("-1], **options)", '-1], **{"temperature": 0.7, **options})').fails("", "has a probability of"),
     "a default top_k": edit("-1], **options)", '-1], **{"top_k": 5, **options})').fails("", "has a probability of"),
     "all positions drawn": edit(SAMPLE, "newest = sample(logits.flatten(0, 1), **options).view(len(logits), -1)[:, -1:]").fails(
@@ -70,6 +73,7 @@ TRICKS = {
         return room
     """).fails("", "changes `tokens`"),
     "ten tokens at most": edit("range(max_new)", "range(min(max_new, 10))").fails(""),
+    "twenty tokens at most": edit("range(max_new)", "range(min(max_new, 20))").fails("", "wrong shape"),
 }
 
 RIGHT = {
