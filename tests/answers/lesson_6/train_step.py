@@ -44,9 +44,9 @@ WRONG = {
     "clips the first part of the model": edit("(model.parameters(), max", "(next(model.children(), model).parameters(), max").fails(
         "clipping", "or the first part of the model"
     ),
-    "clips each part of the model": edit("nn.utils", "for part in list(model.children()) or [model]:\n    nn.utils").fails(
-        "clipping", "or each part of the model"
-    ),
+    "clips each part of the model": edit(
+        "nn.utils.clip_grad_norm_(model", "for part in list(model.children()) or [model]:\n    nn.utils.clip_grad_norm_(part"
+    ).fails("clipping", "or each part of the model"),
     "no clipping": edit("nn.utils…", "").fails("clipping", "not clipped before"),
     "clipping after the step": edit("loss.backward…", "…\noptimizer.step()", on="no optimizer step").fails("clipping", "not clipped before"),
     "clipping before backward": edit("nn.utils…", "…\nloss.backward()", on="no backward").fails("clipping", "not clipped before"),
