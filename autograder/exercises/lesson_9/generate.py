@@ -123,7 +123,7 @@ def option_cases(answer: Generate, *, seed: int = 0) -> None:
             drawn.append(answer(model, tokens, 12, use_cache=use_cache, generator=generator))
         check.true(torch.equal(drawn[0], drawn[1]), "Two generators with the same seed write different texts.")
         check.true(not torch.equal(drawn[0], drawn[2]), "Generators with different seeds write the same text.")
-        texts = answer(model, tokens.repeat(20, 1), 40, use_cache=use_cache)
+        texts = answer(model, tokens.repeat(20, 1), 40, use_cache=use_cache, generator=generator)
         check.shape("generate(model, tokens, 40)", texts, batch=60, length=42)
         greedy = (model(texts)[:, 1:-1].argmax(-1) == texts[:, 2:]).all(dim=0)
         place = int(greedy.long().argmax()) + 1
