@@ -224,6 +224,8 @@ def hints_are_given(exercise: Exercise) -> Found:
         yield task.label, "a hint is not whole. Write `<details><summary>symptom</summary>`, text, `</details>`."
     elif any("`" in hint.title for hint in hints):
         yield task.label, "the title of a hint has a backtick, which is shown as it is. Write it without."
+    elif by_symptom == opened:
+        yield task.label, f"its hints do not end in `{EXAMPLE}`. Go through the same thing there by hand, without code."
 
 
 def answer_follows(exercise: Exercise) -> Found:
