@@ -36,6 +36,7 @@ def keep(topic: str, values: Mapping[str, Entry]) -> None:
             text = json.dumps(whole, indent=1, ensure_ascii=False)
         except RecursionError:  # what somebody has put beside it
             text = json.dumps({topic: values}, indent=1, ensure_ascii=False)
+        path.parent.mkdir(parents=True, exist_ok=True)
         files.write(path, text.encode(errors="replace") + b"\n")
     except OSError as error:
         _say_once(f"{path} cannot be written ({type(error).__name__}), so this is not remembered.")

@@ -105,26 +105,29 @@ class Rounds:
 
 
 def _drawn(lesson: int) -> dict[str, Question]:
-    """Questions about the topics that are due longest; the same each time where a program runs the lesson."""
+    """Questions on what was missed or is rare; the same each time where a program runs the lesson."""
     draw = random.Random() if place.is_used() else random.Random(lesson)
     return {topic: ask(topic, lesson, draw) for topic in chosen(lesson, asked(), draw)}
 
 
 def chosen(lesson: int, known: Mapping[str, Sequence[Asked]], draw: random.Random) -> list[str]:
-    """The topics to ask about in a lesson: those that are due longest, among equals those that were missed.
+    """The topics to ask about in a lesson.
 
-    A topic is due in the lesson after the one that teaches it; missed, in the next lesson again; else in the next but
-    one.
+    First one that was missed when last asked, unless another has come in two lessons fewer; then what was missed, or
+    was not asked in the lesson before, the rarest first.
     """
+    taught = [topic for topic, (_, lines) in TOPICS.items() if min(map(lesson_of, lines.values())) < lesson]
+    before = {topic: known.get(topic, []) for topic in draw.sample(taught, len(taught))}
+    missed = {topic for topic, answered in before.items() if answered and not answered[-1].right}
+    times = {topic: len({each.lesson for each in answered}) for topic, answered in before.items()}
 
-    def due(topic: str) -> tuple[int, bool]:
-        if not (before := known.get(topic)):
-            return first[topic] + 1, True
-        return before[-1].lesson + 1 + before[-1].right, before[-1].right
+    def order(topic: str) -> tuple[bool, int, bool]:
+        is_due = topic in missed or not before[topic] or before[topic][-1].lesson < lesson - 1
+        return not is_due, times[topic], topic not in missed
 
-    first = {topic: min(map(lesson_of, lines.values())) for topic, (_, lines) in TOPICS.items()}
-    taught = [topic for topic in TOPICS if first[topic] < lesson]
-    return sorted(draw.sample(taught, len(taught)), key=due)[:COUNT]
+    ordered = sorted(before, key=order)
+    again = [topic for topic in ordered if topic in missed and times[topic] < min(times.values()) + 2]
+    return list(dict.fromkeys([*again[:1], *ordered]))[:COUNT]
 
 
 def asked() -> dict[str, list[Asked]]:

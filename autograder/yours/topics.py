@@ -190,8 +190,8 @@ def _is_apart(one: Tensor, other: Tensor) -> bool:
 
 
 def _table(value: Tensor) -> str:
-    table = np.array2string((value.int() if value.dtype == torch.bool else value).squeeze().numpy(), precision=2)
-    return textwrap.indent(table, " " * 8)
+    entries = (value.int() if value.dtype == torch.bool else value).squeeze().numpy().round(2)
+    return textwrap.indent(np.array2string(entries, precision=2, suppress_small=True), " " * 8)
 
 
 def _numbers(draw: random.Random) -> dict[str, object]:
