@@ -10,7 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from autograder.yours import place, progress
-from autograder.yours.topics import TOPICS, Question, ask, lesson_of
+from autograder.yours.topics import TOPICS, Question, ask, known_before
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 KEPT, COUNT = "questions", 3  # in the file of what is remembered; questions at the beginning of a lesson
@@ -116,7 +116,7 @@ def chosen(lesson: int, known: Mapping[str, Sequence[Asked]], draw: random.Rando
     First one that was missed when last asked, unless another has come in two lessons fewer; then what was missed, or
     was not asked in the lesson before, the rarest first.
     """
-    taught = [topic for topic, (_, lines) in TOPICS.items() if min(map(lesson_of, lines.values())) < lesson]
+    taught = [topic for topic in TOPICS if known_before(lesson, topic)]
     before = {topic: known.get(topic, []) for topic in draw.sample(taught, len(taught))}
     missed = {topic for topic, answered in before.items() if answered and not answered[-1].right}
     times = {topic: len({each.lesson for each in answered}) for topic, answered in before.items()}

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from autograder import exercises, parts, random_state
 from autograder.random_state import Defaults
 
-OPTIONS, APART, WIDTH = 3, 0.5, 100  # slips to choose from; by how much their values differ; of a line
+OPTIONS, APART, WIDTH = 3, 0.5, 88  # slips to choose from; by how much their values differ; of a line on Colab
 # For each kind what it asks about a line of code, and what is so, given what the line makes.
 KINDS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "shape": ("What is the shape of this?", lambda value: tuple(value.shape)),
     "hidden": (
-        "Which places does this mask hide, counted from 0? True stays in sight, False is hidden.",
+        "Which places does this mask hide, counted from 0? False hides.",
         lambda mask: (~mask).nonzero().flatten().tolist(),
     ),
     "parameters": (
@@ -31,88 +31,72 @@ KINDS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "multiplications": ("How many multiplications does this take?", lambda product: int(product.sum())),
 }
 SLIP = "Somebody's version of this gives what stands below it. Which slip is it, 1, 2 or 3?"
-# Topic → its kind, and lines of code, each with the exercise that teaches it.
-TOPICS: dict[str, tuple[str, dict[str, str]]] = {
+# Topic → its kind, and lines of code, each behind the number of the exercise that teaches it.
+TOPICS: dict[str, tuple[str, ...]] = {
     "shapes of products": (
         "shape",
-        {
-            "torch.ones({a}, {b}) @ torch.ones({b}, {c})": "0.1",
-            "torch.ones({a}, {b}, {c}) @ torch.ones({c}, {d})": "0.1",
-            "torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)": "1.2",
-            "F.scaled_dot_product_attention(torch.ones({a}, {d}), torch.ones({b}, {d}), torch.ones({b}, {c}))": "1.2",
-            "MultiHeadAttention({even}, 2)(torch.ones({b}, {c}, {even}), *[torch.ones({b}, {d}, {even})] * 2)": "2.3",
-            "TokenEmbedding({a}, {b})(torch.ones({c}, {d}, dtype=torch.long))": "3.1",
-            "DecoderLayer({even}, 2, {b})(torch.ones({a}, {c}, {even}), torch.ones({a}, {d}, {even}))": "4.5",
-        },
+        "0.1 torch.ones({a}, {b}) @ torch.ones({b}, {c})",
+        "0.1 torch.ones({a}, {b}, {c}) @ torch.ones({c}, {d})",
+        "1.2 torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)",
+        "1.2 F.scaled_dot_product_attention(torch.ones({a}, {d}), torch.ones({b}, {d}), torch.ones({b}, {c}))",
+        "2.3 MultiHeadAttention({even}, 2)(torch.ones({b}, {c}, {even}), *[torch.ones({b}, {d}, {even})] * 2)",
+        "3.1 TokenEmbedding({a}, {b})(torch.ones({c}, {d}, dtype=torch.long))",
+        "4.5 DecoderLayer({even}, 2, {b})(torch.ones({a}, {c}, {even}), torch.ones({a}, {d}, {even}))",
     ),
     "sizes that stretch": (
         "shape",
-        {
-            "torch.ones({a}, 1) + torch.ones({b})": "0.2",
-            "torch.ones({a}, 1, {b}) * torch.ones({c}, 1)": "0.2",
-            "torch.ones({a}, {b}, 1) + torch.ones({b}, {c})": "0.2",
-            "padding_mask(torch.ones({a}, {b})) & causal_mask({b})": "1.5",
-            "torch.ones({a}, {b}, {even}) + sinusoidal_encoding({b}, {even})": "3.4",
-        },
+        "0.2 torch.ones({a}, 1) + torch.ones({b})",
+        "0.2 torch.ones({a}, 1, {b}) * torch.ones({c}, 1)",
+        "0.2 torch.ones({a}, {b}, 1) + torch.ones({b}, {c})",
+        "1.5 padding_mask(torch.ones({a}, {b})) & causal_mask({b})",
+        "3.4 torch.ones({a}, {b}, {even}) + sinusoidal_encoding({b}, {even})",
     ),
     "view and transpose": (
         "shape",
-        {
-            "torch.ones({a}, {bc}).view({a}, {b}, {c}).transpose(0, 1)": "0.3",
-            "torch.ones({a}, {b}, {c}, {d}).transpose(1, 2).flatten(2)": "0.3",
-            "split_heads(torch.ones({a}, {d}, {bc}), {b})": "2.1",
-            "merge_heads(torch.ones({a}, {b}, {c}, {d}))": "2.2",
-        },
+        "0.3 torch.ones({a}, {bc}).view({a}, {b}, {c}).transpose(0, 1)",
+        "0.3 torch.ones({a}, {b}, {c}, {d}).transpose(1, 2).flatten(2)",
+        "2.1 split_heads(torch.ones({a}, {d}, {bc}), {b})",
+        "2.2 merge_heads(torch.ones({a}, {b}, {c}, {d}))",
     ),
     "what masks hide": (
         "hidden",
-        {
-            "torch.arange({n}) <= {i}": "0.2",
-            "torch.tensor({row}) != 0": "0.2",
-            "causal_mask({n})[{i}]": "1.4",
-            "padding_mask(torch.tensor([{row}]))[0, 0, 0]": "1.3",
-            "decoder_mask(torch.tensor([{row}]))[0, 0, {i}]": "1.5",
-            "decoder_mask(teacher_forcing(torch.tensor([{row}]))[0])[0, 0, {i}]": "6.1",
-        },
+        "0.2 torch.arange({n}) <= {i}",
+        "0.2 torch.tensor({row}) != 0",
+        "1.4 causal_mask({n})[{i}]",
+        "1.3 padding_mask(torch.tensor([{row}]))[0, 0, 0]",
+        "1.5 decoder_mask(torch.tensor([{row}]))[0, 0, {i}]",
+        "6.1 decoder_mask(teacher_forcing(torch.tensor([{row}]))[0])[0, 0, {i}]",
     ),
     "slips in masks": (
         "slip",
-        {
-            "causal_mask({a})": "1.4",
-            "padding_mask(torch.tensor({rows}), 0)": "1.3",
-            "decoder_mask(torch.tensor([{row}]), 0)": "1.5",
-        },
+        "1.4 causal_mask({a})",
+        "1.3 padding_mask(torch.tensor({rows}), 0)",
+        "1.5 decoder_mask(torch.tensor([{row}]), 0)",
     ),
     "slips in tables": (
         "slip",
-        {
-            "pairwise_dots(torch.tensor({matrix}), torch.tensor({other}))": "0.1",
-            "swap_groups(torch.arange(24).view(1, {p}, {qr}), {q})": "0.3",
-            "split_heads(torch.arange(24).view(1, {p}, {qr}), {q})": "2.1",
-            "merge_heads(torch.arange(24).view(1, {p}, {q}, {r}))": "2.2",
-            "sinusoidal_encoding({p}, 4)": "3.3",
-        },
+        "0.1 pairwise_dots(torch.tensor({matrix}), torch.tensor({other}))",
+        "0.3 swap_groups(torch.arange(24).view(1, {p}, {qr}), {q})",
+        "2.1 split_heads(torch.arange(24).view(1, {p}, {qr}), {q})",
+        "2.2 merge_heads(torch.arange(24).view(1, {p}, {q}, {r}))",
+        "3.3 sinusoidal_encoding({p}, 4)",
     ),
     "parameters": (
         "parameters",
-        {
-            "nn.Linear({a}, {b})": "0.4",
-            "nn.Linear({a}, {b}, bias=False)": "0.4",
-            "MultiHeadAttention({even}, 2)": "2.3",
-            "TokenEmbedding({a}, {b})": "3.1",
-            "AddNorm({a})": "4.3",
-            "FeedForward({a}, {b})": "4.2",
-        },
+        "0.4 nn.Linear({a}, {b})",
+        "0.4 nn.Linear({a}, {b}, bias=False)",
+        "2.3 MultiHeadAttention({even}, 2)",
+        "3.1 TokenEmbedding({a}, {b})",
+        "4.3 AddNorm({a})",
+        "4.2 FeedForward({a}, {b})",
     ),
     "multiplications": (
         "multiplications",
-        {
-            "torch.ones({a}, {b}) @ torch.ones({b}, {c})": "0.1",
-            "torch.ones({a}, {b}, {c}) @ torch.ones({c}, {d})": "0.1",
-            "torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)": "1.2",
-            "torch.ones({a}, {b}, {c}, {d}) @ torch.ones({a}, {b}, {d}, {c})": "2.3",
-            "F.linear(torch.ones({a}, {b}), torch.ones({c}, {b}))": "5.5",
-        },
+        "0.1 torch.ones({a}, {b}) @ torch.ones({b}, {c})",
+        "0.1 torch.ones({a}, {b}, {c}) @ torch.ones({c}, {d})",
+        "1.2 torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)",
+        "2.3 torch.ones({a}, {b}, {c}, {d}) @ torch.ones({a}, {b}, {d}, {c})",
+        "5.5 F.linear(torch.ones({a}, {b}), torch.ones({c}, {b}))",
     ),
 }
 NAMES = {
@@ -138,15 +122,15 @@ class Question(NamedTuple):
     exercise: str
 
 
-def lesson_of(exercise: str) -> int:
-    """The lesson of an exercise, given by its number."""
-    return int(exercise.partition(".")[0])
+def known_before(lesson: int, topic: str) -> list[str]:
+    """What may be asked about a topic in a lesson: the lines that earlier lessons teach."""
+    return [line for line in TOPICS[topic][1:] if int(line.partition(".")[0]) < lesson]
 
 
 def ask(topic: str, lesson: int, draw: random.Random) -> Question:
     """Draw a question about a topic, with what lessons before this one teach."""
-    kind, lines = TOPICS[topic]
-    line, exercise = draw.choice([(line, taught) for line, taught in lines.items() if lesson_of(taught) < lesson])
+    kind = TOPICS[topic][0]
+    exercise, _, line = draw.choice(known_before(lesson, topic)).partition(" ")
     defaults = Defaults.capture()
     with random_state.preserved(), torch.no_grad():
         Defaults().restore()
@@ -161,7 +145,7 @@ def ask(topic: str, lesson: int, draw: random.Random) -> Question:
 
 def _about(kind: str, code: str) -> tuple[str, object]:
     asks, truth = KINDS[kind]
-    return f"{asks}\n    {code}", truth(eval(code, NAMES))
+    return f"{asks}\n   {code}", truth(eval(code, NAMES))
 
 
 def _about_slips(code: str, draw: random.Random) -> tuple[str, object] | None:
@@ -178,10 +162,10 @@ def _about_slips(code: str, draw: random.Random) -> tuple[str, object] | None:
         return None
     right = draw.randrange(OPTIONS)
     options = (
-        textwrap.fill(slip, WIDTH, initial_indent=f"    {number}  ", subsequent_indent=" " * 7)
+        textwrap.fill(slip, WIDTH, initial_indent=f"   {number}  ", subsequent_indent=" " * 6)
         for number, slip in enumerate(chosen, start=1)
     )
-    return "\n".join([f"{SLIP}\n    {code}", _table(values[right + 1]), *options]), right + 1
+    return "\n".join([f"{SLIP}\n   {code}", _table(values[right + 1]), *options]), right + 1
 
 
 def _is_apart(one: Tensor, other: Tensor) -> bool:
@@ -191,7 +175,7 @@ def _is_apart(one: Tensor, other: Tensor) -> bool:
 
 def _table(value: Tensor) -> str:
     entries = (value.int() if value.dtype == torch.bool else value).squeeze().numpy().round(2)
-    return textwrap.indent(np.array2string(entries, precision=2, suppress_small=True), " " * 8)
+    return textwrap.indent(np.array2string(entries, precision=2, suppress_small=True), " " * 7)
 
 
 def _numbers(draw: random.Random) -> dict[str, object]:
@@ -200,7 +184,7 @@ def _numbers(draw: random.Random) -> dict[str, object]:
     p, q, r = draw.choice([(2, 3, 4), (3, 2, 4), (4, 2, 3)])  # slips of heads want fewer of them than columns in each
     n = draw.randint(5, 6)
     rows = [[draw.randint(3, 9) for _ in range(n - padding)] + [0] * padding for padding in draw.sample((1, 2), 2)]
-    matrix, other = [[[float(draw.randint(1, 4)) for _ in range(2)] for _ in range(2)] for _ in range(2)]
+    matrix, other = ("[[{}., {}.], [{}., {}.]]".format(*draw.choices(range(1, 5), k=4)) for _ in range(2))
     sizes = {"a": a, "b": b, "c": c, "d": d, "bc": b * c, "even": 2 * a, "p": p, "q": q, "r": r, "qr": q * r}
     words = {"n": n, "i": draw.randint(1, n - 3), "row": rows[0], "rows": rows}
     return {**sizes, **words, "matrix": matrix, "other": other}

@@ -96,19 +96,20 @@ ORACLES: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("kind", [*ORACLES, "slip"])
 def test_a_thousand_draws_of_each_kind_agree_with_another_computation(kind: str) -> None:
     """Shapes, costs and hidden places are as on paper; of the slips offered exactly one gives the table shown."""
-    of_kind, draw = [topic for topic, (its, _) in TOPICS.items() if its == kind], random.Random(36)
+    of_kind, draw = [topic for topic in TOPICS if TOPICS[topic][0] == kind], random.Random(36)
     seen = set()
     for number in range(DRAWS):
         question = ask(of_kind[number % len(of_kind)], draw.randint(2, 9), draw)
         seen.add(question.text)
-        _, code, *rest = question.text.splitlines()
+        first, code, *rest = question.text.splitlines()
+        assert len(f"1  {first}") <= 88 and max(map(len, (code, *rest))) <= 88  # Colab's width
         if kind != "slip":
             assert ORACLES[kind](code.strip()) == question.truth != [], question.text
             continue
-        table, options = re.fullmatch(r"(.*?\]\n)    1  (.*)", "\n".join(rest), re.DOTALL).groups()
+        table, options = re.fullmatch(r"(.*?\]\n)   1  (.*)", "\n".join(rest), re.DOTALL).groups()
         name, _, arguments = code.strip().removesuffix(")").partition("(")
         slips = getattr(exercises, name).slips(*eval(f"({arguments},)", NAMES))
-        named = [" ".join(option.split()) for option in re.split(r"\n    \d  ", options)]
+        named = [" ".join(option.split()) for option in re.split(r"\n   \d  ", options)]
         offered = [value for option in named for slip, value in slips.items() if " ".join(slip.split()) == option]
         assert len(offered) == len(named) == 3
         shown = [float(entry) for entry in re.findall(r"[-\w.]+", table)]
@@ -124,7 +125,8 @@ def test_each_question_belongs_to_the_exercise_that_teaches_it() -> None:
     for lesson in LESSONS:
         notebook = nbformat.read(ROOT / "solutions" / lesson / f"{lesson}.ipynb", as_version=4)
         names |= {exercise.name: exercise.number for exercise in Lesson(lesson, notebook).exercises}
-    for code, exercise in (item for _, lines in TOPICS.values() for item in lines.items()):
+    for line in (line for _, *lines in TOPICS.values() for line in lines):
+        exercise, _, code = line.partition(" ")
         called = {names[name] for name in re.findall(r"\b\w+(?=\()", code) if name in names}
         assert exercise in names.values() and all(name <= exercise for name in called), code
 
