@@ -32,6 +32,8 @@ class Lessons:
         passed: what a notebook tells of each check that passed, "module:function".
         boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
             `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
+        sample: what tries a right and a wrong answer where the course was just installed, "module:function": it
+            returns what a check says to the wrong one.
     """
 
     modules: tuple[str, ...] = ()
@@ -42,6 +44,7 @@ class Lessons:
     together: tuple[tuple[str, ...], ...] = ()
     passed: tuple[str, ...] = ()
     boards: tuple[tuple[str, str], ...] = ()
+    sample: tuple[str, ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:
         """These lessons and others."""

@@ -14,8 +14,15 @@ NUMBER, DISTRIBUTION = "0.1.0", "transformer-from-scratch"
 PACKAGE = Path(__file__).parent
 
 
+def released() -> list[Path]:
+    """The lessons of the checkout that this package stands in, and what assistants read; a wheel brings them, too."""
+    folder = PACKAGE.parent / "notebooks"
+    return [*folder.glob("*/*.ipynb"), *folder.glob("*.md")]
+
+
 def _files() -> Iterator[Path]:
-    """The files of the package, those of the demo excepted, which stay in the checkout."""
+    """The files of the package, those of the demo excepted, which stay in the checkout, and the lessons."""
+    yield from sorted(released())
     for path in sorted(PACKAGE.rglob("*")):
         parts = path.relative_to(PACKAGE).parts
         if path.is_file() and parts[0] != "demo" and "__pycache__" not in parts and not path.name.startswith("."):
@@ -25,7 +32,7 @@ def _files() -> Iterator[Path]:
 def _digest() -> str:
     whole = hashlib.sha256()
     for path in _files():
-        for part in (path.relative_to(PACKAGE).as_posix().encode(), path.read_bytes()):
+        for part in (path.relative_to(PACKAGE.parent).as_posix().encode(), path.read_bytes()):
             whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:8]
 
