@@ -20,9 +20,8 @@ def released() -> list[Path]:
     return [*folder.glob("*/*.ipynb"), *folder.glob("*.md")]
 
 
-def _files() -> Iterator[Path]:
-    """The files of the package, those of the demo excepted, which stay in the checkout, and the lessons."""
-    yield from sorted(released())
+def modules() -> Iterator[Path]:
+    """The files of the package, those of the demo excepted, which stay in the checkout."""
     for path in sorted(PACKAGE.rglob("*")):
         parts = path.relative_to(PACKAGE).parts
         if path.is_file() and parts[0] != "demo" and "__pycache__" not in parts and not path.name.startswith("."):
@@ -31,7 +30,7 @@ def _files() -> Iterator[Path]:
 
 def _digest() -> str:
     whole = hashlib.sha256()
-    for path in _files():
+    for path in (*sorted(released()), *modules()):
         for part in (path.relative_to(PACKAGE.parent).as_posix().encode(), path.read_bytes()):
             whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:8]
