@@ -61,6 +61,7 @@ def test_every_autograder_command_parses() -> None:
         "release",
         "report",
         "similar",
+        "start",
         "status",
         "student",
     }
@@ -75,7 +76,7 @@ def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[s
         if not (first := re.match(r"\| `autograder (student \w+|\w+)", row)):
             continue
         for option in re.findall(
-            r"`(--[a-z]+|gradescope-zip|feedback-moodle|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
+            r"`(--[a-z]+|gradescope-zip|classroom50|feedback-moodle|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
         ):
             with pytest.raises(SystemExit):
                 cli.main([*first[1].split(), "--help"])
