@@ -32,8 +32,7 @@ class Lessons:
         passed: what a notebook tells of each check that passed, "module:function".
         boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
             `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
-        sample: what tries a right and a wrong answer where the course was just installed, "module:function": it
-            returns what a check says to the wrong one.
+        sample: "module:function" that tries a right and a wrong answer, and returns what is said to the wrong one.
     """
 
     modules: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ def start(folder: Path) -> int:
             print(f"✓ {line}")
     except Exception as error:  # of what somebody's machine lacks, which may be anything
         print(f"✗ {type(error).__name__}: {error}")
-        print("  The lessons need it. Where PyTorch is missing, its own page says how it is installed on your system.")
+        print("  The lessons need it. PyTorch's own page says how that is installed on your system.")
         return 1
     print(_next(folder))
     return 0
@@ -44,16 +44,15 @@ def lay(folder: Path) -> tuple[list[str], list[str]]:
     """
     names, kept = [], []
     for source in _sources():
-        is_lesson = source.suffix == ".ipynb"
-        names += [source.stem] * is_lesson
-        target = (folder / source.stem if is_lesson else folder) / source.name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        name, place = (source.stem, folder / source.stem) if source.suffix == ".ipynb" else ("", folder)
+        names += [name] * bool(name)
+        place.mkdir(parents=True, exist_ok=True)
         try:
-            with files.create(target) as file:
+            with files.create(target := place / source.name) as file:
                 file.write(source.read_bytes())
         except FileExistsError:
             if not target.is_file() or target.read_bytes() != source.read_bytes():
-                kept.append(source.stem if is_lesson else source.name)
+                kept.append(name or source.name)
     return names, kept
 
 

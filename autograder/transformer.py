@@ -17,7 +17,7 @@ LESSONS = Lessons(
     warm=("autograder.draw.figures", "autograder.yours"),
     together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),
-    sample=("autograder.yours.sample:sample",),
+    sample=("autograder.exercises.lesson_0.pairwise_dots:sample",),
     boards=(("09_since_2017", "autograder.yours.entries:measure"),),
 )
 SETUP = """\

@@ -57,12 +57,10 @@ def add_start(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = commands.add_parser(
         "start",
         help="put the lessons into a folder, and try whether all they need is installed",
-        description="Put the lessons into a folder, one each, and try whether all that they need is installed. What is "
-        "there already stays as it is, so the same command fetches the lessons of a newer version.",
+        description="Put the lessons into a folder, and try whether all that they need is installed. What is there "
+        "already stays as it is.",
     )
-    command.add_argument(
-        "folder", nargs="?", type=Path, default=Path(DISTRIBUTION), metavar="FOLDER", help=f"default: ./{DISTRIBUTION}"
-    )
+    command.add_argument("folder", nargs="?", type=Path, default=Path(DISTRIBUTION), help=f"default: {DISTRIBUTION}")
     command.set_defaults(run=run_start)
 
 

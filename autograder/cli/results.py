@@ -173,9 +173,7 @@ def run_leaderboard(arguments: argparse.Namespace, root: Path) -> None:
 
 def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder export` and its forms."""
-    command = commands.add_parser(
-        "export", help="write grades for spreadsheets and platforms, or autograders for these"
-    )
+    command = commands.add_parser("export", help="write grades for spreadsheets, Canvas, Moodle or Gradescope")
     forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--output", default="", metavar="FILE", help="- for the screen; default: named after the form")
@@ -289,9 +287,8 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
     form = add(
         "classroom50",
-        "an autograder for one lesson, for Classroom 50: unpack it into CLASSROOM/autograders/ASSIGNMENT/ of the "
-        "repository classroom50. That is published, so it holds the checks that students have, and nothing hidden; "
-        "points are those of these checks until what was pushed is collected and graded here.",
+        "an autograder for one lesson, to unpack into CLASSROOM/autograders/ASSIGNMENT/ of Classroom 50's repository. "
+        "What is there is published, so it holds the checks that students have, and nothing hidden.",
     )
     form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
 

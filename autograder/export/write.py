@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from autograder.course.config import CourseError
 from autograder.export import canvas, csv_columns, moodle
-from autograder.export.classroom50 import bundle as classroom50
 from autograder.export.columns import Choices
-from autograder.export.gradescope import bundle as gradescope
+from autograder.export.gradescope.bundle import bundle, for_classroom50
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.output import SCREEN, put, tell
 from autograder.export.selection import Messages, Selection, select_current
@@ -179,8 +178,8 @@ def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
 
 
 ZIPS: dict[str, tuple[Callable[[Path, Path], bytes], str]] = {
-    "gradescope-zip": (gradescope.bundle, "solutions"),
-    "classroom50": (classroom50.bundle, "notebooks"),
+    "gradescope-zip": (bundle, "solutions"),
+    "classroom50": (for_classroom50, "notebooks"),
 }
 
 

@@ -1,8 +1,9 @@
-"""The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package."""
+"""The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package; that of Classroom 50."""
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -32,15 +33,25 @@ def bundle(root: Path, source: Path) -> bytes:
     except CourseError as error:
         raise CourseError(f"{source}: {error}") from None
     files = {f"lesson/{source.name}": lesson} | ({f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {})
-    return packed(shared(root) | files)
+    return _packed(_shared(root) | files)
 
 
-def shared(root: Path) -> dict[str, bytes]:
-    """Return the files, by their names, that are the same for every lesson.
+def for_classroom50(root: Path, released: Path) -> bytes:
+    """Make the zip file for Classroom 50, which publishes it: with the students' notebook, and nothing hidden.
 
     Raises:
-        CourseError: something that belongs in it is missing.
+        CourseError: something that belongs in it is missing, or a check has half a point, which the form cannot hold.
     """
+    cells = json.loads(lesson := prepared(released))["cells"]
+    nbgrader = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    if odd := [each["grade_id"] for each in nbgrader if each.get("points", 0) % 1]:
+        raise CourseError(f"Classroom 50 counts in whole points. Give whole ones to {', '.join(odd)}.")
+    script = (PACKAGE / "export" / "classroom50.py").read_bytes()
+    return _packed(_shared(root) | {f"lesson/{released.name}": lesson, "autograder.py": script})
+
+
+def _shared(root: Path) -> dict[str, bytes]:
+    """Return the files, by their names, that are the same for every lesson."""
     home = _home(root)
     files = {name: (PACKAGE / "export" / "gradescope" / name).read_bytes() for name in SCRIPTS}
     files |= {f"package/{name}": (home / name).read_bytes() for name in PARTS}
@@ -48,7 +59,7 @@ def shared(root: Path) -> dict[str, bytes]:
     return files | {"constraints.txt": _constraints(home / "requirements.txt")}
 
 
-def packed(files: dict[str, bytes]) -> bytes:
+def _packed(files: dict[str, bytes]) -> bytes:
     """Return a zip file of these, the same whenever it is made."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as target:

@@ -1,1 +1,0 @@
-"""An autograder for Classroom 50, which grades on GitHub: a lesson's visible checks, as its `result.json` has them."""
