@@ -81,9 +81,9 @@ def _next(folder: Path) -> str:
 
 
 def _typed(program: str) -> str:
-    """A program of this environment, by its name alone where that finds it."""
-    found, beside = shutil.which(program), Path(sys.executable).parent
-    return program if found and Path(found).parent == beside else _quoted(str(beside / program))
+    """A program, by its name alone unless that finds another than the one beside this Python."""
+    beside = shutil.which(program, path=str(Path(sys.executable).parent))
+    return program if beside in (None, shutil.which(program)) else _quoted(str(beside))
 
 
 def _quoted(text: str) -> str:
