@@ -27,6 +27,8 @@ TRUE_OF_BOTH = {
     f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}",
     "the heads stand last, behind their columns",
     "the heads are folded in behind the batch, but masks and result are treated as if they came before it",
+    "an odd column uses its own number instead of its pair's even one",
+    "an odd column takes the angle of the next pair",
     "True marks the future, which must be blocked (True = may attend)",
     "`weight` and `bias` are not used",
     "the ReLU comes after the second layer",
