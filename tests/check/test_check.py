@@ -66,7 +66,7 @@ def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
 @pytest.mark.parametrize(
     ("got", "words"),
     [
-        (None, "`x` is None.\n\nIs there a `return`"),
+        (None, "`x` is None.\n\nA function gives None"),
         (X.numpy(), "should be a torch.Tensor.\n\n  got  numpy.ndarray"),
         ([1.0], "got  list"),
         (X[0], "wrong shape.\n\n  expected  (2, 2)\n  got       (2,)"),
