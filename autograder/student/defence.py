@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 
 QUESTIONS, MOST_TRIED = 3, 6  # in all, and changes that are graded for one of them
+MOST_COMPARED = 24  # changes of which an input is looked for that shows them
+NOTING = "{cell}\nfrom autograder import calls as _calls\n{name} = _calls.noting({name}, _noted := [])\n"
+TELLING = "print(_calls.telling({name!r}, {name}.__wrapped__, {cells!r}, _noted))"
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,15 @@ class DefenceOptions:
 
 @dataclass(frozen=True)
 class Question:
-    """A change of an answer, and the checks of it that fail then, the others in order."""
+    """A change of an answer, and the checks of it that fail then, the others in order.
+
+    Attributes:
+        shown_by: a call that returns something else then; "" where none that can be shown is known.
+    """
 
     answer: str
     change: str
+    shown_by: str
     failed: list[Outcome]
     passed: list[str]
 
@@ -104,7 +112,9 @@ def _question(
 ) -> Question | None:
     """A change with a known mistake as its cause, or else any that a check rejects; None where there is none."""
     own, fallback = cell["source"], None
-    for change in _shuffled(own, draw)[:MOST_TRIED]:
+    changes = _shuffled(own, draw)[:MOST_COMPARED]
+    shown_by = dict(zip(changes, _telling(job, name, cell, notebook, changes, server), strict=True))
+    for change in sorted(changes, key=lambda one: not shown_by[one])[:MOST_TRIED]:
         cell["source"] = change.source
         graded = replace(job, submitted=json.dumps(notebook).encode()).run(server)
         cell["source"] = own
@@ -112,10 +122,29 @@ def _question(
         failed = [outcome for outcome in checks if outcome.status is Status.FAILED]
         passed = [outcome.check for outcome in checks if outcome.status is Status.PASSED]
         if failed:
-            fallback = Question(name, change.change, failed, passed)
+            fallback = Question(name, change.change, shown_by[change], failed, passed)
         if failed and failed[0].mistake:
             break
     return fallback
+
+
+def _telling(
+    job: Job, name: str, cell: dict[str, Any], notebook: Any, changes: Sequence[Mutant], server: GradingServer
+) -> list[str]:
+    """For each change a call of the checks that shows it, "" for none, as a cell behind the checks finds it."""
+    own, cells = cell["source"], [change.source for change in changes]
+    if f"def {name}(" not in own:
+        return [""] * len(changes)
+    last = {"cell_type": "code", "id": "telling", "metadata": {}, "outputs": [], "execution_count": None}
+    cell["source"], last["source"] = NOTING.format(cell=own, name=name), TELLING.format(name=name, cells=cells)
+    whole = json.dumps({**notebook, "cells": [*notebook["cells"], last]}).encode()
+    result, cell["source"] = replace(job, submitted=whole).run(server), own
+    try:
+        (output,) = json.loads(result.notebook)["cells"][-1]["outputs"]
+        found = [str(call) for call in json.loads("".join(output["text"]))]
+    except (ValueError, KeyError, TypeError):  # an answer that cannot be named, or meddles
+        found = []
+    return found if len(found) == len(changes) else [""] * len(changes)
 
 
 def _shuffled(source: str, draw: random.Random) -> list[Mutant]:
@@ -150,17 +179,19 @@ def _all_pass(checks: list[Outcome]) -> bool:
 
 def _told(number: int, question: Question) -> str:
     """A question, and below it what comes of the change."""
-    first = question.failed[0]
+    first, shows = question.failed[0], bool(question.shown_by)
     before, _, after = question.change.rpartition(" → ")
     lines = [
         f"\n{number}  {question.answer}, of which all checks pass. Suppose that one line were another:",
         f"     yours    {before}",
         f"     instead  {after}",
-        "   Which rule breaks first, and why? Which ones still hold? On which input would you see it?",
+        "   Which rule breaks first, and why? Which ones still hold?" + " On which input would you see it?" * shows,
         f"   → It breaks “{first.rule}”: {first.verdict} {first.slip}".rstrip(),
     ]
     if others := [f"“{outcome.rule}”" for outcome in question.failed[1:]]:
         lines.append(f"   → So are broken {', '.join(others)}.")
     if question.passed:
         lines.append(f"   → Still passes: {', '.join(question.passed)}.")
+    if shows:
+        lines.append(f"   → You see it on {question.shown_by}.")
     return "\n".join(lines)

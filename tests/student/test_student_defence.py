@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,13 @@ from autograder.grading.worker.client import GradingServer
 from autograder.student.defence import DefenceOptions, defence
 
 
-def hand_in(course: Path, body: str) -> None:
-    """Let ada hand in an answer."""
+def hand_in(course: Path, body: str = "", source: str = "") -> None:
+    """Let ada hand in an answer, the whole of it or what it returns."""
     path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "double":
-            cell["source"] = f"def double(x):\n    return {body}"
+            cell["source"] = source or f"def double(x):\n    return {body}"
     path.write_text(json.dumps(notebook))
 
 
@@ -41,8 +43,25 @@ def test_a_change_of_the_students_own_line_and_what_it_breaks(course: Path, warm
     said = asked(course, warm, seed=4)
     assert said.startswith(f"1 question for ada on {LESSON}\n")
     assert "     yours    return x + x\n     instead  return x " in said and "   → It breaks “" in said
+    assert "Which ones still hold? On which input would you see it?\n" in said
+    (argument,) = re.findall(r"   → You see it on double\((.*)\)\.\n", said)
+    assert ast.literal_eval(argument)  # twice which is another number
     assert asked(course, warm, seed=4) == said
     assert (course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class double:\n    def __new__(cls, x):\n        return x + x",
+        "from autograder import calls\ncalls.telling = lambda *args: '[1'\ndef double(x):\n    return x + x",
+    ],
+)
+def test_an_input_that_nobody_knows_is_not_asked_for(course: Path, warm: GradingServer, source: str) -> None:
+    """A class is called for what it is, and an answer that meddles gets no say."""
+    hand_in(course, source=source)
+    said = asked(course, warm, seed=4)
+    assert "Which ones still hold?\n" in said and "You see it on" not in said
 
 
 def test_nothing_is_asked_where_nothing_is_right(course: Path, warm: GradingServer) -> None:
