@@ -119,7 +119,10 @@ def class_page(
     present = {submission.student for submission in graded}
     percents = [row.percent for row in rows if row.id in present and row.percent is not None]
     marks = {mark for row in rows for cell in row.cells for mark in cell.marks}
-    spreads = [TitledSpread(count.spread, count.outline.label) for count in counts if count.spread]
+    columns = zip(*(row.cells for row in rows if row.id in present), strict=True)
+    scores = [[cell.points for cell in column if cell.points is not None] for column in columns]
+    spread_of = {one.name: Spread.of(each, one.points) for one, each in zip(lessons, scores, strict=False)}
+    spreads = [TitledSpread(spread, one.label) for one in lessons if (spread := spread_of.get(one.name))]
     if len(spreads) > 1 and (whole := Spread.of(percents, 100)):
         spreads.insert(0, TitledSpread(whole, "All lessons together, in per cent"))
     turnout = count_turnout(lessons, students, handed_in, has_time) if len(lessons) > 1 else ()
@@ -162,6 +165,8 @@ def class_page(
         spreads=spreads,
         lessons=counts,
         due={outline.name: book.lessons[outline.name].duedate for outline in lessons},
+        spread_of=spread_of,
+        talks={one.name: _talks(book, roster, one.name) for one in lessons},
         anchors=_anchors(lessons),
         rows=rows,
         ids=any(one.name != one.id for one in students.values()),
@@ -193,6 +198,12 @@ def _times(
         due = {one.student: date for one in submissions if (date := book.due(one.student, outline.name))}
         times.append(count_hand_in_times(outline, submissions, due) if due else None)
     return [each for each in times if each]
+
+
+def _talks(book: GradebookSnapshot, roster: Roster, lesson: str) -> list[str]:
+    """With whom somebody has talked about their code, and when."""
+    days = {student: day for (student, name), day in book.talks.items() if name == lesson and student in roster.labels}
+    return [f"{roster.labels[one.id]}, {days[one.id]:%-d %B %Y}" for one in roster.students if one.id in days]
 
 
 def _anchors(lessons: Sequence[LessonOutline]) -> dict[ExerciseOutline, str]:

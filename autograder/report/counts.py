@@ -191,7 +191,6 @@ class LessonCount:
     older: int
     unenforced: int
     notes: tuple[NoteCount, ...]
-    spread: Spread | None
     exercises: tuple[ExerciseCount, ...]
     predictions: tuple[PredictionCount, ...]
 
@@ -228,7 +227,6 @@ def count_lesson(
         older=sum({outcome.check for outcome in result.checks} != current for result in results),
         unenforced=sum(bool(result.unenforced) for result in results),
         notes=_count_notes(by_student),
-        spread=Spread.of([submission.score for submission in gradable], outline.points),
         exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
         predictions=count_predictions(outline.questions, results),
     )

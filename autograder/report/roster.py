@@ -39,10 +39,16 @@ class PageLinks:
 
 @dataclass(frozen=True)
 class Cell:
-    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10."""
+    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10.
+
+    Attributes:
+        points: what counts: 0 too for what could not be graded, and for what was not handed in and is due; None where
+            nothing counts, before the lesson is due or graded, or where it has no due date.
+    """
 
     text: str
     marks: str = ""
+    points: float | None = None
     shade: int | None = None
     link: str = ""
 
@@ -52,7 +58,7 @@ class Row:
     """A student in the table.
 
     Attributes:
-        maximum: the points of what they handed in or have no time left for.
+        maximum: the points of the lessons that count.
     """
 
     id: str
@@ -127,10 +133,12 @@ def _row(
             due = book.due(*key)
             is_late = bool(due and submission.submitted and submission.submitted > due)
             cells.append(_cell(submission, outline.points, is_late, key in pending, links.notebooks.get(key, "")))
-            total += submission.score
+        elif key in pending or key in has_time:
+            cells.append(Cell("–", "w" if key in pending else "t"))
         else:
-            cells.append(Cell("–", "w" if key in pending else "t" if key in has_time else ""))
-        maximum += 0.0 if key in has_time else outline.points
+            cells.append(Cell("–", points=0.0 if book.due(*key) else None))
+        if (points := cells[-1].points) is not None:
+            total, maximum = total + points, maximum + outline.points
     both = student.last_name and student.first_name
     name = f"{student.last_name}, {student.first_name}" if both else student.name
     return Row(student.id, name, tuple(cells), total, maximum, links.students.get(student.id, ""))
@@ -148,4 +156,5 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, is_outdat
         "u": is_outdated,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
-    return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade, link)
+    held = "".join(mark for mark, holds in marks.items() if holds)
+    return Cell(number(submission.score), held, submission.score, shade, link)

@@ -78,12 +78,14 @@ class LessonShown:
         graded: None where there is nothing, or nothing yet.
         pending: what is out of date about it, if anything is.
         due: where nothing was handed in and there still is time; in UTC.
+        missed: nothing was handed in, and there is no more time.
     """
 
     outline: LessonOutline
     graded: GradedSubmission | None
     pending: Pending | None
     due: datetime | None = None
+    missed: bool = False
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
 
@@ -129,7 +131,7 @@ def student_page(
         course=book.course.name,
         lessons=shown,
         total=sum(scores),
-        maximum=sum(lesson.outline.points for lesson in shown if not lesson.due),
+        maximum=sum(lesson.outline.points for lesson in shown if lesson.graded or lesson.missed),
         words=WORDS,
     )
 
@@ -141,7 +143,8 @@ def _lesson(
     if not graded and not pending and book.not_due([(student, outline.name)], now):
         return LessonShown(outline, None, pending, book.due(student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
-        return LessonShown(outline, graded, pending)
+        missed = not (graded or pending) and book.due(student, outline.name) is not None
+        return LessonShown(outline, graded, pending, missed=missed)
     cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (

@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id, is_check
 from autograder.course.names import printable
 from autograder.course.paths import Course
+from autograder.grading.gradebook.database import Gradebook, explained
+from autograder.grading.gradebook.talks import write_talk
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
@@ -36,12 +39,15 @@ class DefenceOptions:
     Attributes:
         seed: for the same questions again; drawn anew when None.
         unprotected: grade even where the sandbox does not hold.
+        held: ask nothing, and keep that the talk took place: "today", another day as "2026-10-12", or "none" to take
+            it back.
     """
 
     student: str
     lesson: str
     seed: int | None = None
     unprotected: bool = False
+    held: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,15 +66,19 @@ class Question:
 
 
 def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingServer | None = None) -> int:
-    """Print questions about what a student handed in, with their answers.
+    """Print questions about what a student handed in, with their answers, or keep that somebody asked.
 
     Raises:
-        CourseError: they have not handed it in, it cannot be graded, or no answer in it passes all its checks.
+        CourseError: they have not handed it in, it cannot be graded, or no answer in it passes all its checks;
+            or the day of the talk is none.
     """
     course = Course.at(root)
     lesson = course.choose_lessons([options.lesson])[0]
     if options.student not in course.students(lesson):
         raise CourseError(f"{printable(options.student)} has not handed in {lesson}.")
+    if options.held:
+        _keep(course, lesson, options, out)
+        return 0
     source = prepared(course.source(lesson), course.config)
     job = read_job(course.submitted(options.student, lesson), options.student, lesson, source, Limits())
     with warm or GradingServer(unprotected=options.unprotected) as server:
@@ -84,6 +94,20 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
     return 0
+
+
+def _keep(course: Course, lesson: str, options: DefenceOptions, out: Console) -> None:
+    """Keep when the talk took place."""
+    try:
+        days = {"today": date.today(), "none": None}
+        held = days[options.held] if options.held in days else date.fromisoformat(options.held)
+    except ValueError:
+        raise CourseError(f"--held {printable(options.held)} is no day like 2026-10-12.") from None
+    gradebook = Gradebook(course.db_url, course.root)
+    with gradebook.writing() as connection, explained(gradebook.where):
+        write_talk(connection, options.student, lesson, held)
+    when = f"kept: {held}. The class page says so" if held else "not kept"
+    out.print(printable(f"✓ The talk with {options.student} about {lesson} is {when}."), markup=False, highlight=False)
 
 
 def _questions(
@@ -135,7 +159,13 @@ def _telling(
     own, cells = cell["source"], [change.source for change in changes]
     if f"def {name}(" not in own:
         return [""] * len(changes)
-    last = {"cell_type": "code", "id": "telling", "metadata": {}, "outputs": [], "execution_count": None}
+    last: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "telling",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
     cell["source"], last["source"] = NOTING.format(cell=own, name=name), TELLING.format(name=name, cells=cells)
     whole = json.dumps({**notebook, "cells": [*notebook["cells"], last]}).encode()
     result, cell["source"] = replace(job, submitted=whole).run(server), own

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
+from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.worker.client import GradingServer
 from autograder.student.defence import DefenceOptions, defence
 
@@ -62,6 +64,24 @@ def test_an_input_that_nobody_knows_is_not_asked_for(course: Path, warm: Grading
     hand_in(course, source=source)
     said = asked(course, warm, seed=4)
     assert "Which ones still hold?\n" in said and "You see it on" not in said
+
+
+def test_a_talk_is_kept_until_it_is_taken_back(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its day is on the class page and in the student's archive, in no export, and goes with the student."""
+    arguments = ["student", "defence", "ada", LESSON, "--held"]
+    assert cli.main([*arguments, "2030-01-04"]) == cli.main(arguments) == cli.main([*arguments, "2030-01-05"]) == 0
+    assert "The talk with ada about 01_doubling is kept: 2030-01-05." in capsys.readouterr().out
+    assert read_gradebook(course).talks == {("ada", LESSON): date(2030, 1, 5)}
+    assert cli.main(["report"]) == 0
+    assert "Ada Löve, 5 January 2030" in (course / "report.html").read_text("utf-8")
+    assert cli.main(["export", "csv", "--stale", "--output", "-"]) == 0
+    assert "2030-01-05" not in capsys.readouterr().out
+    assert cli.main([*arguments, "friday"]) == 2
+    assert capsys.readouterr().err == "--held friday is no day like 2026-10-12.\n"
+    assert cli.main(["student", "remove", "ada"]) == 0
+    assert "1 row in autograder_talk" in capsys.readouterr().out
+    assert cli.main([*arguments, "none"]) == 0
+    assert not read_gradebook(course).talks
 
 
 def test_nothing_is_asked_where_nothing_is_right(course: Path, warm: GradingServer) -> None:
