@@ -58,6 +58,11 @@ class Student:
         return self.id if self.name == self.id else f"{self.id} ({self.name})"
 
 
+def label_of(student: str, students: Mapping[str, Student]) -> str:
+    """A student's id, with the name beside it where that is known."""
+    return students.get(student, Student(student)).label
+
+
 @dataclass(frozen=True)
 class GradedSubmission:
     """One submission as it counts.
