@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 
 from autograder.cli.running import in_course
@@ -74,7 +75,7 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--held",
         nargs="?",
         default="",
-        const="today",
+        const=f"{date.today()}",
         metavar="DATE",
         help="keep that the talk took place, today or on a day like 2026-10-12; none takes it back",
     )

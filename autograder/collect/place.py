@@ -115,11 +115,7 @@ def collected_of(course: Course, student: str) -> dict[str, dict[str, Any]]:
 
 
 def orders_of(course: Course, lesson: str) -> dict[str, float]:
-    """Return student → the order of what was collected last, on Canvas the highest number of a file.
-
-    Raises:
-        CourseError: it cannot be read.
-    """
+    """Return student → the order of what was collected last, on Canvas the highest number of a file."""
     return {student: entry["order"] for student, entry in _read(course.all_submitted / STATE).get(lesson, {}).items()}
 
 

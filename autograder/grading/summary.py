@@ -109,7 +109,10 @@ class Summary:
                 out.print(escape(printable(line)), soft_wrap=True)
 
     def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
-        changed = sorted((one for one in self.regraded if one.old != one.new or one.checks), key=_place)
+        changed = sorted(
+            (one for one in self.regraded if one.old != one.new or one.checks),
+            key=lambda one: (one.lesson, one.student),
+        )
         if not self.regraded:
             return
         colon = ":" if changed else "."
@@ -155,10 +158,6 @@ def print_regrades(out: Console, regraded: Sequence[Regrade], book: GradebookSna
         for change in one.checks:
             text = f"{'':{INDENT}}{printable(change.check):{width}}  {change.old:g} → {change.new:g}"
             out.print(Text(text), soft_wrap=True)
-
-
-def _place(regrade: Regrade) -> tuple[str, str]:
-    return regrade.lesson, regrade.student
 
 
 def _submission(result: Result, book: GradebookSnapshot) -> GradedSubmission | None:

@@ -144,7 +144,6 @@ class Spread:
     bins: tuple[int, ...]
     mean: float
     median: float
-    best: float
     maximum: float
 
     @property
@@ -162,7 +161,7 @@ class Spread:
             return None
         counts = Counter(max(0, min(BINS - 1, int(BINS * score / maximum + 1e-9))) for score in scores)
         bins = tuple(counts[place] for place in range(BINS))
-        return cls(bins, sum(scores) / len(scores), median(scores), max(scores), maximum)
+        return cls(bins, sum(scores) / len(scores), median(scores), maximum)
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,7 @@ class Cell:
     """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10.
 
     Attributes:
-        points: what counts: 0 too for what could not be graded, and for what was not handed in and is due; None where
-            nothing counts, before the lesson is due or graded, or where it has no due date.
+        points: those that count, 0 for what is due and was not handed in; None where nothing counts.
     """
 
     text: str
@@ -100,24 +99,7 @@ def _last_name_first(student: Student) -> tuple[str, str, str]:
     return ((student.last_name or student.name).casefold(), student.first_name.casefold(), student.id)
 
 
-def rows_of(
-    book: GradebookSnapshot,
-    roster: Roster,
-    lessons: Sequence[LessonOutline],
-    pending: Collection[tuple[str, str]],
-    has_time: Collection[tuple[str, str]],
-    links: PageLinks,
-) -> list[Row]:
-    """Make the rows of the table, by last names.
-
-    Args:
-        pending: (student, lesson) of what is not graded, or out of date.
-        has_time: of what is not handed in and not due yet.
-    """
-    return [_row(book, student, lessons, pending, has_time, links) for student in roster.students]
-
-
-def _row(
+def row_of(
     book: GradebookSnapshot,
     student: Student,
     lessons: Sequence[LessonOutline],
@@ -125,6 +107,12 @@ def _row(
     has_time: Collection[tuple[str, str]],
     links: PageLinks,
 ) -> Row:
+    """Make a row of the table.
+
+    Args:
+        pending: (student, lesson) of what is not graded, or out of date.
+        has_time: of what is not handed in and not due yet.
+    """
     cells, total, maximum = [], 0.0, 0.0
     for outline in lessons:
         key = (student.id, outline.name)

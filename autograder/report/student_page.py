@@ -78,14 +78,12 @@ class LessonShown:
         graded: None where there is nothing, or nothing yet.
         pending: what is out of date about it, if anything is.
         due: where nothing was handed in and there still is time; in UTC.
-        missed: nothing was handed in, and there is no more time.
     """
 
     outline: LessonOutline
     graded: GradedSubmission | None
     pending: Pending | None
     due: datetime | None = None
-    missed: bool = False
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
 
@@ -124,6 +122,7 @@ def student_page(
     shown = [_lesson(book, outline, student, (pending or {}).get((student, outline.name)), now) for outline in lessons]
     panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
     scores = [lesson.graded.score for lesson in shown if lesson.graded]
+    dated = [lesson for lesson in shown if lesson.graded or book.due(student, lesson.outline.name)]
     return render(
         "student.html",
         any_style=panelled,
@@ -131,7 +130,7 @@ def student_page(
         course=book.course.name,
         lessons=shown,
         total=sum(scores),
-        maximum=sum(lesson.outline.points for lesson in shown if lesson.graded or lesson.missed),
+        maximum=sum(one.outline.points for one in dated if one.graded or not (one.due or one.pending)),
         words=WORDS,
     )
 
@@ -143,8 +142,7 @@ def _lesson(
     if not graded and not pending and book.not_due([(student, outline.name)], now):
         return LessonShown(outline, None, pending, book.due(student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
-        missed = not (graded or pending) and book.due(student, outline.name) is not None
-        return LessonShown(outline, graded, pending, missed=missed)
+        return LessonShown(outline, graded, pending)
     cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
     html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from nbformat.v4 import new_code_cell
 from rich.console import Console
 
 from autograder.changes import Mutant, mutants
@@ -21,7 +22,7 @@ from autograder.course.lesson import cell_id, is_check
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
-from autograder.grading.gradebook.talks import write_talk
+from autograder.grading.gradebook.students import write_talk
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
@@ -39,8 +40,7 @@ class DefenceOptions:
     Attributes:
         seed: for the same questions again; drawn anew when None.
         unprotected: grade even where the sandbox does not hold.
-        held: ask nothing, and keep that the talk took place: "today", another day as "2026-10-12", or "none" to take
-            it back.
+        held: ask nothing, and keep the day of the talk, "2026-10-12", or "none" to take it back.
     """
 
     student: str
@@ -85,7 +85,9 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
         result = job.run(server)
         if result.reason:
             raise CourseError(f"It cannot be graded, so nothing can be asked. {result.reason}")
-        right = {name: checks for name, checks in _by_answer(result).items() if _all_pass(checks)}
+        passed = {outcome.check for outcome in result.checks if outcome.status is Status.PASSED}
+        answers = _by_answer(result).items()
+        right = {name: checks for name, checks in answers if passed.issuperset(one.check for one in checks)}
         if not right:
             raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
         asked = list(_questions(job, result, right, server, random.Random(options.seed)))
@@ -99,8 +101,7 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
 def _keep(course: Course, lesson: str, options: DefenceOptions, out: Console) -> None:
     """Keep when the talk took place."""
     try:
-        days = {"today": date.today(), "none": None}
-        held = days[options.held] if options.held in days else date.fromisoformat(options.held)
+        held = date.fromisoformat(options.held) if options.held != "none" else None
     except ValueError:
         raise CourseError(f"--held {printable(options.held)} is no day like 2026-10-12.") from None
     gradebook = Gradebook(course.db_url, course.root)
@@ -159,14 +160,8 @@ def _telling(
     own, cells = cell["source"], [change.source for change in changes]
     if f"def {name}(" not in own:
         return [""] * len(changes)
-    last: dict[str, Any] = {
-        "cell_type": "code",
-        "id": "telling",
-        "metadata": {},
-        "outputs": [],
-        "execution_count": None,
-    }
-    cell["source"], last["source"] = NOTING.format(cell=own, name=name), TELLING.format(name=name, cells=cells)
+    cell["source"] = NOTING.format(cell=own, name=name)
+    last = new_code_cell(TELLING.format(name=name, cells=cells), id="telling")
     whole = json.dumps({**notebook, "cells": [*notebook["cells"], last]}).encode()
     result, cell["source"] = replace(job, submitted=whole).run(server), own
     try:
@@ -201,10 +196,6 @@ def _by_answer(result: Result) -> dict[str, list[Outcome]]:
         if owner is not None:
             found.setdefault(owner, []).append(outcome)
     return found
-
-
-def _all_pass(checks: list[Outcome]) -> bool:
-    return all(outcome.status is Status.PASSED for outcome in checks)
 
 
 def _told(number: int, question: Question) -> str:

@@ -109,9 +109,8 @@ def _show(
     as_json: bool,
 ) -> None:
     if as_json:
-        dates = [lesson.duedate.replace(tzinfo=UTC).isoformat() if lesson.duedate else None for lesson in lessons]
-        shown = [{"lesson": lesson.name, "due": date} for lesson, date in zip(lessons, dates, strict=True)]
-        out.print_json(json.dumps({"lessons": shown}))
+        dates = [(one.name, one.duedate.replace(tzinfo=UTC).isoformat() if one.duedate else None) for one in lessons]
+        out.print_json(json.dumps({"lessons": [{"lesson": name, "due": date} for name, date in dates]}))
         return
     width = max((len(lesson.name) for lesson in lessons), default=0)
     for lesson in lessons:

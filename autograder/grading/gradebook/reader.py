@@ -25,9 +25,8 @@ from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, Rule, hand_in_of, read_others, rule_of
-from autograder.grading.gradebook.database import RESULTS, Gradebook
+from autograder.grading.gradebook.database import RESULTS, TALKS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
-from autograder.grading.gradebook.talks import read_talks
 from autograder.grading.results import Outcome, Result
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
@@ -181,7 +180,7 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
         students, rows = read_students(connection), _SubmissionRows.read(connection)
-        extensions, talks = read_extensions(connection), read_talks(connection)
+        extensions, talks = read_extensions(connection), _talks(connection)
     # Put together while nobody waits for the gradebook.
     graded = rows.graded(rule_of(course.config))
     return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions, talks)
@@ -214,6 +213,12 @@ def read_extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
     query = select(*columns).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
     rows = connection.execute(query.where(SubmittedAssignment.extension.is_not(None)))
     return {(row.student_id, row.lesson): row.extension for row in rows}
+
+
+def _talks(connection: Connection) -> dict[tuple[str, str], date]:
+    if not connection.dialect.has_table(connection, TALKS.name):  # made by the first command that writes
+        return {}
+    return {(row.student, row.lesson): row.held for row in connection.execute(select(TALKS))}
 
 
 @dataclass(frozen=True)
