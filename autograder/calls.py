@@ -17,8 +17,7 @@ from torch import Tensor
 from autograder import random_state
 
 Answer = Callable[..., object]
-SECONDS = 3.0  # for one change and all rules
-MOST_NUMBERS = 12  # of a tensor that is shown
+SECONDS, MOST_NUMBERS = 3.0, 12  # for one change and all rules; of a tensor that is shown
 
 
 class TooLongError(BaseException):

@@ -109,10 +109,8 @@ class Summary:
                 out.print(escape(printable(line)), soft_wrap=True)
 
     def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
-        changed = sorted(
-            (one for one in self.regraded if one.old != one.new or one.checks),
-            key=lambda one: (one.lesson, one.student),
-        )
+        changed = [one for one in self.regraded if one.old != one.new or one.checks]
+        changed.sort(key=lambda one: (one.lesson, one.student))
         if not self.regraded:
             return
         colon = ":" if changed else "."

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.collect.download import Download
 from autograder.collect.place import orders_of
 from autograder.course.config import CourseError
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.export.output import put, tell
 from autograder.export.selection import Messages, Selection, select_current
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
@@ -71,8 +71,7 @@ def hand_back(root: Path, options: HandBackOptions) -> int:
         )
     usual = f"{options.form}-{options.lesson}.zip"
     output = put(_zipped(pages), options.output, usual, force=options.force, suffix=".zip", template=options.template)
-    pages_written = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-    return tell(messages, f"{output}: {options.lesson}, {pages_written}.", options.output)
+    return tell(messages, f"{output}: {options.lesson}, {counted(len(pages), 'page')}.", options.output)
 
 
 def _names(book: GradebookSnapshot, options: HandBackOptions, messages: Messages) -> PageNames:

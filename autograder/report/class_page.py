@@ -212,27 +212,25 @@ def _top(lessons: Sequence[LessonCount]) -> list[TopMistake]:
     return sorted(named, key=lambda top: (-top.mistake.count, -top.mistake.count / max(1, top.exercise.tried)))[:TOP]
 
 
-def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
-    """The checks that the largest part of those who tried failed."""
-    failed = [
-        HardCheck(lesson.outline.name, check, exercise)
-        for lesson in lessons
-        for exercise in lesson.exercises
-        for check in exercise.checks
-        if check.failed
-    ]
-    return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
-
-
-def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds]) -> list[HardCheck]:
-    """The checks that weaker students passed more often than stronger ones."""
+def _checks(lessons: Sequence[LessonCount]) -> list[HardCheck]:
     return [
         HardCheck(lesson.outline.name, check, exercise)
         for lesson in lessons
         for exercise in lesson.exercises
         for check in exercise.checks
-        if (each := thirds.get((lesson.outline.name, check.check.id))) and each.is_odd
     ]
+
+
+def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
+    """The checks that the largest part of those who tried failed."""
+    failed = [hard for hard in _checks(lessons) if hard.check.failed]
+    return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
+
+
+def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds]) -> list[HardCheck]:
+    """The checks that weaker students passed more often than stronger ones."""
+    odd = {key for key, each in thirds.items() if each.is_odd}
+    return [hard for hard in _checks(lessons) if (hard.lesson, hard.check.check.id) in odd]
 
 
 def _facts(

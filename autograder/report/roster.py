@@ -144,5 +144,5 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, is_outdat
         "u": is_outdated,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
-    held = "".join(mark for mark, holds in marks.items() if holds)
-    return Cell(number(submission.score), held, submission.score, shade, link)
+    shown = "".join(mark for mark, holds in marks.items() if holds)
+    return Cell(number(submission.score), shown, submission.score, shade, link)

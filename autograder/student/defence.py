@@ -19,7 +19,7 @@ from rich.console import Console
 from autograder.changes import Mutant, mutants
 from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id, is_check
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.students import write_talk
@@ -27,8 +27,7 @@ from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 
-QUESTIONS, MOST_TRIED = 3, 6  # in all, and changes that are graded for one of them
-MOST_COMPARED = 24  # changes of which an input is looked for that shows them
+QUESTIONS, MOST_COMPARED, MOST_TRIED = 3, 24, 6  # in all; for one, changes with an input sought, and those graded
 NOTING = "{cell}\nfrom autograder import calls as _calls\n{name} = _calls.noting({name}, _noted := [])\n"
 TELLING = "print(_calls.telling({name!r}, {name}.__wrapped__, {cells!r}, _noted))"
 
@@ -69,8 +68,7 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
     """Print questions about what a student handed in, with their answers, or keep that somebody asked.
 
     Raises:
-        CourseError: they have not handed it in, it cannot be graded, or no answer in it passes all its checks;
-            or the day of the talk is none.
+        CourseError: they have not handed it in, it cannot be graded, no answer passes all its checks, or a day is none.
     """
     course = Course.at(root)
     lesson = course.choose_lessons([options.lesson])[0]
@@ -91,7 +89,7 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
         if not right:
             raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
         asked = list(_questions(job, result, right, server, random.Random(options.seed)))
-    title = f"{len(asked)} question{'' if len(asked) == 1 else 's'} for {printable(options.student)} on {lesson}"
+    title = f"{counted(len(asked), 'question')} for {printable(options.student)} on {lesson}"
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)

@@ -66,7 +66,6 @@ OTHERS = Table(
     Column("submitted", DateTime),
     Column("result", Text, nullable=False),
 )
-# With whom somebody has talked about their code.
 TALKS = Table(
     "autograder_talk",
     RESULTS.metadata,

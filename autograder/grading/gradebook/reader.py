@@ -216,9 +216,8 @@ def read_extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
 
 
 def _talks(connection: Connection) -> dict[tuple[str, str], date]:
-    if not connection.dialect.has_table(connection, TALKS.name):  # made by the first command that writes
-        return {}
-    return {(row.student, row.lesson): row.held for row in connection.execute(select(TALKS))}
+    is_there = connection.dialect.has_table(connection, TALKS.name)  # made by the first command that writes
+    return {(row.student, row.lesson): row.held for row in connection.execute(select(TALKS))} if is_there else {}
 
 
 @dataclass(frozen=True)
