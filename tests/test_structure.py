@@ -29,7 +29,7 @@ FLOORS = (
     ("grading.rpc", "grading.sandbox", "grading.submission"),
     ("grading.results", "grading.options"),
     ("course",),
-    ("check",),
+    ("calls", "check"),
     ("changes", "colours", "files", "lessons", "random_state", "stub", "version"),
 )
 # What the lessons are made of; all other rooms but the demo are the engine, which does with any lessons, or none.

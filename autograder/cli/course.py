@@ -30,6 +30,7 @@ def run_release(arguments: argparse.Namespace) -> int:
     from autograder.course.config import CourseError, course_root
     from autograder.course.release import release
     from autograder.course.versions import held_back
+    from autograder.grading.pending import told_of_other_checks
 
     try:
         root = course_root(Path.cwd())
@@ -39,7 +40,7 @@ def run_release(arguments: argparse.Namespace) -> int:
             lines = held_back.release_held_back(root)
         else:
             lines = release(root, check=arguments.check, force=arguments.force)
-        remarks = held_back.remarks(root)
+        remarks = held_back.remarks(root) + ([] if arguments.check else told_of_other_checks(root))
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
