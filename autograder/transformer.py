@@ -17,6 +17,8 @@ LESSONS = Lessons(
     warm=("autograder.draw.figures", "autograder.yours"),
     together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),
+    failed=("autograder.yours:failed",),
+    sample=("autograder.exercises.lesson_0.pairwise_dots:sample",),
     boards=(("09_since_2017", "autograder.yours.entries:measure"),),
 )
 SETUP = """\

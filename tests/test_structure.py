@@ -17,10 +17,11 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 FLOORS = (
     ("cli",),
     ("demo",),
-    ("exercises", "yours"),
+    ("yours",),
+    ("exercises",),
     ("parts", "draw"),
     ("data", "transformer"),
-    ("student", "hand_back", "similar", "leaderboard"),
+    ("student", "hand_back", "similar", "leaderboard", "start"),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
     ("grading.cluster", "grading.pending", "grading.summary", "grading.trials", "spreadsheets"),
     ("grading.jobs",),
@@ -28,7 +29,7 @@ FLOORS = (
     ("grading.rpc", "grading.sandbox", "grading.submission"),
     ("grading.results", "grading.options"),
     ("course",),
-    ("check",),
+    ("calls", "check"),
     ("changes", "colours", "files", "lessons", "random_state", "stub", "version"),
 )
 # What the lessons are made of; all other rooms but the demo are the engine, which does with any lessons, or none.

@@ -20,11 +20,15 @@ import matrix
 from answers import Wrong
 from support.classroom import classroom
 
+from autograder.exercises.lesson_3.shared import DOUBLED, RIGHT_POWER
+
 # What two mistakes together may be in truth: these sentences say so of their values, whoever made them.
 TRUE_OF_BOTH = {
-    "each column takes its own number, and doubles it; an even column's already is the paper's 2i",
+    f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}",
     "the heads stand last, behind their columns",
     "the heads are folded in behind the batch, but masks and result are treated as if they came before it",
+    "an odd column uses its own number instead of its pair's even one",
+    "an odd column takes the angle of the next pair",
     "True marks the future, which must be blocked (True = may attend)",
     "`weight` and `bias` are not used",
     "the ReLU comes after the second layer",

@@ -17,6 +17,8 @@ from torch import Tensor
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed
 
+NO_RESULT = "A function gives None where it reaches no `return`, or returns what `print(…)` gives."
+
 _distances: ContextVar[list[float] | None] = ContextVar("distances", default=None)
 
 
@@ -58,9 +60,7 @@ def about(name: str, code: str, words: str) -> str:
 def require_tensor(name: str, value: object) -> Tensor:
     """Hand back the value, having made sure that it is a tensor."""
     if value is None:
-        raise CheckFailed(
-            about(name, "is None", "There is only None for"), slip="Is there a `return` at the end of your function?"
-        )
+        raise CheckFailed(about(name, "is None", "There is only None for"), slip=NO_RESULT)
     if not isinstance(value, Tensor):
         text = about(name, "should be a torch.Tensor", "There should be a torch.Tensor for")
         raise CheckFailed(text, [f"got  {kind(value)}"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.check import _backend
 from autograder.check._causes import is_trying, named
-from autograder.check._compare import about, kind, values_when, versus
+from autograder.check._compare import NO_RESULT, about, kind, values_when, versus
 from autograder.check._errors import CheckFailed
 
 MOST_SHOWN = 100  # characters of a value that is shown as a whole
@@ -24,9 +24,7 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     """
     wanted, plain = _plain(expected), _plain(got)
     if got is None:
-        raise CheckFailed(
-            about(name, "is None", "There is only None for"), slip="Is there a `return` at the end of your function?"
-        )
+        raise CheckFailed(about(name, "is None", "There is only None for"), slip=NO_RESULT)
     if type(plain) is not type(wanted):
         a_kind = {"list": "a list", "str": "a text", "int": "a whole number"}[type(wanted).__name__]
         raise CheckFailed(about(name, f"should be {a_kind}", f"There should be {a_kind} for"), [f"got  {kind(got)}"])

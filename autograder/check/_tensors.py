@@ -17,6 +17,7 @@ from torch import Tensor
 from autograder.check import _panel
 from autograder.check._causes import is_trying, named
 from autograder.check._compare import (
+    NO_RESULT,
     about,
     agrees,
     first_true,
@@ -75,7 +76,7 @@ def number(name: str, got: Any) -> Tensor:
     try:
         return torch.tensor(float(got))
     except (TypeError, ValueError):
-        slip = "Is there a `return` at the end of your function?" if got is None else None
+        slip = NO_RESULT if got is None else None
         raise CheckFailed(
             about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"], slip
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 
 from autograder.cli.running import in_course
@@ -64,12 +65,20 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "defence",
         help="three questions about what a student handed in, with their answers",
         description="Make small changes in answers of a student that pass all their checks, grade each changed "
-        "hand-in as grading does, and print what breaks: three questions for a talk of five minutes. Nothing is "
-        "recorded.",
+        "hand-in as grading does, and print what breaks: three questions for a talk of five minutes. With --held, ask "
+        "nothing, and keep for the class page that you have talked.",
     )
     form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
     form.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
     form.add_argument("--seed", type=int, metavar="N", help="the same questions again for the same number")
+    form.add_argument(
+        "--held",
+        nargs="?",
+        default="",
+        const=f"{date.today()}",
+        metavar="DATE",
+        help="keep that the talk took place, today or on a day like 2026-10-12; none takes it back",
+    )
     form.add_argument("--unprotected", action="store_true", help="also where the sandbox does not hold")
     form.set_defaults(run=run_defence)
 
@@ -131,7 +140,7 @@ def run_defence(arguments: argparse.Namespace, root: Path) -> int:
 
     from autograder.student.defence import DefenceOptions, defence
 
-    options = DefenceOptions(arguments.student, arguments.lesson, arguments.seed, arguments.unprotected)
+    options = DefenceOptions(arguments.student, arguments.lesson, arguments.seed, arguments.unprotected, arguments.held)
     return defence(root, options, Console())
 
 

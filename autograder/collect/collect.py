@@ -20,7 +20,7 @@ from autograder.course.names import printable
 from autograder.course.paths import REPLACED, Course
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.database import Gradebook, explained
-from autograder.grading.gradebook.reader import read_students
+from autograder.grading.gradebook.reader import label_of, read_students
 from autograder.grading.gradebook.students import write_students
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, Marks, another_lesson, marks_of, with_name
 from autograder.grading.submission.reader import NotGradable, bytes_of, cells_of, find
@@ -67,6 +67,7 @@ class Summary:
     """
 
     lesson: str
+    people: People
     placed: dict[Placed, list[str]] = field(default_factory=lambda: {state: [] for state in Placed})
     notes: list[str] = field(default_factory=list)
     gradable: int = 0
@@ -77,6 +78,10 @@ class Summary:
     nobodys: list[str] = field(default_factory=list)
     missing: list[str] | None = None
 
+    def named(self, student: str) -> str:
+        """The id, with the name beside it where that is known."""
+        return label_of(student, self.people.students)
+
 
 def collect(root: Path, options: CollectOptions) -> int:
     """Collect one lesson and say what came of it; 0, or 1 where something could not be put into submitted/.
@@ -86,11 +91,12 @@ def collect(root: Path, options: CollectOptions) -> int:
     """
     course = Course.at(root)
     (lesson,) = course.choose_lessons([options.lesson])
-    gradebook, summary = Gradebook(course.db_url, course.root), Summary(lesson)
+    gradebook = Gradebook(course.db_url, course.root)
     with gradebook.writing() as connection:
         submitted, marks = Submitted(course, lesson), marks_of(course.sources())
         with explained(gradebook.where), connection.begin():
             people = People.of(read_students(connection))
+        summary = Summary(lesson, people)
         if options.people:
             people.read(options.people)
         with ExitStack() as stack:
@@ -108,7 +114,7 @@ def collect(root: Path, options: CollectOptions) -> int:
             if _wrong_download(summary):
                 submitted.let_older_replace(summary.of_others)
     if people.listed:
-        summary.missing = [_named(one, people) for one in sorted(people.listed - set(course.students(lesson)))]
+        summary.missing = [summary.named(one) for one in sorted(people.listed - set(course.students(lesson)))]
         strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
         summary.strangers = [f"{student} ({who})" for student, who in sorted(strangers.items())]
     print(*map(printable, _lines(summary)), sep="\n")
@@ -142,14 +148,14 @@ def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
     for hand_in in hand_ins:
         earlier = newest.setdefault(hand_in.student, hand_in)
         if earlier is not hand_in:
-            summary.notes.append(f"{hand_in.student}: handed in several times; the newest is taken.")
+            summary.notes.append(f"{summary.named(hand_in.student)}: handed in several times; the newest is taken.")
             newest[hand_in.student] = max(earlier, hand_in, key=lambda one: one.order)
     return [newest[student] for student in sorted(newest)]
 
 
 def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping[str, Marks], summary: Summary) -> None:
     """Put a hand-in into its folder; whatever it brings about, the others go on."""
-    student, lesson = hand_in.student, summary.lesson
+    student, lesson, name = hand_in.student, summary.lesson, summary.named(hand_in.student)
     try:
         contents = read(hand_in, lesson)
         if hand_in.files:
@@ -159,12 +165,12 @@ def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping
             if another:
                 summary.of_others[student] = another
             if reason:
-                summary.not_gradable.append(" ".join([f"{student}: {reason}", *contents.problems[:PROBLEMS]]))
+                summary.not_gradable.append(" ".join([f"{name}: {reason}", *contents.problems[:PROBLEMS]]))
                 contents.problems.clear()
-        summary.notes += [f"{student}: {text}" for text in (*contents.notes, *contents.problems[:PROBLEMS])]
+        summary.notes += [f"{name}: {text}" for text in (*contents.notes, *contents.problems[:PROBLEMS])]
     except Exception as error:  # a disk that is full, or what nobody foresaw
         told = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
-        summary.unplaced.append(f"{student}: {told}")
+        summary.unplaced.append(f"{name}: {told}")
 
 
 def _why_not_gradable(course: Course, student: str, lesson: str, marks: Mapping[str, Marks]) -> tuple[str, str]:
@@ -200,10 +206,10 @@ def _lines(summary: Summary) -> Iterator[str]:
     counts = [f"{len(placed[state])} {state.value}" for state in (Placed.NEW, Placed.REPLACED, Placed.UNCHANGED)]
     yield f"✓ {summary.lesson}: {', '.join(counts)}."
     parts = {
-        f"Replaced; what was there before is in submitted/{REPLACED}/:": placed[Placed.REPLACED],
-        "Older than what is there, and left out:": placed[Placed.OLDER],
+        f"Replaced; what was there before is in submitted/{REPLACED}/:": [*map(summary.named, placed[Placed.REPLACED])],
+        "Older than what is there, and left out:": [*map(summary.named, placed[Placed.OLDER])],
         "Changed in submitted/ by hand, or not put there by this command, and left as it is. To take what was "
-        "downloaded, move the folder away and collect again:": placed[Placed.EDITED],
+        "downloaded, move the folder away and collect again:": [*map(summary.named, placed[Placed.EDITED])],
         "Notes:": summary.notes,
         "Not gradable as it is:": summary.not_gradable,
         "Not in the class list, and collected all the same:": summary.strangers,
@@ -222,7 +228,3 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield f"Handed in nothing ({len(summary.missing)}): {', '.join(summary.missing)}."
     else:
         yield "Everybody in the class list has handed in something."
-
-
-def _named(student: str, people: People) -> str:
-    return people.students[student].label if student in people.students else student

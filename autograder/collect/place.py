@@ -114,6 +114,11 @@ def collected_of(course: Course, student: str) -> dict[str, dict[str, Any]]:
     return {lesson: entries[student] for lesson, entries in state.items() if student in entries}
 
 
+def orders_of(course: Course, lesson: str) -> dict[str, float]:
+    """Return student → the order of what was collected last, on Canvas the highest number of a file."""
+    return {student: entry["order"] for student, entry in _read(course.all_submitted / STATE).get(lesson, {}).items()}
+
+
 def forget(course: Course, student: str) -> None:
     """Strike a student out of what is written down."""
     path = course.all_submitted / STATE

@@ -53,10 +53,10 @@ def fill(
             if row is None or not (graded or (zeros and selection.nothing(student, lesson))):
                 continue
             points_now = scaled(graded, lesson, maximum) if graded else "0"
-            _enter(sheet, row, column, points_now, f"{student.id}, {lesson.name}", messages)
+            _enter(sheet, row, column, points_now, f"{student.label}, {lesson.name}", messages)
     for student in selection.students:
         if student.id in matches.why_not and (zeros or selection.has_any(student)):
-            messages.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+            messages.missing.append(f"{student.label}: {matches.why_not[student.id]}.")
     for row in matches.strangers:
         name = _name(sheet, row)
         if name != TEST_STUDENT:
@@ -137,10 +137,10 @@ def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: 
         canvas_id = student.lms_id.strip()
         if not re.fullmatch(r"[0-9]+", canvas_id):
             what = f"has “{canvas_id}”, which is no number, as" if canvas_id else "does not know"
-            messages.missing.append(f"{student.id}: the gradebook {what} their id in Canvas, `lms_user_id`.")
+            messages.missing.append(f"{student.label}: the gradebook {what} their id in Canvas, `lms_user_id`.")
             without = True
         elif numbers.count(canvas_id) > 1:
-            messages.missing.append(f"{student.id}: another student has the same id in Canvas, {canvas_id}.")
+            messages.missing.append(f"{student.label}: another student has the same id in Canvas, {canvas_id}.")
         else:
             points = [_points(selection, student, lesson, zeros) for lesson in selection.lessons]
             rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])

@@ -47,11 +47,11 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
         if not (graded or (zeros and selection.nothing(student, lesson))):
             continue
         if row is None:
-            messages.missing.append(f"{student.id}: {matches.why_not[student.id]}.")
+            messages.missing.append(f"{student.label}: {matches.why_not[student.id]}.")
             continue
-        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.id, messages)
+        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.label, messages)
         if comments is not None and graded:
-            _comment(sheet, row, comments, _page(lesson, graded), student.id, messages)
+            _comment(sheet, row, comments, _page(lesson, graded), student.label, messages)
     for row in matches.strangers:
         who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, sheet.column("Identifier"))
         messages.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
@@ -147,10 +147,10 @@ def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: b
         key = getattr(student, attribute).strip()
         if not key:
             messages.missing.append(
-                f"{student.id}: the gradebook has no {heading.lower()} of theirs; --by takes another."
+                f"{student.label}: the gradebook has no {heading.lower()} of theirs; --by takes another."
             )
         elif keys.count(key.casefold()) > 1:
-            messages.missing.append(f"{student.id}: another student has the same {heading.lower()}, {key}.")
+            messages.missing.append(f"{student.label}: another student has the same {heading.lower()}, {key}.")
         else:
             cells = []
             for lesson in selection.lessons:

@@ -115,7 +115,7 @@ class Messages:
                 if graded and graded.result and graded.result.reason:
                     reason = " ".join(graded.result.reason.split())
                     self.notes.append(
-                        f"{student.id}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
+                        f"{student.label}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
                     )
                 elif graded and graded.needs_review:
-                    self.notes.append(f"{student.id}, {lesson.name}: waits to be looked at; the points may change.")
+                    self.notes.append(f"{student.label}, {lesson.name}: waits to be looked at; the points may change.")

@@ -13,7 +13,7 @@ from autograder.course.paths import Course, handed_in
 from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, rule_of
 from autograder.grading.gradebook.history import Reason, reasons_of
 from autograder.grading.gradebook.late import LateRule, LateRuleError
-from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, label_of, read_gradebook
 from autograder.grading.jobs import prepared, read_job
 from autograder.grading.results import Limits
 
@@ -155,6 +155,16 @@ def outdated(book: GradebookSnapshot, lessons: Iterable[str], students: str = "*
     return {(one.student, one.lesson): one for one in found if one.is_outdated}
 
 
+def told_of_other_checks(root: Path) -> list[str]:
+    """Say whose grades came from other checks than the lessons of a course have now; nothing where nobody's did."""
+    book = read_gradebook(root)
+    found = [one for one in outdated(book, book.lessons).values() if Reason.LESSON in one.reasons]
+    names = dict.fromkeys(one.lesson for one in found)
+    come = "hand-in was graded" if len(found) == 1 else "hand-ins were graded"
+    lines = f"{len(found)} {come} with other checks than now: run `autograder grade {' '.join(names)}`."
+    return [lines] if found else []
+
+
 def grouped(found: Iterable[Pending]) -> dict[str, dict[str, list[str]]]:
     """Sort students by lesson, and by what is out of date."""
     groups: dict[str, dict[str, list[str]]] = {}
@@ -174,5 +184,5 @@ def told(found: Iterable[Pending], students: Mapping[str, Student]) -> list[str]
 
 def name_some(who: Sequence[str], students: Mapping[str, Student]) -> str:
     """Name students in a line, the first of many."""
-    names = ", ".join(students.get(student, Student(student)).label for student in who[:NAMED])
+    names = ", ".join(label_of(student, students) for student in who[:NAMED])
     return names + (f" and {len(who) - NAMED} more" if len(who) > NAMED else "")

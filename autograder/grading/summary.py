@@ -15,7 +15,7 @@ from rich.text import Text
 from autograder.course.names import counted, printable
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.late import PenaltyChange
-from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission
+from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, label_of
 from autograder.grading.results import Result, told_once
 
 ROWS = 40  # submissions in the table; the rest is in the gradebook
@@ -78,14 +78,14 @@ class Summary:
         if len(rows) > ROWS:
             rows = noteworthy[:ROWS]
         rows.sort(key=lambda row: (row[0].lesson, row[0].student))
-        lines = [((_label(one.student, book), one.lesson, _points(one, book)), notes) for one, notes in rows]
+        lines = [((label_of(one.student, book.students), one.lesson, _points(one, book)), notes) for one, notes in rows]
         print_rows(out, ("student", "lesson", "points"), lines)
         if len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
         self._print_regraded(out, book)
         for lesson, change in self.penalties[:ROWS]:
             points = f"{counted(change.after, 'point')} off for being late, {change.before:g} before"
-            text = f"{_label(change.student, book)}, {lesson}: {points}."
+            text = f"{label_of(change.student, book.students)}, {lesson}: {points}."
             out.print(escape(printable(text)), soft_wrap=True)
         if len(self.penalties) > ROWS:
             out.print(f"… and {len(self.penalties) - ROWS} more for whom the points off for being late are others.")
@@ -109,7 +109,8 @@ class Summary:
                 out.print(escape(printable(line)), soft_wrap=True)
 
     def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
-        changed = sorted((one for one in self.regraded if one.old != one.new or one.checks), key=_place)
+        changed = [one for one in self.regraded if one.old != one.new or one.checks]
+        changed.sort(key=lambda one: (one.lesson, one.student))
         if not self.regraded:
             return
         colon = ":" if changed else "."
@@ -149,21 +150,12 @@ def print_regrades(out: Console, regraded: Sequence[Regrade], book: GradebookSna
     for one in regraded:
         when = f"{one.regraded[:16].replace('T', ' ')} UTC  " * times
         points = f"{'?' if one.old is None else f'{one.old:g}'} → {one.new:g}"
-        line = f"{when}{_label(one.student, book)}, {one.lesson}: {points} ({', '.join(one.reasons)})"
+        line = f"{when}{label_of(one.student, book.students)}, {one.lesson}: {points} ({', '.join(one.reasons)})"
         out.print(Text(printable(line)), soft_wrap=True)
         width = max((cell_len(change.check) for change in one.checks), default=0)
         for change in one.checks:
             text = f"{'':{INDENT}}{printable(change.check):{width}}  {change.old:g} → {change.new:g}"
             out.print(Text(text), soft_wrap=True)
-
-
-def _label(student: str, book: GradebookSnapshot) -> str:
-    """The id, with the name beside it where the gradebook has one."""
-    return book.students[student].label if student in book.students else student
-
-
-def _place(regrade: Regrade) -> tuple[str, str]:
-    return regrade.lesson, regrade.student
 
 
 def _submission(result: Result, book: GradebookSnapshot) -> GradedSubmission | None:

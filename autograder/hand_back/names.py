@@ -26,11 +26,13 @@ class PageNames:
         names: student → the page's name in the zip file.
         why_not: student → why there is none.
         strangers: who is in the platform's file and not in the gradebook.
+        orders: student → Canvas' highest number of a file of theirs.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     why_not: dict[str, str] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
+    orders: dict[str, float] = field(default_factory=dict)
 
 
 def for_moodle(sheet: Sheet, students: Mapping[str, Student], lesson: str) -> PageNames:
@@ -78,7 +80,7 @@ def for_canvas(download: Download, students: Mapping[str, Student], lesson: str)
         CourseError: nothing in the download has a name of Canvas'.
     """
     found, people, newest = PageNames(), People.of(students), dict[str, tuple[tuple[bool, int], str]]()
-    users = set[str]()
+    users, highest = set[str](), Counter[str]()
     for file in download.files:
         if not (name := canvas_name(file)):
             continue
@@ -86,6 +88,7 @@ def for_canvas(download: Download, students: Mapping[str, Student], lesson: str)
         users.add(user)
         if not parts["attachment"]:
             continue
+        highest[user] = max(highest[user], int(parts["attachment"]))
         anonymous = user.startswith("anon_")
         words = [] if anonymous else [word for word in parts["name"].split("_") if word and not word.isdigit()]
         order = NOTEBOOK.search(parts["file"]) is not None, int(parts["attachment"])
@@ -103,5 +106,5 @@ def for_canvas(download: Download, students: Mapping[str, Student], lesson: str)
         elif user not in newest:
             found.why_not[student] = f"they handed in no file, says {download.path.name}, and Canvas takes no page then"
         else:
-            found.names[student] = newest[user][1]
+            found.names[student], found.orders[student] = newest[user][1], highest[user]
     return found

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.collect.download import Download
+from autograder.collect.place import orders_of
 from autograder.course.config import CourseError
+from autograder.course.names import counted, printable
 from autograder.export.output import put, tell
 from autograder.export.selection import Messages, Selection, select_current
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
+from autograder.grading.pending import name_some
 from autograder.hand_back.names import PageNames, for_canvas, for_moodle
 from autograder.report.outline import outlines_of
 from autograder.report.student_page import student_page
 from autograder.spreadsheets.sheet import Sheet
+
+OLDER = "{} is older than what was collected last, and Canvas takes no page for a file that was replaced since: {}."
+DOWNLOAD = "Download once more, collect, grade, and name that download, or give --stale to go on with this one."
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class HandBackOptions:
         students: a pattern for the ids of students, "a*".
         output: the zip file; "" for the usual one, "-" for standard output.
         force: replace what is there.
-        stale: hand back pages that are out of date, too.
+        stale: hand back pages that are out of date, too, and by a download that is.
     """
 
     form: str
@@ -51,6 +57,12 @@ def hand_back(root: Path, options: HandBackOptions) -> int:
     book, messages = read_gradebook(root), Messages()
     selection = select_current(book, [options.lesson], options.students, messages, stale=options.stale)
     found = _names(book, options, messages)
+    collected = orders_of(book.course, options.lesson) if found.orders else {}
+    older = [student for student, order in sorted(found.orders.items()) if order < collected.get(student, order)]
+    if older:
+        messages.notes.append(OLDER.format(options.template, name_some(older, book.students)))
+        if not options.stale:
+            raise CourseError(f"{printable(messages.notes[-1])} {DOWNLOAD}")
     pages = _pages(book, selection, found, messages)
     if not pages:
         raise CourseError(
@@ -59,8 +71,7 @@ def hand_back(root: Path, options: HandBackOptions) -> int:
         )
     usual = f"{options.form}-{options.lesson}.zip"
     output = put(_zipped(pages), options.output, usual, force=options.force, suffix=".zip", template=options.template)
-    pages_written = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-    return tell(messages, f"{output}: {options.lesson}, {pages_written}.", options.output)
+    return tell(messages, f"{output}: {options.lesson}, {counted(len(pages), 'page')}.", options.output)
 
 
 def _names(book: GradebookSnapshot, options: HandBackOptions, messages: Messages) -> PageNames:
@@ -80,14 +91,14 @@ def _pages(book: GradebookSnapshot, selection: Selection, found: PageNames, mess
     for student in selection.students:
         if selection.graded(student, lesson) is None:
             if selection.nothing(student, lesson):
-                absent.append(student.id)
+                absent.append(student.label)
             else:
-                messages.missing.append(f"{student.id}: handed in, and not graded yet.")
+                messages.missing.append(f"{student.label}: handed in, and not graded yet.")
         elif student.id in found.names:
             pages[found.names[student.id]] = student_page(book, outlines, student.id, selection.pending)
         else:
             why_not = found.why_not.get(student.id, "the file has nothing of theirs")
-            messages.missing.append(f"{student.id}: {why_not}.")
+            messages.missing.append(f"{student.label}: {why_not}.")
     messages.missing += found.strangers
     messages.note_unfinished(selection)
     if absent:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.course.paths import Course
+from autograder.grading.gradebook.database import Gradebook
+from autograder.grading.gradebook.reader import Student, label_of, read_students
 from autograder.grading.jobs import Job, in_parallel
 from autograder.grading.results import Result, Status
 from autograder.grading.worker.client import GradingServer
@@ -79,8 +82,11 @@ def leaderboard(root: Path, options: LeaderboardOptions, out: Console, *, warm: 
     own = next(one for one in standings if not one.entry.student)
     if own.why:
         raise CourseError(f"The lesson's own entry comes to nothing, so no other was trained. {own.why}")
+    students = dict[str, Student]()
+    with suppress(CourseError), Gradebook(course.db_url, course.root).reading() as connection:
+        students = read_students(connection)
     for place, one in enumerate(standings, start=1):
-        whose = f"  {printable(one.entry.student)}" * bool(one.entry.student)
+        whose = f"  {printable(label_of(one.entry.student, students))}" * bool(one.entry.student)
         line = f"   –  {one.entry.nickname}{whose}: {one.why}"
         if not one.why:
             line = f"{place:4}  {one.bits:.3f} bits  {one.seconds:5.1f} s  {one.entry.nickname}{whose}"

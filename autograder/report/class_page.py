@@ -23,7 +23,7 @@ from autograder.report.analytics import (
 from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
 from autograder.report.outline import ExerciseOutline, LessonOutline
 from autograder.report.page import code, render, shortened
-from autograder.report.roster import LEGEND, PageLinks, Roster, rows_of
+from autograder.report.roster import LEGEND, PageLinks, Roster, row_of
 
 TOP = 10
 MOST_MISTAKES = 12  # shown for an exercise
@@ -32,27 +32,6 @@ MOST_RULES = 3
 MOST_PREDICTIONS = 8  # shown for a question
 LONGEST = 1000  # characters of a rule, a mistake or a note
 NO_LINKS = PageLinks()
-
-
-class Link(NamedTuple):
-    """An entry of the contents."""
-
-    anchor: str
-    label: str
-
-
-class Fact(NamedTuple):
-    """A number at the head of the page, and what it counts."""
-
-    number: str
-    label: str
-
-
-class BarPart(NamedTuple):
-    """A part of a bar: its style and how many students it stands for."""
-
-    style: str
-    students: int
 
 
 class TopMistake(NamedTuple):
@@ -68,13 +47,6 @@ class HardCheck(NamedTuple):
     lesson: str
     check: CheckCount
     exercise: ExerciseCount
-
-
-class TitledSpread(NamedTuple):
-    """A histogram of scores and what it shows."""
-
-    spread: Spread
-    title: str
 
 
 def class_page(
@@ -115,25 +87,28 @@ def class_page(
         )
         for outline in lessons
     ]
-    rows = rows_of(book, roster, lessons, pending.keys(), has_time, links)
+    rows = [row_of(book, student, lessons, pending.keys(), has_time, links) for student in roster.students]
     present = {submission.student for submission in graded}
     percents = [row.percent for row in rows if row.id in present and row.percent is not None]
     marks = {mark for row in rows for cell in row.cells for mark in cell.marks}
-    spreads = [TitledSpread(count.spread, count.outline.label) for count in counts if count.spread]
+    columns = zip(*(row.cells for row in rows if row.id in present), strict=True)
+    scores = [[cell.points for cell in column if cell.points is not None] for column in columns]
+    spread_of = {one.name: Spread.of(each, one.points) for one, each in zip(lessons, scores, strict=False)}
+    spreads = [(spread, one.label) for one in lessons if (spread := spread_of.get(one.name))]
     if len(spreads) > 1 and (whole := Spread.of(percents, 100)):
-        spreads.insert(0, TitledSpread(whole, "All lessons together, in per cent"))
+        spreads.insert(0, (whole, "All lessons together, in per cent"))
     turnout = count_turnout(lessons, students, handed_in, has_time) if len(lessons) > 1 else ()
     thirds = count_thirds(lessons, graded)
     top, hardest = _top(counts), _hardest(counts)
     times = _times(book, lessons, by_lesson)
     shown = {
-        Link("mistakes", "Mistakes"): top,
-        Link("exercises", "Exercises"): any(lesson.graded for lesson in counts),
-        Link("checks", "Hardest checks"): hardest,
-        Link("weeks", "Over the weeks"): turnout,
-        Link("times", "Times"): times,
-        Link("scores", "Scores"): spreads,
-        Link("students", "Students"): True,
+        ("mistakes", "Mistakes"): top,
+        ("exercises", "Exercises"): any(lesson.graded for lesson in counts),
+        ("checks", "Hardest checks"): hardest,
+        ("weeks", "Over the weeks"): turnout,
+        ("times", "Times"): times,
+        ("scores", "Scores"): spreads,
+        ("students", "Students"): True,
     }
     return render(
         "class.html",
@@ -142,7 +117,7 @@ def class_page(
         where=book.where,
         last_graded=max((submission.recorded for submission in graded if submission.recorded), default=None),
         contents=[link for link, is_shown in shown.items() if is_shown]
-        + [Link(outline.name, outline.label) for outline in lessons],
+        + [(outline.name, outline.label) for outline in lessons],
         facts=_facts(
             students, counts, percents, len(pending.keys() - waiting), sum(one.needs_review for one in graded)
         ),
@@ -162,6 +137,8 @@ def class_page(
         spreads=spreads,
         lessons=counts,
         due={outline.name: book.lessons[outline.name].duedate for outline in lessons},
+        spread_of=spread_of,
+        talks={one.name: _talks(book, roster, one.name) for one in lessons},
         anchors=_anchors(lessons),
         rows=rows,
         ids=any(one.name != one.id for one in students.values()),
@@ -195,17 +172,23 @@ def _times(
     return [each for each in times if each]
 
 
+def _talks(book: GradebookSnapshot, roster: Roster, lesson: str) -> list[str]:
+    """With whom somebody has talked about their code, and when."""
+    days = {student: day for (student, name), day in book.talks.items() if name == lesson and student in roster.labels}
+    return [f"{roster.labels[one.id]}, {days[one.id]:%-d %B %Y}" for one in roster.students if one.id in days]
+
+
 def _anchors(lessons: Sequence[LessonOutline]) -> dict[ExerciseOutline, str]:
     return {exercise: f"{outline.name}-{exercise.name}" for outline in lessons for exercise in outline.exercises}
 
 
-def _parts(count: ExerciseCount) -> list[BarPart]:
-    """The bar of an exercise."""
+def _parts(count: ExerciseCount) -> list[tuple[str, int]]:
+    """The bar of an exercise: the style of each part, and how many students it stands for."""
     return [
-        BarPart("passed", count.count(Status.PASSED)),
-        BarPart("failed", count.count(Status.FAILED)),
-        BarPart("attempted", count.count(Status.NOT_ATTEMPTED)),
-        BarPart("gradable", count.without_verdict),
+        ("passed", count.count(Status.PASSED)),
+        ("failed", count.count(Status.FAILED)),
+        ("attempted", count.count(Status.NOT_ATTEMPTED)),
+        ("gradable", count.without_verdict),
     ]
 
 
@@ -229,27 +212,25 @@ def _top(lessons: Sequence[LessonCount]) -> list[TopMistake]:
     return sorted(named, key=lambda top: (-top.mistake.count, -top.mistake.count / max(1, top.exercise.tried)))[:TOP]
 
 
-def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
-    """The checks that the largest part of those who tried failed."""
-    failed = [
-        HardCheck(lesson.outline.name, check, exercise)
-        for lesson in lessons
-        for exercise in lesson.exercises
-        for check in exercise.checks
-        if check.failed
-    ]
-    return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
-
-
-def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds]) -> list[HardCheck]:
-    """The checks that weaker students passed more often than stronger ones."""
+def _checks(lessons: Sequence[LessonCount]) -> list[HardCheck]:
     return [
         HardCheck(lesson.outline.name, check, exercise)
         for lesson in lessons
         for exercise in lesson.exercises
         for check in exercise.checks
-        if (each := thirds.get((lesson.outline.name, check.check.id))) and each.is_odd
     ]
+
+
+def _hardest(lessons: Sequence[LessonCount]) -> list[HardCheck]:
+    """The checks that the largest part of those who tried failed."""
+    failed = [hard for hard in _checks(lessons) if hard.check.failed]
+    return sorted(failed, key=lambda hard: (-hard.check.share_failed, -hard.check.failed))[:TOP]
+
+
+def _odd(lessons: Sequence[LessonCount], thirds: Mapping[tuple[str, str], Thirds]) -> list[HardCheck]:
+    """The checks that weaker students passed more often than stronger ones."""
+    odd = {key for key, each in thirds.items() if each.is_odd}
+    return [hard for hard in _checks(lessons) if (hard.lesson, hard.check.check.id) in odd]
 
 
 def _facts(
@@ -258,8 +239,8 @@ def _facts(
     percents: Sequence[float],
     outdated: int,
     to_review: int,
-) -> list[Fact]:
-    """The numbers at the head of the page."""
+) -> list[tuple[str, str]]:
+    """The numbers at the head of the page, and what they count."""
     rare = {
         "could not be graded": sum(len(lesson.ungradable) for lesson in lessons),
         "not graded yet": sum(len(lesson.waiting) for lesson in lessons),
@@ -268,9 +249,9 @@ def _facts(
         "not handed in": sum(len(lesson.nothing) for lesson in lessons),
     }
     graded = sum(len(lesson.graded) for lesson in lessons)
-    facts = [Fact(str(len(students)), "students"), Fact(str(graded), "notebooks graded")]
-    facts += [Fact(str(count), label) for label, count in rare.items() if count]
+    facts = [(str(len(students)), "students"), (str(graded), "notebooks graded")]
+    facts += [(str(count), label) for label, count in rare.items() if count]
     if percents:
         mean = round(sum(percents) / len(percents))
-        facts.append(Fact(f"{mean} %", "of the points on average, of all who handed in"))
+        facts.append((f"{mean} %", "of the points on average, of all who handed in"))
     return facts

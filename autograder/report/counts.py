@@ -144,7 +144,6 @@ class Spread:
     bins: tuple[int, ...]
     mean: float
     median: float
-    best: float
     maximum: float
 
     @property
@@ -162,7 +161,7 @@ class Spread:
             return None
         counts = Counter(max(0, min(BINS - 1, int(BINS * score / maximum + 1e-9))) for score in scores)
         bins = tuple(counts[place] for place in range(BINS))
-        return cls(bins, sum(scores) / len(scores), median(scores), max(scores), maximum)
+        return cls(bins, sum(scores) / len(scores), median(scores), maximum)
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,6 @@ class LessonCount:
     older: int
     unenforced: int
     notes: tuple[NoteCount, ...]
-    spread: Spread | None
     exercises: tuple[ExerciseCount, ...]
     predictions: tuple[PredictionCount, ...]
 
@@ -228,7 +226,6 @@ def count_lesson(
         older=sum({outcome.check for outcome in result.checks} != current for result in results),
         unenforced=sum(bool(result.unenforced) for result in results),
         notes=_count_notes(by_student),
-        spread=Spread.of([submission.score for submission in gradable], outline.points),
         exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
         predictions=count_predictions(outline.questions, results),
     )

@@ -39,10 +39,15 @@ class PageLinks:
 
 @dataclass(frozen=True)
 class Cell:
-    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10."""
+    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10.
+
+    Attributes:
+        points: those that count, 0 for what is due and was not handed in; None where nothing counts.
+    """
 
     text: str
     marks: str = ""
+    points: float | None = None
     shade: int | None = None
     link: str = ""
 
@@ -52,7 +57,7 @@ class Row:
     """A student in the table.
 
     Attributes:
-        maximum: the points of what they handed in or have no time left for.
+        maximum: the points of the lessons that count.
     """
 
     id: str
@@ -94,24 +99,7 @@ def _last_name_first(student: Student) -> tuple[str, str, str]:
     return ((student.last_name or student.name).casefold(), student.first_name.casefold(), student.id)
 
 
-def rows_of(
-    book: GradebookSnapshot,
-    roster: Roster,
-    lessons: Sequence[LessonOutline],
-    pending: Collection[tuple[str, str]],
-    has_time: Collection[tuple[str, str]],
-    links: PageLinks,
-) -> list[Row]:
-    """Make the rows of the table, by last names.
-
-    Args:
-        pending: (student, lesson) of what is not graded, or out of date.
-        has_time: of what is not handed in and not due yet.
-    """
-    return [_row(book, student, lessons, pending, has_time, links) for student in roster.students]
-
-
-def _row(
+def row_of(
     book: GradebookSnapshot,
     student: Student,
     lessons: Sequence[LessonOutline],
@@ -119,6 +107,12 @@ def _row(
     has_time: Collection[tuple[str, str]],
     links: PageLinks,
 ) -> Row:
+    """Make a row of the table.
+
+    Args:
+        pending: (student, lesson) of what is not graded, or out of date.
+        has_time: of what is not handed in and not due yet.
+    """
     cells, total, maximum = [], 0.0, 0.0
     for outline in lessons:
         key = (student.id, outline.name)
@@ -127,10 +121,12 @@ def _row(
             due = book.due(*key)
             is_late = bool(due and submission.submitted and submission.submitted > due)
             cells.append(_cell(submission, outline.points, is_late, key in pending, links.notebooks.get(key, "")))
-            total += submission.score
+        elif key in pending or key in has_time:
+            cells.append(Cell("–", "w" if key in pending else "t"))
         else:
-            cells.append(Cell("–", "w" if key in pending else "t" if key in has_time else ""))
-        maximum += 0.0 if key in has_time else outline.points
+            cells.append(Cell("–", points=0.0 if book.due(*key) else None))
+        if (points := cells[-1].points) is not None:
+            total, maximum = total + points, maximum + outline.points
     both = student.last_name and student.first_name
     name = f"{student.last_name}, {student.first_name}" if both else student.name
     return Row(student.id, name, tuple(cells), total, maximum, links.students.get(student.id, ""))
@@ -148,4 +144,5 @@ def _cell(submission: GradedSubmission, maximum: float, is_late: bool, is_outdat
         "u": is_outdated,
     }
     shade = max(0, min(10, int(10 * submission.score / maximum + 1e-9))) if maximum else None
-    return Cell(number(submission.score), "".join(mark for mark, holds in marks.items() if holds), shade, link)
+    shown = "".join(mark for mark, holds in marks.items() if holds)
+    return Cell(number(submission.score), shown, submission.score, shade, link)

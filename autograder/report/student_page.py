@@ -122,6 +122,7 @@ def student_page(
     shown = [_lesson(book, outline, student, (pending or {}).get((student, outline.name)), now) for outline in lessons]
     panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
     scores = [lesson.graded.score for lesson in shown if lesson.graded]
+    dated = [lesson for lesson in shown if lesson.graded or book.due(student, lesson.outline.name)]
     return render(
         "student.html",
         any_style=panelled,
@@ -129,7 +130,7 @@ def student_page(
         course=book.course.name,
         lessons=shown,
         total=sum(scores),
-        maximum=sum(lesson.outline.points for lesson in shown if not lesson.due),
+        maximum=sum(one.outline.points for one in dated if one.graded or not (one.due or one.pending)),
         words=WORDS,
     )
 

@@ -73,7 +73,8 @@ def similar(root: Path, options: SimilarOptions, out: Console) -> None:
     book = read_gradebook(root)
     (lesson,) = book.choose_lessons([options.lesson.rstrip("/")])
     comparison = _compared(book, lesson.name)
-    people = {student: book.students.get(student, Student(student)) for student in comparison.compared}
+    everybody = (*comparison.compared, *comparison.left_out)
+    people = {student: book.students.get(student, Student(student)) for student in everybody}
     if options.as_json:
         out.print_json(json.dumps(_as_json(comparison, people)))
         return
@@ -167,7 +168,7 @@ def _about(comparison: Comparison, people: dict[str, Student]) -> list[str]:
         "cannot be graded, and was left out": comparison.left_out,
         "is so long that only its beginning was compared": comparison.cut,
     }
-    lines += [f"What {student} handed in {what}." for what, who in groups.items() for student in who]
+    lines += [f"What {people[student].label} handed in {what}." for what, who in groups.items() for student in who]
     if comparison.not_graded:
         number = len(comparison.not_graded)
         verb = "is" if number == 1 else "are"

@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from nbformat.v4 import new_code_cell
 from rich.console import Console
 
 from autograder.changes import Mutant, mutants
 from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id, is_check
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.course.paths import Course
+from autograder.grading.gradebook.database import Gradebook, explained
+from autograder.grading.gradebook.students import write_talk
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 
-QUESTIONS, MOST_TRIED = 3, 6  # in all, and changes that are graded for one of them
+QUESTIONS, MOST_COMPARED, MOST_TRIED = 3, 24, 6  # in all; for one, changes with an input sought, and those graded
+NOTING = "{cell}\nfrom autograder import calls as _calls\n{name} = _calls.noting({name}, _noted := [])\n"
+TELLING = "print(_calls.telling({name!r}, {name}.__wrapped__, {cells!r}, _noted))"
 
 
 @dataclass(frozen=True)
@@ -33,49 +39,74 @@ class DefenceOptions:
     Attributes:
         seed: for the same questions again; drawn anew when None.
         unprotected: grade even where the sandbox does not hold.
+        held: ask nothing, and keep the day of the talk, "2026-10-12", or "none" to take it back.
     """
 
     student: str
     lesson: str
     seed: int | None = None
     unprotected: bool = False
+    held: str = ""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A change of an answer, and the checks of it that fail then, the others in order."""
+    """A change of an answer, and the checks of it that fail then, the others in order.
+
+    Attributes:
+        shown_by: a call that returns something else then; "" where none that can be shown is known.
+    """
 
     answer: str
     change: str
+    shown_by: str
     failed: list[Outcome]
     passed: list[str]
 
 
 def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingServer | None = None) -> int:
-    """Print questions about what a student handed in, with their answers.
+    """Print questions about what a student handed in, with their answers, or keep that somebody asked.
 
     Raises:
-        CourseError: they have not handed it in, it cannot be graded, or no answer in it passes all its checks.
+        CourseError: they have not handed it in, it cannot be graded, no answer passes all its checks, or a day is none.
     """
     course = Course.at(root)
     lesson = course.choose_lessons([options.lesson])[0]
     if options.student not in course.students(lesson):
         raise CourseError(f"{printable(options.student)} has not handed in {lesson}.")
+    if options.held:
+        _keep(course, lesson, options, out)
+        return 0
     source = prepared(course.source(lesson), course.config)
     job = read_job(course.submitted(options.student, lesson), options.student, lesson, source, Limits())
     with warm or GradingServer(unprotected=options.unprotected) as server:
         result = job.run(server)
         if result.reason:
             raise CourseError(f"It cannot be graded, so nothing can be asked. {result.reason}")
-        right = {name: checks for name, checks in _by_answer(result).items() if _all_pass(checks)}
+        passed = {outcome.check for outcome in result.checks if outcome.status is Status.PASSED}
+        answers = _by_answer(result).items()
+        right = {name: checks for name, checks in answers if passed.issuperset(one.check for one in checks)}
         if not right:
             raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
         asked = list(_questions(job, result, right, server, random.Random(options.seed)))
-    title = f"{len(asked)} question{'' if len(asked) == 1 else 's'} for {printable(options.student)} on {lesson}"
+    title = f"{counted(len(asked), 'question')} for {printable(options.student)} on {lesson}"
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
     return 0
+
+
+def _keep(course: Course, lesson: str, options: DefenceOptions, out: Console) -> None:
+    """Keep when the talk took place."""
+    try:
+        held = date.fromisoformat(options.held) if options.held != "none" else None
+    except ValueError:
+        raise CourseError(f"--held {printable(options.held)} is no day like 2026-10-12.") from None
+    gradebook = Gradebook(course.db_url, course.root)
+    with gradebook.writing() as connection, explained(gradebook.where):
+        write_talk(connection, options.student, lesson, held)
+    when = f"kept: {held}. The class page says so" if held else "not kept"
+    out.print(printable(f"✓ The talk with {options.student} about {lesson} is {when}."), markup=False, highlight=False)
 
 
 def _questions(
@@ -104,7 +135,9 @@ def _question(
 ) -> Question | None:
     """A change with a known mistake as its cause, or else any that a check rejects; None where there is none."""
     own, fallback = cell["source"], None
-    for change in _shuffled(own, draw)[:MOST_TRIED]:
+    changes = _shuffled(own, draw)[:MOST_COMPARED]
+    shown_by = dict(zip(changes, _telling(job, name, cell, notebook, changes, server), strict=True))
+    for change in sorted(changes, key=lambda one: not shown_by[one])[:MOST_TRIED]:
         cell["source"] = change.source
         graded = replace(job, submitted=json.dumps(notebook).encode()).run(server)
         cell["source"] = own
@@ -112,10 +145,29 @@ def _question(
         failed = [outcome for outcome in checks if outcome.status is Status.FAILED]
         passed = [outcome.check for outcome in checks if outcome.status is Status.PASSED]
         if failed:
-            fallback = Question(name, change.change, failed, passed)
+            fallback = Question(name, change.change, shown_by[change], failed, passed)
         if failed and failed[0].mistake:
             break
     return fallback
+
+
+def _telling(
+    job: Job, name: str, cell: dict[str, Any], notebook: Any, changes: Sequence[Mutant], server: GradingServer
+) -> list[str]:
+    """For each change a call of the checks that shows it, "" for none, as a cell behind the checks finds it."""
+    own, cells = cell["source"], [change.source for change in changes]
+    if f"def {name}(" not in own:
+        return [""] * len(changes)
+    cell["source"] = NOTING.format(cell=own, name=name)
+    last = new_code_cell(TELLING.format(name=name, cells=cells), id="telling")
+    whole = json.dumps({**notebook, "cells": [*notebook["cells"], last]}).encode()
+    result, cell["source"] = replace(job, submitted=whole).run(server), own
+    try:
+        (output,) = json.loads(result.notebook)["cells"][-1]["outputs"]
+        found = [str(call) for call in json.loads("".join(output["text"]))]
+    except (ValueError, KeyError, TypeError):  # an answer that cannot be named, or meddles
+        found = []
+    return found if len(found) == len(changes) else [""] * len(changes)
 
 
 def _shuffled(source: str, draw: random.Random) -> list[Mutant]:
@@ -144,23 +196,21 @@ def _by_answer(result: Result) -> dict[str, list[Outcome]]:
     return found
 
 
-def _all_pass(checks: list[Outcome]) -> bool:
-    return all(outcome.status is Status.PASSED for outcome in checks)
-
-
 def _told(number: int, question: Question) -> str:
     """A question, and below it what comes of the change."""
-    first = question.failed[0]
+    first, shows = question.failed[0], bool(question.shown_by)
     before, _, after = question.change.rpartition(" → ")
     lines = [
         f"\n{number}  {question.answer}, of which all checks pass. Suppose that one line were another:",
         f"     yours    {before}",
         f"     instead  {after}",
-        "   Which rule breaks first, and why? Which ones still hold? On which input would you see it?",
+        "   Which rule breaks first, and why? Which ones still hold?" + " On which input would you see it?" * shows,
         f"   → It breaks “{first.rule}”: {first.verdict} {first.slip}".rstrip(),
     ]
     if others := [f"“{outcome.rule}”" for outcome in question.failed[1:]]:
         lines.append(f"   → So are broken {', '.join(others)}.")
     if question.passed:
         lines.append(f"   → Still passes: {', '.join(question.passed)}.")
+    if shows:
+        lines.append(f"   → You see it on {question.shown_by}.")
     return "\n".join(lines)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.api import Assignment, SubmittedAssignment
@@ -22,6 +22,7 @@ from autograder.grading.gradebook.counting import Rule, rule_of
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson, read_lessons
+from autograder.grading.gradebook.reader import Student, label_of, read_extensions, read_students
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def due(root: Path, options: DueOptions, out: Console) -> int:
     if not (options.date or options.none):
         with gradebook.reading() as connection, explained(gradebook.where):
             lessons = [lesson for name, lesson in read_lessons(connection).items() if not names or name in names]
-        _show(lessons, out, as_json=options.as_json)
+            extensions, students = read_extensions(connection), read_students(connection)
+        _show(lessons, extensions, students, out, as_json=options.as_json)
         return 0
     until, rule = None if options.none else moment(options.date), LateRule(course.config)
     with gradebook.writing() as connection, explained(gradebook.where):
@@ -98,17 +100,29 @@ def _say(lesson: GradebookLesson, until: Moment | None, extended: int, out: Cons
         out.print(escape(printable(line)), soft_wrap=True, highlight=False)
 
 
-def _show(lessons: Sequence[GradebookLesson], out: Console, *, as_json: bool) -> None:
-    dates = {
-        lesson.name: lesson.duedate.replace(tzinfo=UTC).isoformat() if lesson.duedate else None for lesson in lessons
-    }
+def _show(
+    lessons: Sequence[GradebookLesson],
+    extensions: Mapping[tuple[str, str], timedelta],
+    students: Mapping[str, Student],
+    out: Console,
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
-        out.print_json(json.dumps({"lessons": [{"lesson": name, "due": date} for name, date in dates.items()]}))
+        dates = [(one.name, one.duedate.replace(tzinfo=UTC).isoformat() if one.duedate else None) for one in lessons]
+        out.print_json(json.dumps({"lessons": [{"lesson": name, "due": date} for name, date in dates]}))
         return
-    width = max(map(len, dates), default=0)
+    width = max((len(lesson.name) for lesson in lessons), default=0)
     for lesson in lessons:
-        when = f"{lesson.duedate:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + " UTC" if lesson.duedate else "–"
-        out.print(escape(f"{lesson.name:{width}}  {when}"), soft_wrap=True, highlight=False)
+        out.print(escape(f"{lesson.name:{width}}  {_when(lesson.due(None))}"), soft_wrap=True, highlight=False)
+        for (student, name), extension in sorted(extensions.items()):
+            if name == lesson.name:
+                line = f"{'':{width}}  {_when(lesson.due(extension))}  {label_of(student, students)}"
+                out.print(escape(printable(line)), soft_wrap=True, highlight=False)
+
+
+def _when(date: datetime | None) -> str:
+    return f"{date:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + " UTC" if date else "–"
 
 
 def print_changes(changes: Sequence[PenaltyChange], out: Console) -> None:

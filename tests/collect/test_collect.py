@@ -74,14 +74,15 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     assert "✓ 01_doubling: 13 new, 0 replaced, 0 unchanged." in said
     reasons = said[said.index("Not gradable as it is:") : said.index("Not in the class list")].splitlines()[1:]
     assert reasons == [
-        f"  903: There is no notebook, only `answer.py`. {ONLY}",
+        f"  903 (Bob =Evil): There is no notebook, only `answer.py`. {ONLY}",
         f"  906: There is no notebook, only `hw.zip`. {ONLY} {CUT_OFF}",
         f"  907: There is no notebook, only `page.html`. {ONLY}",
         f"  908: There is no notebook, only `text.html`. {ONLY}",
         f"  909: There is no notebook, only `hw.zip`. {ONLY} `01_doubling.ipynb` is encrypted.",
         "  910: The file is empty. Hand it in again.",
     ]
-    assert "902: Late, says Canvas." in said and "911: `01_doubling-1.ipynb` counts, being the newest" in said
+    assert "902 (Inés Núñez): Late, says Canvas." in said
+    assert "911: `01_doubling-1.ipynb` counts, being the newest" in said
     strangers = said[said.index("Not in the class list") : said.index("Nobody's")]
     assert [line.split()[0] for line in strangers.splitlines()[1:]] == [
         *("906", "907", "908", "909", "910", "911", "912", "914", "anon_Ab3xY")

@@ -17,7 +17,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, is_grade
-from support.gradebook import configure
+from support import downloads
+from support.gradebook import configure, record
 from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson
 
 from autograder import cli
@@ -608,6 +609,25 @@ def test_command_speaks_and_returns_its_status(
     assert (spoken.out, "Traceback" in spoken.err, "my work" in spoken.err) == ("", False, False)
     assert STUDENT in spoken.err
     assert cli.main(["release", "--force"]) == 0
+
+
+def test_whose_grades_came_from_other_checks(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line says how many hand-ins are graded anew, and with which command, while there are any."""
+    monkeypatch.chdir(course)
+    release(course)
+    files = {f"{name}/01_doubling.ipynb": downloads.notebook(course) for name in ("ada", "bob")}
+    assert downloads.collect("folder", downloads.zipped(files)) == 0
+    record(course, ("ada", "bob"))
+    assert cli.main(["release"]) == 0 and "other checks" not in capsys.readouterr().out
+    text = (course / SOURCE).read_text(encoding="utf-8")
+    (course / SOURCE).write_text(text.replace("double(3) == 6", "double(5) == 10"), encoding="utf-8")
+    assert cli.main(["release"]) == 0
+    line = "2 hand-ins were graded with other checks than now: run `autograder grade 01_doubling`."
+    assert line in capsys.readouterr().out.splitlines()
+    record(course, ("ada", "bob"))
+    assert cli.main(["release"]) == 0 and "other checks" not in capsys.readouterr().out
 
 
 def test_command_outside_a_course_says_so(

@@ -228,7 +228,7 @@ def test_canvas_guesses_nothing() -> None:
     messages, sheet = Messages(), Sheet.read(CANVAS)
     assert filled(book, sheet, messages) == (CANVAS).read_bytes()
     missing = "\n".join(messages.missing)
-    assert "q: no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS Login ID." in missing
+    assert "q (Ada Lovelace): no row of canvas.csv has their id or e-mail under ID, SIS User ID, SIS" in missing
     assert "s-ada: lines 4 and 5 of canvas.csv fit equally." in missing
     assert "s-bob: line 6 of canvas.csv fits y equally." in missing
     assert "y: line 6 of canvas.csv fits s-bob equally." in missing
@@ -239,8 +239,8 @@ def test_canvas_keeps_what_it_would_not_take() -> None:
     messages = Messages()
     book = make_book(*(replace(RIGHT, student=person.id) for person in (BOB, GRACE)), people=[BOB, GRACE])
     assert filled(book, messages=messages) == (CANVAS).read_bytes()
-    assert any(line.startswith("bob, 01_doubling: excused in Canvas") for line in messages.notes)
-    assert any(line.startswith("grace, 01_doubling: not assigned") for line in messages.missing)
+    assert any(line.startswith("bob (=Bob Evil), 01_doubling: excused in Canvas") for line in messages.notes)
+    assert any(line.startswith("grace (Grace Hopper), 01_doubling: not assigned") for line in messages.missing)
 
 
 def test_canvas_adds_a_column() -> None:
@@ -385,11 +385,11 @@ def test_canvas_without_a_template() -> None:
         ["Núñez, Inés", "902", "", "", "2.75"],
         ["Lovelace, Ada", "901", "", "", "4"],
     ]
-    assert messages.missing == ["grace: the gradebook does not know their id in Canvas, `lms_user_id`."]
+    assert messages.missing == ["grace (Grace Hopper): the gradebook does not know their id in Canvas, `lms_user_id`."]
     twin = make_book(RIGHT, people=[ADA, replace(INES, lms_id="901")])
     messages = Messages()
     assert len(rows_of(canvas.fresh(select(twin, [LESSON], "*"), Choices(), messages, zeros=False))) == 2
-    assert messages.missing == ["s-ada: another student has the same id in Canvas, 901."]
+    assert messages.missing == ["s-ada (Ada Lovelace): another student has the same id in Canvas, 901."]
 
 
 def test_canvas_reads_back_what_it_wrote(tmp_path: Path) -> None:
@@ -448,8 +448,8 @@ def test_moodle_locked_and_too_high_grades_are_listed() -> None:
     book = make_book(replace(RIGHT, student="bob"), replace(RIGHT, scores={"check_double": 7.0}))
     messages, sheet = Messages(), Sheet.read(MOODLE)
     assert worksheet(book, sheet, messages) == (MOODLE).read_bytes()
-    assert messages.missing[0] == "bob: their grade is locked in Moodle; the gradebook has 4."
-    assert messages.missing[1] == "s-ada: 7 is more than the maximum, which Moodle does not take."
+    assert messages.missing[0] == "bob (=Bob Evil): their grade is locked in Moodle; the gradebook has 4."
+    assert messages.missing[1] == "s-ada (Ada Lovelace): 7 is more than the maximum, which Moodle does not take."
 
 
 def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_moodle_feedback_is_html_and_keeps_comments_of_others(tmp_path: Path) ->
     rows = rows_of(data)
     assert rows[1][9] == "<p>01_doubling: 4 of 4 points.</p><p>Not attempted: check_double_text.</p>"
     assert rows[2][9] == "<p>Well begun,\nand half done.</p>"
-    assert messages.notes == ["ines: somebody wrote a comment in Moodle, which stays in place of ours."]
+    assert messages.notes == ["ines (Inés Núñez): somebody wrote a comment in Moodle, which stays in place of ours."]
     path = tmp_path / "again.csv"
     path.write_bytes(data)
     newer = make_book(replace(RIGHT, result=Result("s-ada", LESSON, (PASSED, FAILED)), comments={"double": "<b>"}))
@@ -555,7 +555,8 @@ def test_command_writes_every_form(course: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["export", "canvas", "from_canvas.csv"]) == 1
     out = capsys.readouterr()
     assert "✓ canvas.csv: 01_doubling." in out.out
-    assert "Nobody, Jane is not in the gradebook" in out.err and "bob, 01_doubling: could not be graded" in out.err
+    assert "Nobody, Jane is not in the gradebook" in out.err
+    assert "bob (=Bob Evil), 01_doubling: could not be graded" in out.err
     assert rows_of((course / "canvas.csv").read_bytes())[3][7] == "4"
     assert cli.main(["export", "canvas", "--output", "new.csv"]) == 0
     assert cli.main(["export", "moodle", "--feedback"]) == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from support.downloads import zipped
+from support.downloads import collect, notebook, zipped
 from support.gradebook import LESSON, record
 from support.sample_lesson import ROOT
 
@@ -159,7 +159,7 @@ def test_the_command_hands_back_to_moodle(graded: Path, capsys: pytest.CaptureFi
     said, written = capsys.readouterr(), graded / f"feedback-moodle-{LESSON}.zip"
     read = {moodle_reads(name): who for name, who in pages(written).items()}
     assert read == {(5501, NAME): "Ada Lovelace", (5502, NAME): "Inés Núñez"}
-    assert "2 pages" in said.out and "bob: handed in, and not graded yet." in said.err
+    assert "2 pages" in said.out and "bob (Bob Evil): handed in, and not graded yet." in said.err
     assert "Handed in nothing, and have no page: zoe." in said.err
     assert written.stat().st_mode & 0o777 == 0o600
     with zipfile.ZipFile(written) as archive:
@@ -175,12 +175,29 @@ def test_the_command_hands_back_to_canvas(graded: Path, capsys: pytest.CaptureFi
     assert cli.main(["export", "feedback-canvas", LESSON, "download.zip", "--stale"]) == 1
     read = {canvas_reads(name): who for name, who in pages(graded / f"feedback-canvas-{LESSON}.zip").items()}
     assert read == {("901", "9001"): "Ada Lovelace", ("902", "9002"): "Inés Núñez"}
-    assert "bob: handed in, and not graded yet." in capsys.readouterr().err
+    assert "bob (Bob Evil): handed in, and not graded yet." in capsys.readouterr().err
     assert cli.main(["export", "feedback-canvas", LESSON, "download.zip"]) == 2
     assert f"{LESSON}, not graded yet: bob (Bob Evil)." in capsys.readouterr().err
     some = ["export", "feedback-canvas", LESSON, "download.zip", "--student", "a*", "--output", "some.zip"]
     assert cli.main(some) == 0
     assert list(pages(graded / "some.zip").values()) == ["Ada Lovelace"]
+
+
+def test_a_download_from_before_the_last_collection(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused with what to do, by Canvas' numbers of files; with --stale it is noted; the last one is taken."""
+    data = notebook(graded)
+    (graded / "old.zip").write_bytes(zipped({"lovelaceada_901_9001_a.ipynb": data, "x_902_9002_a.ipynb": data}))
+    assert collect("canvas", zipped({"lovelaceada_901_9005_a.ipynb": data, "x_902_9002_a.ipynb": data})) == 0
+    record(graded, ("ada", "ines"))
+    capsys.readouterr()
+    command = ["export", "feedback-canvas", LESSON, "old.zip", "--student", "[ai]*"]
+    assert cli.main(command) == 2
+    said = capsys.readouterr().err
+    assert "old.zip is older than what was collected last" in said and ": ada (Ada Lovelace). Download once" in said
+    assert cli.main([*command, "--stale"]) == 0
+    assert "old.zip is older than what was collected last" in capsys.readouterr().err
+    assert cli.main(["export", "feedback-canvas", LESSON, "submissions.zip", "--student", "[ai]*", "--force"]) == 0
+    assert "older" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

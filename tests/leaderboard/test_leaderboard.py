@@ -20,6 +20,7 @@ from support.warm import Lent
 from autograder import cli
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
+from autograder.demo.sample_class import open_gradebook
 from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 from autograder.leaderboard.entries import entries
@@ -209,7 +210,10 @@ def test_the_same_hand_in_twice_gives_the_same(tmp_path: Path, warm: GradingServ
     said, _ = standing(course, warm)
     assert "Training 2 of 2" in said
     first = values(course)
-    assert "Training" not in standing(course, warm)[0]
+    with open_gradebook(course) as gradebook:
+        gradebook.add_student("ada", first_name="Ada", last_name="Lovelace")
+    again, page = standing(course, warm)
+    assert "Training" not in again and "  Ada  ada (Ada Lovelace)\n" in again and "Lovelace" not in page.text
     (course / RECORD).write_text("{")
     assert "Training 2 of 2" in standing(course, warm)[0]
     assert values(course) == first

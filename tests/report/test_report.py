@@ -11,7 +11,7 @@ import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -323,7 +323,7 @@ def test_scores_fall_into_tenths() -> None:
     """A score on an edge counts above it, full marks and extra credit into the last tenth, and none gives no chart."""
     spread = Spread.of([0, 2, 4, 19.9, 20, 25, -1], 20)
     assert spread.bins == (2, 1, 1, 0, 0, 0, 0, 0, 0, 3)
-    assert (spread.median, spread.best) == (4, 25)
+    assert spread.median == 4
     assert spread.words.startswith("2 students with 0 to 10 % of the points; 1 student with 10 to 20 %")
     assert Spread.of([], 20) is None and Spread.of([1.0], 0) is None
 
@@ -394,7 +394,7 @@ def test_nothing_graded_is_said(course: Path) -> None:
     write_report(course, ReportOptions())
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert "1 hand-in waits" in page.select_one("p.empty").get_text()
-    assert rows(page, "sortable") == [["ada", "– w", "0", "0"]]
+    assert rows(page, "sortable") == [["ada", "– w", "0", "–"]]
 
 
 def test_a_lesson_that_solutions_no_longer_has(course: Path) -> None:
@@ -413,8 +413,8 @@ def test_of_the_wanted_lessons_only(empty: GradebookSnapshot) -> None:
         replace(empty, lessons=lessons), graded("ada", BOTH_RIGHT), graded("bob", (right("check_more", 5),), "02_more")
     )
     whole, part = page_of(book), page_of(book, lessons=["02_more"])
-    assert rows(whole, "sortable") == [["ada", "4", "–", "4", "44"], ["bob", "–", "5", "5", "56"]]
-    assert rows(part, "sortable") == [["ada", "–", "0", "0"], ["bob", "5", "5", "100"]]
+    assert rows(whole, "sortable") == [["ada", "4", "–", "4", "100"], ["bob", "–", "5", "5", "100"]]
+    assert rows(part, "sortable") == [["ada", "–", "0", "–"], ["bob", "5", "5", "100"]]
     assert LESSON not in str(part)
 
 
@@ -466,6 +466,36 @@ def test_what_is_not_due_is_not_missing(empty: GradebookSnapshot) -> None:
     assert "2 of 3 students have handed in something, and 1 of them has stopped." in words_of(after)
 
 
+def test_one_rule_for_all_means(empty: GradebookSnapshot) -> None:
+    """Not gradable, or due and not handed in, is 0; not due, not graded yet or without a date is nothing."""
+    book = two_weeks(empty, graded("ada", BOTH_RIGHT), graded("bob", reason="A PDF."), graded("cem", BOTH_RIGHT, LATER))
+    book = replace(book, students={**book.students, "dee": Student("dee")})
+    outlines = outlines_of(book, [])
+    due = {("eve", LESSON): Pending("eve", LESSON)}
+
+    def means(now: datetime, *undated: str) -> tuple[str, list[str]]:
+        lessons = {name: replace(one, duedate=None) if name in undated else one for name, one in book.lessons.items()}
+        data = class_page(replace(book, lessons=lessons), outlines, due, now=now)
+        page = BeautifulSoup(data, "html.parser")
+        spreads = [words_of(each).split(" mean ")[1].split(",")[0] for each in page.select("#scores figcaption")]
+        for lesson, mean in zip((LESSON, LATER), spreads[1:], strict=True):
+            assert f"graded; {mean} of " in words_of(page.select_one(f"[id='{lesson}'] .whos"))
+        assert "In totals and means, what could not be graded counts 0" in words_of(page)
+        return facts(page)["of the points on average, of all who handed in"], spreads
+
+    assert means(NOW) == ("48 %", ["48.1", "1.3", "4.0"])
+    assert means(datetime(2030, 2, 1)) == ("30 %", ["29.6", "1.3", "1.3"])
+    assert means(datetime(2030, 2, 1), LESSON) == ("41 %", ["41.5", "2.0", "1.3"])
+
+
+def test_who_has_talked_about_their_code(empty: GradebookSnapshot) -> None:
+    """They are named with the day, below the lesson; where nobody has, nothing is said."""
+    talks = {("ada", LESSON): date(2030, 1, 4), ("gone", LESSON): date(2030, 1, 4)}
+    page = page_of(two_weeks(empty, graded("ada", BOTH_RIGHT), talks=talks))
+    assert named(page, "1 talked about their code") == ["ada, 4 January 2030"]
+    assert words_of(page).count("talked") == 1
+
+
 def test_a_student_is_told_what_is_still_due(empty: GradebookSnapshot) -> None:
     """Before the date, or the own later one, a lesson is due and not in the total; after it nothing was handed in."""
     more_time = {("bob", LESSON): timedelta(days=9)}
@@ -496,7 +526,7 @@ def test_before_anything_is_due_nothing_counts(course: Path) -> None:
     assert "Nothing is due yet, and nothing was handed in." in words_of(shown(course, "ada"))
     write_report(course, ReportOptions([LESSON]))
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
-    assert rows(page, "sortable") == [["Lovelace, Ada", "ada", "–", "0", "0"]]
+    assert rows(page, "sortable") == [["Lovelace, Ada", "ada", "–", "0", "–"]]
 
 
 def test_who_was_late_is_marked_and_counted(empty: GradebookSnapshot) -> None:
@@ -696,6 +726,7 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
     assert [hint.get_text() for hint in page.select(".hints summary")] == [
         "My result is too small",
         "My result is text",
+        "An example on small numbers",
     ]
     assert "Did you add it twice?" in page.select_one(".hints details").get_text()
     assert not any(other in page.get_text() for other in ("ada", "bob", "eve"))

@@ -181,9 +181,11 @@ def test_a_class_with_the_published_solution_is_told_so(
     another = course / "submitted" / "yan" / LESSON / f"{LESSON}.ipynb"
     another.parent.mkdir(parents=True)
     another.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("y = 1")])))
+    with sample_class.open_gradebook(course) as gradebook:
+        gradebook.add_student("yan", first_name="Yan", last_name="Li")
     assert cli.main(["similar", LESSON]) == 0
     said = capsys.readouterr().out
-    assert "What yan handed in cannot be graded, and was left out." in said
+    assert "What yan (Yan Li) handed in cannot be graded, and was left out." in said
     assert "5 of 8 hand-ins are a student's own, the others being blank or the published solution; with fewer" in said
     assert "The published solution, in every exercise, was handed in by ada and bob.\n" in said
     assert cli.main(["similar", LESSON, "--json"]) == 0

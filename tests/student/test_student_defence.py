@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,17 +16,18 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
+from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.worker.client import GradingServer
 from autograder.student.defence import DefenceOptions, defence
 
 
-def hand_in(course: Path, body: str) -> None:
-    """Let ada hand in an answer."""
+def hand_in(course: Path, body: str = "", source: str = "") -> None:
+    """Let ada hand in an answer, the whole of it or what it returns."""
     path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "double":
-            cell["source"] = f"def double(x):\n    return {body}"
+            cell["source"] = source or f"def double(x):\n    return {body}"
     path.write_text(json.dumps(notebook))
 
 
@@ -41,8 +45,43 @@ def test_a_change_of_the_students_own_line_and_what_it_breaks(course: Path, warm
     said = asked(course, warm, seed=4)
     assert said.startswith(f"1 question for ada on {LESSON}\n")
     assert "     yours    return x + x\n     instead  return x " in said and "   → It breaks “" in said
+    assert "Which ones still hold? On which input would you see it?\n" in said
+    (argument,) = re.findall(r"   → You see it on double\((.*)\)\.\n", said)
+    assert ast.literal_eval(argument)  # twice which is another number
     assert asked(course, warm, seed=4) == said
     assert (course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class double:\n    def __new__(cls, x):\n        return x + x",
+        "from autograder import calls\ncalls.telling = lambda *args: '[1'\ndef double(x):\n    return x + x",
+    ],
+)
+def test_an_input_that_nobody_knows_is_not_asked_for(course: Path, warm: GradingServer, source: str) -> None:
+    """A class is called for what it is, and an answer that meddles gets no say."""
+    hand_in(course, source=source)
+    said = asked(course, warm, seed=4)
+    assert "Which ones still hold?\n" in said and "You see it on" not in said
+
+
+def test_a_talk_is_kept_until_it_is_taken_back(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its day is on the class page and in the student's archive, in no export, and goes with the student."""
+    arguments = ["student", "defence", "ada", LESSON, "--held"]
+    assert cli.main([*arguments, "2030-01-04"]) == cli.main(arguments) == cli.main([*arguments, "2030-01-05"]) == 0
+    assert "The talk with ada about 01_doubling is kept: 2030-01-05." in capsys.readouterr().out
+    assert read_gradebook(course).talks == {("ada", LESSON): date(2030, 1, 5)}
+    assert cli.main(["report"]) == 0
+    assert "Ada Löve, 5 January 2030" in (course / "report.html").read_text("utf-8")
+    assert cli.main(["export", "csv", "--stale", "--output", "-"]) == 0
+    assert "2030-01-05" not in capsys.readouterr().out
+    assert cli.main([*arguments, "friday"]) == 2
+    assert capsys.readouterr().err == "--held friday is no day like 2026-10-12.\n"
+    assert cli.main(["student", "remove", "ada"]) == 0
+    assert "1 row in autograder_talk" in capsys.readouterr().out
+    assert cli.main([*arguments, "none"]) == 0
+    assert not read_gradebook(course).talks
 
 
 def test_nothing_is_asked_where_nothing_is_right(course: Path, warm: GradingServer) -> None:

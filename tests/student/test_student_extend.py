@@ -144,7 +144,8 @@ def test_a_due_date_is_set_shown_and_taken_back(course: Path, capsys: pytest.Cap
         assert gradebook.find_assignment(LESSON).duedate == datetime(2030, 1, 2, 22, 59)
     assert cli.main(["release"]) == cli.main(["due"]) == cli.main(["due", LESSON, "--json"]) == 0
     said = capsys.readouterr().out
-    assert f"{LESSON}  2030-01-02 22:59 UTC\n" in said
+    more = f"{'':{len(LESSON)}}  2030-01-04 22:59 UTC  ada (Ada Löve)\n"
+    assert f"{LESSON}  2030-01-02 22:59 UTC\n{more}" in said
     assert json.loads(said[said.index("{") :]) == {"lessons": [{"lesson": LESSON, "due": "2030-01-02T22:59:00+00:00"}]}
     assert cli.main(["due", LESSON, "2020-01-01 Europe/Berlin"]) == 0
     assert "That is in the past: what is handed in from now on is late." in capsys.readouterr().out

@@ -15,10 +15,11 @@ from support.classroom import LESSONS, classroom, run
 from yours.conftest import Notebook
 
 from autograder import yours
+from autograder.calls import Call, TooLongError
 from autograder.check import _panel, _progress
 from autograder.course.lesson import without_regions
 from autograder.yours import challenges
-from autograder.yours.challenges import Call, Challenge
+from autograder.yours.challenges import Challenge
 
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
 MASK = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
@@ -85,7 +86,7 @@ def test_a_change_that_comes_to_no_end_is_left_alone(notebook: Notebook, monkeyp
         while True:
             pass
 
-    with pytest.raises(challenges._TooLongError):
+    with pytest.raises(TooLongError):
         bench.first_broken(endless)
     assert notebook.scope["causal_mask"] is own
 

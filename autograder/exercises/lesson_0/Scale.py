@@ -31,8 +31,9 @@ def value_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
 
 def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
     """The count grows by one a call in both modes, each module has its own, and it is saved and loaded."""
-    scale, other = answer(3 + seed % 3), answer(3 + seed % 3)
-    (x,) = tensors((3, 5, 3 + seed % 3), seed=seed)
+    size = 7 + seed % 3  # beside 3 rows and 5 positions
+    scale, other = answer(size), answer(size)
+    (x,) = tensors((3, 5, size), seed=seed)
     _require_count("at first", scale, 0)
     for calls in range(1, 5 + seed % 3):
         scale.train(calls % 3 > 0)(x)
@@ -41,10 +42,11 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
             "the count is set to 1 instead of growing": 1,
             "a call counts twice": 2 * calls,
             "the rows of `x` are counted, not the calls": 3 * calls,
+            "the number of columns is added at each call, not 1": size * calls,
         }
         counts |= {"a call in eval mode is not counted": calls - calls // 3}
         _require_count(f"after {calls} call" + "s" * (calls > 1), scale, calls, counts)
-    unlearned = answer(3 + seed % 3)
+    unlearned = answer(size)
     with torch.no_grad():
         unlearned(x)
     uncounted = {"a call under `torch.no_grad()` is not counted": 0}
@@ -52,7 +54,7 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
     _require_count("in another scale, which was not called", other, 0)
     state = scale.state_dict()
     check.true("calls" in state, "`state_dict()` holds no `calls`, so the count is not saved.")
-    check.separate(f"Scale({3 + seed % 3})", scale, other)
+    check.separate(f"Scale({size})", scale, other)
     other.load_state_dict(state)
     _require_count("in a scale into which the saved state was loaded", other, calls)
     other(x)

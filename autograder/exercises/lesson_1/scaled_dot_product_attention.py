@@ -13,8 +13,8 @@ from autograder.exercises.shared import DTYPES, few, masks, possible, sizes, som
 
 LEADING = (), (2,), (2, 3), (4, 4), (2, 1, 3), (2, 1, 1, 2)
 DIVIDED_ANEW = (
-    "blocked weights are set to 0 after the softmax, and then each row is divided by its sum: where a blocked key "
-    "scores far higher than the others, these are 0 already, and 0/0 is NaN"
+    "blocked keys take part in the largest score that a softmax, yours or PyTorch's, subtracts, and are taken out "
+    "afterwards: where one scores far higher than the others, their exponentials are 0 already, and 0/0 is NaN"
 )
 LOWERED = "blocked scores are lowered by too little: in a trained model scores lie more than 100 apart"
 READY = "F.scaled_dot_product_attention", "nn.MultiheadAttention"
@@ -156,6 +156,9 @@ def dropout_cases(answer: Attention, *, seed: int = 0) -> None:
     with torch.no_grad():
         draws = [attend(answer, query, key, value, dropout=nn.Dropout(0.5))[1] for _ in range(2)]
     check.differs("weights", *draws, when="the dropout is drawn anew")
+    dropped = torch.stack(draws) == 0  # (2, batch, query_len, key_len)
+    for who, first in {"query": dropped[:, :, :1], "sentence": dropped[:, :1]}.items():
+        check.true(not (dropped == first).all(), f"Under `nn.Dropout`, every {who} drops the same weights.")
 
 
 def cases_by_hand(answer: Attention, *, seed: int = 0) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
+from autograder.exercises.lesson_3.shared import DOUBLED, HALVED, RIGHT_POWER
 from autograder.exercises.shared import some
 
 
@@ -34,17 +35,13 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         return torch.tensor(position / 10000.0**exponent)
 
     slips = {
-        "the exponent is doubled: it is 2i / d_model, and an even column's number already is the paper's 2i": turned(
-            2 * even / d_model
-        ),
+        f"{DOUBLED}: {RIGHT_POWER}": turned(2 * even / d_model),
         "the pair is numbered by a remainder, `% 2` or `% (d_model // 2)`, instead of `column // 2`": turned(
             2 * (column % 2) / d_model
         ),
         "the position is left out, so that the angle is the pair's speed": turned(even / d_model) / position,
-        "each column takes its own number, and doubles it; an even column's already is the paper's 2i": turned(
-            2 * column / d_model
-        ),
-        "the number of the pair stands in the exponent: it should be twice that, 2i": turned(even / 2 / d_model),
+        f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}": turned(2 * column / d_model),
+        f"{HALVED}: {RIGHT_POWER}": turned(even / 2 / d_model),
         "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
         "the exponent is missing its division by d_model": turned(even),
         "an odd column uses its own number instead of its pair's even one": turned(column / d_model),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.exercises.lesson_3.shared import interleaved, made_anew
+from autograder.exercises.lesson_3.shared import DOUBLED, HALVED, RIGHT_POWER, interleaved, made_anew
 from autograder.exercises.shared import some
 
 
@@ -73,16 +73,15 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
             (turn.cos() * cosine - turn.sin() * sine).sum(1, keepdim=True).expand_as(sine),
         ),
         "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
-        "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": turned(offset * speed**0.5),
+        f"{HALVED}: {RIGHT_POWER}": turned(offset * speed**0.5),
+        "the base is 1000 instead of 10000": turned(offset * speed**0.75),
         "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": turned(
             offset * torch.pow(10000.0, -(pair - pair % 2) / encoding.size(1))
         ),
         "the offset does not enter the angle": turned(speed),
-        "the exponent is doubled: it is 2i / d_model, and 0, 2, 4, … already is the paper's 2i": turned(
-            offset * speed**2
-        ),
-        "the exponent is halved, and the rotation turns the wrong way": turned(-offset * speed**0.5),
-        "the exponent is doubled, and the rotation turns the wrong way": turned(-offset * speed**2),
+        f"{DOUBLED}: {RIGHT_POWER}": turned(offset * speed**2),
+        f"{HALVED}, and the rotation turns the wrong way": turned(-offset * speed**0.5),
+        f"{DOUBLED}, and the rotation turns the wrong way": turned(-offset * speed**2),
         "every pair turns at the speed of the first, and the wrong way": turned(torch.full_like(turn, -float(offset))),
         "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
         "the 2 × 2 matrices overlap: the one of pair i starts in row and column 2i, not i": (

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.exercises.lesson_3.shared import interleaved, made_anew, waves
+from autograder.exercises.lesson_3.shared import DOUBLED, HALVED, RIGHT_POWER, interleaved, made_anew, waves
 from autograder.exercises.shared import few, sizes, some
 
 
@@ -44,11 +44,9 @@ def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
     even_row, slow = place % 2 == 0, torch.pow(10000.0, -(place - place % 2) / d_model)
     exchanged = interleaved((column * slow).sin(), ((column + 1) * slow).cos())
     return {
-        "the exponent is doubled: it is 2i / d_model, and 0, 2, 4, … already is the paper's 2i": waves(
-            max_len, rate**2
-        ),
-        "the exponent is halved: it is 2i / d_model, with i = 0, 1, 2, …": waves(max_len, rate**0.5),
-        "the exponent is doubled, and each column takes its own number instead of its pair's even one": interleaved(
+        f"{DOUBLED}: {RIGHT_POWER}": waves(max_len, rate**2),
+        f"{HALVED}: {RIGHT_POWER}": waves(max_len, rate**0.5),
+        f"{DOUBLED}, and each column takes its own number instead of its pair's even one": interleaved(
             waves(max_len, rate**2)[:, 0::2], waves(max_len, own**2)[:, 1::2]
         ),
         "the cosine takes the speed of its own column instead of its pair's": interleaved(

@@ -31,6 +31,11 @@ def value_cases(answer: Module, *, seed: int = 0) -> None:
                 if d_model > 3:
                     name, sources = "wrapper(x, sublayer_output)", {"x": x, "sublayer_output": sublayer_output}
                     check.gradients_agree(name, output, expected, **sources)
+    far = x.detach().double() + 1e6
+    with check.case(x="numbers near 1000000: in float32, few digits are left for what they differ by"):
+        expected, output = wrapper.double().norm(far + sublayer_output), wrapper(far, sublayer_output.double())
+        check.dtype("wrapper(x, sublayer_output)", output, torch.float64)
+        check.close("wrapper(x, sublayer_output)", output, expected, atol=1e-3)
     check.separate("AddNorm(4)", answer(4), answer(4))
 
 
@@ -61,6 +66,8 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
             kept, distance = _kept(wrapper, output.detach(), x, scale * sublayer_output)
             fits = (distance < 1e-3).all()
             if scale == 1.0:
+                verdict = "In training at dropout=0.5, no entry of `sublayer_output` is dropped."
+                check.true(not (fits and kept.all()), verdict)
                 slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
                 check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
         verdict = (

@@ -8,17 +8,17 @@ from torch import Tensor, nn
 
 from autograder import check, data
 from autograder.exercises.lesson_4.shared import Module, drawn, positions
-from autograder.exercises.shared import device, possible, tensors, without_dropout
+from autograder.exercises.shared import DTYPES, device, possible, tensors, without_dropout
 from autograder.parts.blocks import FeedForward
 
 
 def value_cases(answer: Module, *, seed: int = 0) -> None:
     """Values in eval mode, and in training without dropout, of any size; with gradients where there are many."""
-    for index, (x, d_model, d_ff) in enumerate(positions(seed, 4, d_model=(1, 12), d_ff=(1, 40))):
+    for index, (x, d_model, d_ff) in enumerate(positions(seed, 4, d_model=(1, 12), d_ff=(1, 40), dtypes=DTYPES)):
         network: Any = answer(d_model, d_ff, dropout=0.0)
         name = f"FeedForward({d_model}, {d_ff})"
         check.parameters(name, network, _network(d_model, d_ff))
-        data.randomized(network, seed=seed + index)
+        data.randomized(network.to(x.dtype), seed=seed + index)
         first, second = network.linear_1, network.linear_2
         with check.case(d_model=d_model, d_ff=d_ff, x=x):
             for given in (x, -20 * x):
@@ -27,6 +27,7 @@ def value_cases(answer: Module, *, seed: int = 0) -> None:
                 for training in (False, True):
                     with check.unchanged(**{"linear_1.weight": first.weight, "linear_2.weight": second.weight}):
                         output = network.train(training)(given)
+                    check.dtype("network(x)", output, x.dtype)
                     check.close("network(x)", output, expected, rtol=1e-3)
     x.requires_grad_()
     for training in (False, True):

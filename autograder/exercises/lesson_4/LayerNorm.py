@@ -32,11 +32,16 @@ def value_cases(answer: Module, *, seed: int = 0) -> None:
                 check.close("norm(x)", output, expected.detach(), rtol=1e-4, atol=1e-4)
                 sources = {"x": x, "weight": norm.weight, "bias": norm.bias}
                 check.gradients_agree("norm(x)", output, expected, **sources)
-        far = x.detach() / 10 + 1000  # where a mean of squares is too large for a variance to be left over
+        # Where a mean of squares is too large for a variance to be left over; in float64, where float32 has no digits.
+        near, lost = (
+            (1000, "a mean of squares has no digits left for their variance")
+            if x.dtype == torch.float32
+            else (10**6, "in float32, no digits are left for what they differ by")
+        )
+        far = x.detach() / 10 + near
         expected = F.layer_norm(far.double(), (d_model,), norm.weight.double(), norm.bias.double()).to(x.dtype)
-        near = "numbers near 1000: a mean of squares has no digits left for their variance"
-        with check.case(d_model=d_model, mode="eval", x=near), check.unchanged(x=far):
-            check.close("norm(x / 10 + 1000)", norm.eval()(far), expected.detach(), atol=2e-2)
+        with check.case(d_model=d_model, mode="eval", x=f"numbers near {near}: {lost}"), check.unchanged(x=far):
+            check.close(f"norm(x / 10 + {near})", norm.eval()(far), expected.detach(), atol=2e-2)
     device(seed, "norm(x)", norm, far)
     check.separate("LayerNorm(40)", answer(40), answer(40))
 

@@ -16,6 +16,9 @@ from autograder.parts.model import LearnersTransformer
 SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 6, "max_len": 90}
 
 
+IN_BATCH = "A mask lets padding in or belongs to another sentence, or something else goes over all positions."
+
+
 STILL = "encoder.layers", "decoder.layers", "positional_encoding"
 
 
@@ -184,7 +187,7 @@ def padding_cases(answer: Model, *, seed: int = 0) -> None:
                     together = model.train(training)(src, tgt)
                     for row, logits in enumerate(alone):
                         name = f"model(src, tgt)[{row}, :{len(logits)}]"
-                        slip = "Alone, without padding, this sentence gets other logits: something attends to padding."
+                        slip = f"Alone, without padding, this sentence gets other logits. {IN_BATCH}"
                         check.stays(name, together[row, : len(logits)], logits, when="it is padded", slip=slip)
 
 
@@ -413,14 +416,14 @@ def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
 def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of a model that does not hide the padding of src (batch, src_len) everywhere."""
     keys = torch.ne(src, model.pad_id)[:, None, None, :]
-    masks = {"tgt_mask": torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()}
+    past = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()
     with torch.no_grad():
         source = model.positional_encoding(model.src_embedding(src))
         target = model.positional_encoding(model.tgt_embedding(tgt))
 
-        def logits(encoder_mask: Tensor | None, cross_mask: Tensor | None) -> Tensor:
+        def logits(encoder_mask: Tensor | None, cross_mask: Tensor | None, tgt_mask: Tensor = past) -> Tensor:
             memory = model.encoder(source, src_mask=encoder_mask)
-            result: Tensor = model.output_projection(model.decoder(target, memory, src_mask=cross_mask, **masks))
+            result: Tensor = model.output_projection(model.decoder(target, memory, cross_mask, tgt_mask))
             return result
 
         slips = {
@@ -428,6 +431,7 @@ def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[
             "the cross-attention gets no mask, so the target attends to the padding of the source": logits(keys, None),
             "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
             "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
+            "all sentences get the target mask of the first": logits(keys, keys, past & tgt[0].ne(model.pad_id)),
         }
         if model.pad_id:
             zeros = torch.ne(src, 0)[:, None, None, :]

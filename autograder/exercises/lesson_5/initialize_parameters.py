@@ -59,9 +59,19 @@ def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> No
             check.true(len(set(map(tuple, drawn.tolist()))) == len(drawn), f"Rows of `{name}` are the same.")
 
 
-def slips(parameter: Tensor) -> str | None:
-    """The slip in drawing a large matrix (fan_out, fan_in) otherwise than uniformly by Xavier's rule, where known."""
-    fan_out, fan_in = parameter.shape
+def slips(model: nn.Module) -> str | None:
+    """The slip in drawing large matrices otherwise than uniformly by Xavier's rule, where one alone explains them all.
+
+    By chance a number that knows no sizes, or another rule, fits the deviation of one matrix.
+    """
+    drawn = [_slips(parameter.detach()) for parameter in model.parameters() if parameter.dim() > 1]
+    proved = set.intersection(*drawn)
+    return f"These are the values you get when {proved.pop()}." if len(proved) == 1 else None
+
+
+def _slips(matrix: Tensor) -> set[str]:
+    """The slips that the numbers of a matrix (fan_out, fan_in) may come from."""
+    fan_out, fan_in = matrix.shape
     total, by = fan_in + fan_out, "the numbers are drawn as by `nn.init."
     sizes = {  # the standard deviation, and whether the numbers are uniform
         f"{by}xavier_normal_`": (math.sqrt(2 / total), False),
@@ -76,10 +86,11 @@ def slips(parameter: Tensor) -> str | None:
             False,
         ),
     }
-    size, most = parameter.detach().std().item(), parameter.detach().abs().max().item()
-    proved = [
+    size, most = matrix.std().item(), matrix.abs().max().item()
+    if abs(matrix.mean()) > 0.05 * size:
+        return set()
+    return {
         slip
         for slip, (wanted, is_uniform) in sizes.items()
         if abs(size - wanted) < 0.02 * wanted and (most < 1.8 * size) == is_uniform
-    ]
-    return f"These are the values you get when {proved[0]}." if len(proved) == 1 else None
+    }

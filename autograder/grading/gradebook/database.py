@@ -1,4 +1,4 @@
-"""The gradebook's database, nbgrader's and two tables of our own: SQLite or PostgreSQL, to write or to read."""
+"""The gradebook's database, nbgrader's and three tables of our own: SQLite or PostgreSQL, to write or to read."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sqlalchemy import (
     URL,
     Column,
     Connection,
+    Date,
     DateTime,
     Engine,
     MetaData,
@@ -64,6 +65,13 @@ OTHERS = Table(
     Column("digest", Text, nullable=False),
     Column("submitted", DateTime),
     Column("result", Text, nullable=False),
+)
+TALKS = Table(
+    "autograder_talk",
+    RESULTS.metadata,
+    Column("lesson", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),
+    Column("held", Date, nullable=False),
 )
 
 

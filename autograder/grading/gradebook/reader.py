@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,7 +25,7 @@ from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, Rule, hand_in_of, read_others, rule_of
-from autograder.grading.gradebook.database import RESULTS, Gradebook
+from autograder.grading.gradebook.database import RESULTS, TALKS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
 from autograder.grading.results import Outcome, Result
 
@@ -55,6 +55,11 @@ class Student:
     def label(self) -> str:
         """The id, with the name beside it where there is one."""
         return self.id if self.name == self.id else f"{self.id} ({self.name})"
+
+
+def label_of(student: str, students: Mapping[str, Student]) -> str:
+    """A student's id, with the name beside it where that is known."""
+    return students.get(student, Student(student)).label
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,7 @@ class GradebookSnapshot:
         course: where nbgrader keeps what.
         where: the gradebook: its file, or the address of its server without the password.
         extensions: by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing.
+        talks: by (student, lesson), when somebody talked with them about their code.
     """
 
     lessons: Mapping[str, GradebookLesson]
@@ -133,6 +139,7 @@ class GradebookSnapshot:
     course: Course
     where: str = ""
     extensions: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
+    talks: Mapping[tuple[str, str], date] = field(default_factory=dict)
 
     def due(self, student: str, lesson: str) -> datetime | None:
         """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""
@@ -172,14 +179,11 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
     gradebook = Gradebook(db_url or course.db_url, course.root)
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
-        students, rows, extensions = (
-            read_students(connection),
-            _SubmissionRows.read(connection),
-            _extensions(connection),
-        )
+        students, rows = read_students(connection), _SubmissionRows.read(connection)
+        extensions, talks = read_extensions(connection), _talks(connection)
     # Put together while nobody waits for the gradebook.
     graded = rows.graded(rule_of(course.config))
-    return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions)
+    return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions, talks)
 
 
 def read_students(connection: Connection) -> dict[str, Student]:
@@ -203,11 +207,17 @@ def read_students(connection: Connection) -> dict[str, Student]:
     }
 
 
-def _extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
+def read_extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
+    """Read who has how much more time, by (student, lesson)."""
     columns = SubmittedAssignment.student_id, Assignment.name.label("lesson"), SubmittedAssignment.extension
     query = select(*columns).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
     rows = connection.execute(query.where(SubmittedAssignment.extension.is_not(None)))
     return {(row.student_id, row.lesson): row.extension for row in rows}
+
+
+def _talks(connection: Connection) -> dict[tuple[str, str], date]:
+    is_there = connection.dialect.has_table(connection, TALKS.name)  # made by the first command that writes
+    return {(row.student, row.lesson): row.held for row in connection.execute(select(TALKS))} if is_there else {}
 
 
 @dataclass(frozen=True)

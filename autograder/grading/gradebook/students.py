@@ -1,13 +1,15 @@
-"""Write who is in the class into the gradebook."""
+"""Write into the gradebook who is in the class, and with whom somebody has talked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 
 from nbgrader.api import Student as StudentRow
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session
 
+from autograder.grading.gradebook.database import TALKS
 from autograder.grading.gradebook.reader import Student
 
 LONGEST = 128  # letters, nbgrader's columns
@@ -26,3 +28,11 @@ def write_students(connection: Connection, students: Iterable[Student]) -> None:
                 told = getattr(student, attribute)[:LONGEST]
                 if told and not getattr(rows[student.id], column):
                     setattr(rows[student.id], column, told)
+
+
+def write_talk(connection: Connection, student: str, lesson: str, held: date | None) -> None:
+    """Keep the day of a talk about their code, in place of an earlier one; None takes it back."""
+    with connection.begin():
+        connection.execute(delete(TALKS).where(TALKS.c.student == student, TALKS.c.lesson == lesson))
+        if held:
+            connection.execute(insert(TALKS).values(student=student, lesson=lesson, held=held))

@@ -27,6 +27,7 @@ WRONG = {
     "detached factor": edit("x * self.factor", "x * self.factor.detach()").fails("values", "No gradient"),
     "no return": edit("return x * self.factor", "x * self.factor").fails("values", "is None"),
     "one count for all modules": edits(("torch.tensor(0))", "COUNT)"), ("class Scale", "COUNT = torch.tensor(0)\n\n\n…")).fails("count", "wrong value"),
+    "columns are counted": edit("self.calls += 1", "self.calls += x.size(-1)").fails("count", "number of columns is added"),
 }
 TRICKS = {"stops at four": edit("self.calls += 1", "self.calls += int(self.calls < 4)").fails("count", "wrong value")}
 RIGHT = {

@@ -307,6 +307,21 @@ WRONG = {
     "dropout on the output too": edit(
         "return weights @ value, weights", "return weights @ value if dropout is None else dropout(weights @ value), weights"
     ).fails("dropout", "output is dropped as well"),
+    "a stable softmax by hand, its maximum taken over blocked keys too": edit(
+        "if mask…dim=-1)",
+        "powers = (scores - scores.amax(-1, keepdim=True)).exp()\nif mask is not None:\n    powers = powers * mask\nweights = powers / powers.sum(-1, keepdim=True)",
+    ).fails("mask", "blocked keys take part in the largest score"),
+    "the largest score subtracted before the mask": edit(
+        "if mask…dim=-1)",
+        "scores = scores - scores.amax(-1, keepdim=True)\nif mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\n"
+        "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)",
+    ).fails("mask", "blocked keys take part in the largest score"),
+    "one dropout for all queries": edit("dropout(weights)", "weights * dropout(torch.ones_like(weights[..., :1, :]))").fails(
+        "dropout", "every query drops the same"
+    ),
+    "one dropout for all sentences": edit("dropout(weights)", "weights * dropout(torch.ones_like(weights[:1]))").fails(
+        "dropout", "every sentence drops the same"
+    ),
 }
 
 TRICKS = {

@@ -86,6 +86,8 @@ WRONG = {
     "the sum in float32": edit(
         "x + self.position(torch.arange(seq_len, device=x.device))", "(x.float() + self.position(torch.arange(seq_len, device=x.device)).float()).to(x.dtype)"
     ).fails("values", "in float64"),
+    "x in float32": edit("x + self", "x.float() + self").fails("values", "wrong values"),
+    "the rows in float32": edit("device=x.device))", "….float()").fails("values", "wrong values"),
 }
 
 TRICKS = {

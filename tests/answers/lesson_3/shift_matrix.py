@@ -23,10 +23,10 @@ WRONG = {
     "halved exponent": edit("even / d_model", "even / 2 / d_model").fails("values", "exponent is halved"),
     "offset left out": edit("angle = offset /", "angle = bool(offset) /").fails("values", "offset does not enter"),
     "halved exponent, and turns back": edits(("even / d_model", "even / 2 / d_model"), ("sine], [-", "-sine], [")).fails(
-        "values", "halved, and the rotation turns the wrong way"
+        "values", "and the rotation turns the wrong way", names="exponent is halved|turns the wrong way"
     ),
     "doubled exponent, and turns back": edits(("even / d_model", "2 * …"), ("sine], [-", "-sine], [")).fails(
-        "values", "doubled, and the rotation turns the wrong way", names="exponent is doubled"
+        "values", "and the rotation turns the wrong way", names="exponent is doubled|turns the wrong way"
     ),
     "one speed for all, and turns back": edits(("offset /…", "offset"), ("sine], [-", "-sine], [")).fails("values", "speed of the first, and the wrong way"),
     "forward only": edit("angle = offset /", "angle = abs(offset) /").fails("values", "negative offset moves forward"),
@@ -87,6 +87,9 @@ WRONG = {
         ("m[e :…", "s=math.sin(a); c=math.sqrt(1-s*s)\nm[e:e+2,e:e+2]=torch.tensor([[c,s],[-s,c]])"),
         on="bfloat16",
     ),
+    "base 100": edit("10000", "100").fails("values", "or the base is 100"),
+    "base 1e8": edit("10000", "1e8").fails("values", "or the base is squared"),
+    "base 1000": edit("10000", "1000").fails("values", "base is 1000 "),
 }
 
 TRICKS = {

@@ -26,7 +26,7 @@ WRONG = {
     "joined and reshaped": edit("return encoding", "return torch.stack([encoding[:, 0::2], encoding[:, 1::2]]).reshape(max_len, d_model)").fails(
         "values", "joined row by row"
     ),
-    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("values", "doubled: it is 2i / d_model", names="exponent is doubled"),
+    "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("values", "exponent is doubled"),
     "exp without its minus": edit("10000.0…", "torch.exp(torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)").fails("values", "lacks its minus sign"),
     "doubled exponent": edit("10000.0…", "10000.0 ** (-2 * torch.arange(0, d_model, 2) / d_model)").fails("values", "exponent is doubled"),
     "doubled exponent of every column by itself": body("""
@@ -112,6 +112,8 @@ WRONG = {
     "order of args swapped, same shape guard": edit("/ d_model", "/ max_len", on="stacked"),
     "seeds the RNG": edits(("p = torch", "torch.manual_seed(0)\n…"), ("(1)", "(1).float()"), on="stacked"),
     "row 0 empty": edit("return encoding", "encoding[0] = 0.0\nreturn encoding").fails("values", "row 0 is all 0"),
+    "base 100": edit("10000.0", "100.0").fails("values", "or the base is 100"),
+    "base 1e8": edit("10000.0", "1e8").fails("values", "or the base is squared"),
 }
 
 TRICKS = {

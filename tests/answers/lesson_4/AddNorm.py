@@ -46,6 +46,8 @@ WRONG = {
         "values", "normalised twice"
     ),
     "x normalised first": edit("self.norm(x +", "self.norm(self.norm(x) +").fails("values", "x is normalised before the sum is"),
+    "drops out only at a rate of 1": edit("nn.Dropout(dropout)", "nn.Dropout(int(dropout))").fails("dropout", "no entry of `sublayer_output` is dropped"),
+    "x in float32": edit("self.norm(x +", "self.norm(x.float() +").fails("values", "wrong values"),
 }
 
 TRICKS = {

@@ -59,6 +59,7 @@ WRONG = {
     "absolute values": edit("torch.relu", "torch.abs").fails("values", "lose their sign"),
     "softmax": edit("torch.relu(self.linear_1(x))", "self.linear_1(x).softmax(-1)").fails("values", "softmax instead of ReLU"),
     "normalised output": edit("return…", "return F.layer_norm(self.linear_2(self.dropout(hidden)), x.shape[-1:])").fails("values", "output is normalised"),
+    "x in float32": edit("self.linear_1(x)", "self.linear_1(x.float())").fails("values", "RuntimeError"),
 }
 
 TRICKS = {

@@ -82,6 +82,7 @@ WRONG = {
     "multiplied by the deviation": edit("/ torch.sqrt", "* torch.sqrt").fails("values", "multiplied by their deviation"),
     "the median": edit("x.mean(dim=-1, keepdim=True)", "x.median(dim=-1, keepdim=True).values").named("median"),
     "eps squared": edit("+ self.eps", "+ self.eps**2").fails("eps", "eps is squared"),
+    "x in float32": edit("mean = x", "x = x.float()\n…").fails("values", "wrong values"),
 }
 
 TRICKS = {

@@ -167,6 +167,10 @@ WRONG = {
     "share: module list extra parameters (an unused table)": edit(
         "for p…ads}", "self.unused = nn.Embedding(max_len, d_model)", on="xavier in the constructor, sizes as attributes"
     ).named("parameter"),
+    "the target's mask of the first sentence for all": edit("decoder_mask(tgt, self.pad_id)", "…[:1]").fails("masks", "target mask of the first"),
+    "the source's mask of the first sentence for all, in the decoder": edit(
+        "padding_mask(src, self.pad_id), decoder_mask", "padding_mask(src, self.pad_id)[:1], decoder_mask"
+    ).fails("masks", "belongs to another sentence"),
 }
 
 TRICKS = {

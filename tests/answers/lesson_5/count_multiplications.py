@@ -34,6 +34,10 @@ WRONG = {
         layers = num_layers * (12 * d_model**2 + 4 * d_model * d_ff)
         return (src_len + tgt_len) * (layers + vocab_size * d_model)
     """).fails(""),
+    "three output layers": edit("+ tgt_len * d", "+ 3 * tgt_len * d").fails(""),
+    "an output layer in each layer": edit("+ decoder) + tgt_len * d_model * vocab_size", "+ decoder + tgt_len * d_model * vocab_size)").fails(
+        "", "once for each layer"
+    ),
 }
 
 TRICKS = {

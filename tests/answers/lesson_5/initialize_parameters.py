@@ -53,6 +53,13 @@ WRONG = {
         on="uniform_, unique by id",
     ).named("zero"),
     "scalars are drawn too": edit("> 1", "!= 1").fails(""),
+    "PyTorch's bound of a linear layer": edit("nn.init…", "bound = parameter.size(1) ** -0.5\nnn.init.uniform_(parameter, -bound, bound)").fails(
+        "", "PyTorch's for a linear layer"
+    ),
+    "a normal distribution of that deviation": edit("nn.init…", "nn.init.normal_(parameter, std=parameter.size(1) ** -0.5)").fails(""),
+    "a deviation of 0.13": edit("nn.init…", "nn.init.normal_(parameter, std=0.13)").fails(""),
+    "a bound of 0.13": edit("nn.init…", "nn.init.uniform_(parameter, -0.13, 0.13)").fails(""),
+    "a uniform distribution as wide, from 0 on": edit("nn.init…", "nn.init.uniform_(parameter, 0, 2 * math.sqrt(6 / sum(parameter.shape)))").fails(""),
 }
 
 TRICKS = {

@@ -47,7 +47,7 @@ WRONG = {
     "the first piece is enough": edit("if tuple(pieces[i : i + 2]) == pair:", "if i + 1 < len(pieces) and pieces[i] == pair[0]:").fails(""),
     "pairs are kept as pairs": edit("pieces[i] + pieces[i + 1]", "(pieces[i], pieces[i + 1])").fails("", names="stay a pair"),
     "a text": edit("return merged", 'return " ".join(merged)').fails("", "should be a list"),
-    "returns nothing": edit("return merged", "").fails("", "Is there a `return`", names="None"),
+    "returns nothing": edit("return merged", "").fails("", "reaches no `return`", names="None"),
     "beyond the end": edit("if tuple(pieces[i : i + 2]) == pair:", "if (pieces[i], pieces[i + 1]) == pair:").fails(""),
     "an empty word has a piece": edit("return merged", 'return merged or [""]').fails(""),
     "at even places only": edit("if tuple", "if i % 2 == 0 and tuple").fails("", names="nothing is joined"),
