@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -77,10 +77,15 @@ def read_lessons(root: Path) -> dict[str, NotebookNode]:
             breaches += lint.breaches(lessons[name], name)
     if not folders:
         raise CourseError("solutions/ holds no lesson. Add one, like solutions/01_attention/01_attention.ipynb.")
+    refuse(breaches)
+    return lessons
+
+
+def refuse(breaches: Sequence[lint.Breach]) -> None:
+    """Raise CourseError where there is any breach, with all of them."""
     if breaches:
         ending = "es" if len(breaches) > 1 else ""
         raise CourseError("\n".join([*map(str, breaches), f"✗ {len(breaches)} breach{ending}. Nothing was written."]))
-    return lessons
 
 
 def _is_hidden(path: Path) -> bool:

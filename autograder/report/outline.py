@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from autograder.course.config import CourseError, read_notebook
+from autograder.course.config import CourseError
 from autograder.course.lesson import Cell, Exercise, Lesson
 from autograder.course.predictions import PREFIX, questions_of
+from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code, markdown
@@ -109,7 +110,7 @@ def outlines_of(book: GradebookSnapshot, names: Sequence[str]) -> list[LessonOut
 
 def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutline:
     try:
-        source = Lesson(released.name, read_notebook(book.course.source(released.name)))
+        source = Lesson(released.name, read_source(book.course.source(released.name), book.course.config))
         label = f"{source.number} · {source.title}" if source.title else released.name
         exercises = [_exercise(exercise, released) for exercise in source.exercises if exercise.answer]
     except (CourseError, OSError, IndexError, KeyError) as error:

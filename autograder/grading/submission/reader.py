@@ -102,6 +102,36 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     raise NotGradable(f"There is no notebook{', only ' if only else ''}{only}. It should be called {lesson}.ipynb.")
 
 
+def joined(folder: Path, names: Sequence[str], notes: list[str]) -> bytes:
+    """Read the notebooks of a lesson that has several as one; `notes` takes what is odd about them.
+
+    Raises:
+        NotGradable: there is none of them.
+    """
+    cells, reasons = list[SubmittedCell](), list[str]()
+    for name in names:
+        try:
+            path, odd = find(folder, name)
+            if path.stem != name and path.stem in names:
+                raise NotGradable(f"There is no {name}.ipynb.")
+            cells += cells_of(bytes_of(path))
+            notes += [] if path.stem == name else odd
+        except NotGradable as error:
+            reasons.append(str(error))
+    if not cells:
+        raise NotGradable(" ".join(dict.fromkeys(reasons)))
+    notes += reasons
+    raw = [
+        {"cell_type": cell.kind, "source": cell.source, "id": cell.id, "metadata": _marks(cell.grade_id)}
+        for cell in cells
+    ]
+    return json.dumps({"cells": raw}).encode()
+
+
+def _marks(grade_id: str) -> dict[str, object]:
+    return {"nbgrader": {"grade_id": grade_id}} if grade_id else {}
+
+
 def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
     """Notebooks among the entries of a folder, and links to some that are outside of the submission."""
     named = [path for path in entries if NOTEBOOK.search(path.name)]
