@@ -234,7 +234,8 @@ def _plain_exercises(cells: Sequence[Cell]) -> list[Exercise]:
     found, early = list[Exercise](), list[Cell]()
     for place, cell in enumerate(cells):
         if cell.is_answer and not cell.is_graded:
-            found.append(Exercise(cell, [cell, *early], heading_above(cells, place)))
+            called = "" if not cell.id.startswith("cell-") else heading_above(cells, place)
+            found.append(Exercise(cell, [cell, *early], called))
             early = []
         elif cell.is_graded and not cell.is_answer:
             (found[-1].body if found else early).append(cell)
@@ -242,12 +243,10 @@ def _plain_exercises(cells: Sequence[Cell]) -> list[Exercise]:
 
 
 def heading_above(cells: Sequence[Cell], place: int) -> str:
-    """The heading under which a cell stands, or the first of its own where it is a task; its id where there is none."""
-    for cell in reversed(cells[: place + (cells[place].kind == "markdown" and not cells[place].is_answer)]):
-        headings = [line.strip("# ") for line in cell.lines if line.startswith("#")] if cell.kind == "markdown" else []
-        if headings and not cell.is_answer:
-            return headings[-1]
-    return cells[place].label
+    """The heading under which a cell stands, or its own where it is a task; its id where there is none."""
+    given = (cell for cell in reversed(cells[: place + 1]) if cell.kind == "markdown" and not cell.is_answer)
+    headings = (line.strip("# ") for cell in given for line in reversed(cell.lines) if line.startswith("#"))
+    return next(headings, cells[place].label)
 
 
 def cells_of(notebook: dict[str, Any]) -> list[Cell]:
