@@ -236,14 +236,14 @@ def test_what_new_writes_is_in_form(
     monkeypatch.chdir(tmp_path)
     assert cli.main(["new", "course", "mine", "--form", form]) == 0
     monkeypatch.chdir(tmp_path / "mine")
-    for words in (["lesson", "01_first"], ["exercise", "thrice"], ["lesson", "02_second"], ["exercise", "four_times"]):
+    for words in (["lesson", "01_first"], ["exercise", "twice"], ["exercise", "again"], ["lesson", "02_second"]):
         capsys.readouterr()
         assert cli.main(["new", *words]) == 0
         assert len(capsys.readouterr().out.splitlines()) == 2
         assert words[0] == "exercise" or cli.main(["release"]) == 0, capsys.readouterr()
     assert cli.main(["release"]) == 0, capsys.readouterr()
     files = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file() and path.suffix != ".db"}
-    for words in (["course", "."], ["lesson", "01_first"], ["exercise", "thrice", "--lesson", "01_first"]):
+    for words in (["course", "."], ["lesson", "01_first"], ["exercise", "twice", "--lesson", "01_first"]):
         assert cli.main(["new", *words]) == 1 and "already" in capsys.readouterr().err
     assert all(path.read_bytes() == data for path, data in files.items())
     for words in (["lesson", "1 first"], ["exercise", "3x"]):

@@ -46,7 +46,7 @@ IGNORED = "gradebook.db*\nsubmitted/\nautograded/\nfeedback/\nreport.html\nsolut
 TITLE = """\
 # {number} · {title}
 
-You write one function.
+You write what it takes.
 
 **Paper:** – · **Exercises:** 0 · **Points:** 0 · **Time:** about 0 minutes · **Runs in:** 5 seconds"""
 LEARNED = "## What you learned\n\n| name | what it does |\n|---|---|\n| | |"
@@ -142,7 +142,7 @@ def new_course(folder: Path, form: str) -> list[str]:
 
 
 def new_lesson(course: Course, name: str) -> list[str]:
-    """Write a lesson with one exercise."""
+    """Write a lesson without exercises."""
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
     from autograder.course.config import CourseError
@@ -164,13 +164,12 @@ def new_lesson(course: Course, name: str) -> list[str]:
         ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    _add_exercise(course, name, notebook, "twice")
     path = course.source(name).parent / f"{name}.ipynb"
     _create({path: _bytes(notebook)})
-    data = f"data files go into {path.parent.relative_to(course.root)}/, " if course.is_plain else ""
+    data = f"data files go into {path.parent.relative_to(course.root)}/" if course.is_plain else "jupyter lab opens it"
     return [
-        f"{path.relative_to(course.root)}: a lesson with one exercise, `twice`, for you to write over in JupyterLab.",
-        f"Next: {data}autograder new exercise NAME adds another one, autograder release makes what students get.",
+        f"{path.relative_to(course.root)}: a lesson without exercises; what is to be explained goes into it.",
+        f"Next: {data}; autograder new exercise NAME adds an exercise, NAME being its function.",
     ]
 
 
@@ -189,8 +188,8 @@ def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
     _add_exercise(course, lesson, notebook, name)
     files.write(path, _bytes(notebook))
     return [
-        f"{path.relative_to(course.root)}: has the exercise `{name}` now. Load it again, and write task and checks.",
-        "Next: autograder release says what is missing, and makes what students get.",
+        f"{path.relative_to(course.root)}: has the exercise `{name}` now, doubling a number for an example.",
+        "Next: write task, answer and checks into its cells; autograder release makes what students get.",
     ]
 
 
