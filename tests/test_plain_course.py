@@ -158,13 +158,19 @@ CELLS = [
     code("cell-1a2b", "own = 7", solution=True),
     code("is_odd", "assert own % 2 == 1, 'An odd number, please.'", grade=True, points=1),
     code("typo", "assert meen(noise) == 3", grade=True, points=1),
+    new_code_cell("import no_such_package as absent"),
+    code("given", "assert absent.pi > mean([3])", grade=True, points=1),
     code("package", "import no_such_package\nassert mean(noise) == 3", grade=True, points=1),
 ]
+FAILS = "✗ A cell of the lesson fails, which is a mistake of the course."
 BROKEN = "✗ The check itself is broken: this is a mistake of the course."
 OPEN_WORDS = "✗ `{}` is not written yet."
-# Answers, and how the first five messages begin; "" where a check passes.
+# Answers, and how the messages begin; "" where a check passes.
 WORK: dict[str, tuple[dict[str, str], list[str]]] = {
-    "ada": ({"mean": "def mean(x):\n    return sum(x) / len(x)", "cell-1a2b": "own = 3"}, ["", "", "", BROKEN, BROKEN]),
+    "ada": (
+        {"mean": "def mean(x):\n    return sum(x) / len(x)", "cell-1a2b": "own = 3"},
+        ["", "", "", BROKEN, FAILS, BROKEN],
+    ),
     "ben": (
         {"mean": "def mean(x):\n    return sum(x) / 2", "cell-1a2b": "own = 4"},
         [
@@ -173,14 +179,18 @@ WORK: dict[str, tuple[dict[str, str], list[str]]] = {
             "  mean([float(line) for line in open('noise.csv')])  is  4.5",
             "An odd number, please.",
             BROKEN,
+            FAILS,
             BROKEN,
         ],
     ),
     "cleo": (
         {"mean": "def mean(x):\n    return sum(x) / len(y)"},
-        ["✗ `mean` raised NameError.", "✗ `mean` raised NameError.", OPEN_WORDS.format("own"), BROKEN, BROKEN],
+        ["✗ `mean` raised NameError.", "✗ `mean` raised NameError.", OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN],
     ),
-    "dan": ({}, [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, OPEN_WORDS.format("mean")]),
+    "dan": (
+        {},
+        [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *2 * [OPEN_WORDS.format("mean")]],
+    ),
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from autograder.grading.worker.client import GradingServer
 
 PAGE = (ROOT / "docs" / "a_course_of_your_own.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-FIRST, RELEASE, GRADE = (code.splitlines() for kind, code in BLOCKS if kind == "sh")
+FIRST, RELEASE, TRY, GRADE = (code.splitlines() for kind, code in BLOCKS if kind == "sh")
 CELLS = [code.strip() for kind, code in BLOCKS if kind == "python"]
 LESSON = "01_noise"
 SIGNAL, NOISE = "return torch.cumprod(1 - betas, 0)", "return left**0.5 * x + (1 - left) ** 0.5 * noise"
@@ -77,8 +79,13 @@ def test_the_page_leads_from_nothing_to_points(
         for words in map(shlex.split, lines):
             if words[0] == "cd":
                 monkeypatch.chdir(words[1])
-            elif words == ["autograder", "grade"]:
-                assert grading.grade(Path.cwd(), GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+            elif words[:2] == ["autograder", "grade"]:
+                dry, out = "--dry-run" in words, Console(file=io.StringIO())
+                options = GradeOptions(dry_run=dry, students="me" if dry else "*")
+                assert grading.grade(Path.cwd(), options, out, warm=Lent(warm)) == 0
+                assert not dry or "2 of 2" in out.file.getvalue()
+            elif words[0] in ("mkdir", "cp", "rm"):
+                subprocess.run(words, check=True)
             else:
                 assert words[0] == "autograder" and cli.main(words[1:]) == 0, (words, capsys.readouterr())
 
@@ -87,6 +94,7 @@ def test_the_page_leads_from_nothing_to_points(
     write(course)
     run(RELEASE)
     assert (course / "notebooks" / LESSON / "points.csv").is_file()
+    run(TRY)
     hand_in(course)
     run(GRADE)
     book = read_gradebook(course)

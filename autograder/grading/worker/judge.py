@@ -272,6 +272,8 @@ class Judge:
             for output in cell.outputs:
                 if output.output_type == "error":
                     self._failed_cells.add(cell.source, output)
+                    if self._plain:
+                        self._plain.ended(cell, output)
         except Lost as lost:
             return lost
         return None

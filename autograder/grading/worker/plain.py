@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._translate import COURSES_MISTAKE, NOT_YOURS
-from autograder.course.lesson import Lesson, cell_id, is_marked
+from autograder.course.lesson import Lesson, cell_id, is_check, is_marked
 from autograder.course.plain import KEY
 from autograder.grading.submission.dependencies import names_in
 
@@ -27,13 +27,17 @@ class PlainLesson:
         answers: check → the answer that it follows.
         binds: answer → the names that it gives a meaning.
         bound: the names to which any cell of the lesson gives one.
+        given: given cell → the names that it binds, for cells that no answer has a part in.
         untouched: the names of the answers that are still as they were given.
+        spoilt: the names that such a given cell failed to bind, with its error.
     """
 
     answers: dict[str, str]
     binds: dict[str, frozenset[str]]
     bound: frozenset[str]
+    given: dict[str, frozenset[str]]
     untouched: set[str] = field(default_factory=set)
+    spoilt: dict[str, str] = field(default_factory=dict)
     notebook: str = ""
 
     @classmethod
@@ -44,9 +48,16 @@ class PlainLesson:
         exercises = Lesson("", dict(notebook)).exercises
         answers = {check.id: each.name for each in exercises for check in each.checks}
         code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        names = {cell_id(cell): names_in(cell["source"], True).binds for cell in code}
-        binds = {cell_id(cell): names[cell_id(cell)] for cell in code if is_marked(cell, "solution")}
-        return cls(answers, binds, frozenset().union(*names.values()))
+        names = {cell_id(cell): names_in(cell["source"], True) for cell in code}
+        binds = {cell_id(cell): names[cell_id(cell)].binds for cell in code if is_marked(cell, "solution")}
+        theirs, given = set[str]().union(*binds.values()), dict[str, frozenset[str]]()
+        for cell in code:
+            own = names[cell_id(cell)]
+            if own.reads & theirs:
+                theirs |= own.binds
+            elif not is_check(cell) and cell_id(cell) not in binds:
+                given[cell_id(cell)] = own.binds
+        return cls(answers, binds, frozenset().union(*(own.binds for own in names.values())), given)
 
     def look_at(self, cells: Sequence[NotebookNode]) -> None:
         """Find the answers of a repaired notebook in which nothing is written."""
@@ -63,6 +74,11 @@ class PlainLesson:
         before, self.notebook = self.notebook, name
         return bool(before) and name != before
 
+    def ended(self, cell: NotebookNode, error: NotebookNode) -> None:
+        """Remember a cell that ended in an error."""
+        for name in self.given.get(cell_id(cell), ()):
+            self.spoilt[name] = f"{error.ename}: {error.evalue}"
+
     def explained(self, error: Exception, check: NotebookNode) -> Exception:
         """The verdict of a check where nothing is written yet, or where the check itself is what fails."""
         reads = names_in(check.source, False).reads
@@ -74,6 +90,10 @@ class PlainLesson:
         missing = error.missing if isinstance(error, CheckFailed) else ""
         if missing and missing in reads - self.bound:
             return CheckFailed(COURSES_MISTAKE, [f"NameError: name '{missing}' is not defined"], NOT_YOURS)
+        if missing in self.spoilt:
+            return CheckFailed(
+                "A cell of the lesson fails, which is a mistake of the course.", [self.spoilt[missing]], NOT_YOURS
+            )
         return error
 
 
