@@ -30,6 +30,7 @@ class Lessons:
         warm: further modules that are imported before there is a submission, since that takes time.
         together: the answers that one exercise asks for, where they are several; the first has its name.
         passed: what a notebook tells of each check that passed, "module:function".
+        failed: what it tells of each that did not, where something was written.
         boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
             `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
     """
@@ -41,6 +42,7 @@ class Lessons:
     warm: tuple[str, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
     passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     boards: tuple[tuple[str, str], ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:
@@ -67,6 +69,15 @@ def finished(name: str) -> tuple[str, Any] | None:
 
 def passed(*told: object) -> None:
     """Tell the lessons whose modules are imported of a check that passed, as `Lessons.passed` says."""
-    for name in installed().passed:
+    _tell(installed().passed, told)
+
+
+def failed(*told: object) -> None:
+    """Tell them of a check that did not pass, as `Lessons.failed` says."""
+    _tell(installed().failed, told)
+
+
+def _tell(listeners: tuple[str, ...], told: tuple[object, ...]) -> None:
+    for name in listeners:
         if name.partition(":")[0] in sys.modules:
             pkgutil.resolve_name(name)(*told)

@@ -17,6 +17,7 @@ LESSONS = Lessons(
     warm=("autograder.draw.figures", "autograder.yours"),
     together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),
+    failed=("autograder.yours:failed",),
     boards=(("09_since_2017", "autograder.yours.entries:measure"),),
 )
 SETUP = """\

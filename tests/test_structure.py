@@ -17,7 +17,8 @@ MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path
 FLOORS = (
     ("cli",),
     ("demo",),
-    ("exercises", "yours"),
+    ("yours",),
+    ("exercises",),
     ("parts", "draw"),
     ("data", "transformer"),
     ("student", "hand_back", "similar", "leaderboard"),

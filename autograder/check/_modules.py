@@ -19,6 +19,9 @@ from autograder.check import _backend
 from autograder.check._compare import kind, versus
 from autograder.check._errors import CheckFailed
 
+# How PyTorch says that tensors are on several devices, before 2.12 and since.
+MISMATCH = "two different devices", "same device"
+
 
 def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int]]) -> None:
     """The trainable parameters of `module` are exactly those in `expected`: name → shape."""
@@ -198,7 +201,7 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
         try:
             result = _fake(elsewhere, answering, function, inputs)
         except Exception as error:
-            if "same device" in str(error):
+            if any(words in str(error) for words in MISMATCH):
                 slip = "Make new tensors with `device=x.device`; register constants as buffers."
                 raise CheckFailed(
                     f"`{name}` makes a tensor on the CPU while its inputs are elsewhere.", slip=slip

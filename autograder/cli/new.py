@@ -78,6 +78,11 @@ What is still to be done with it?
 
 Does the function end in `return`?
 
+</details>
+<details><summary>An example on small numbers</summary>
+
+Of 3 it makes 6.
+
 </details>"""
 PLAIN_TASK = "## {name} (1 point)\n\nSay here what `{name}` is to do."
 ANSWER = '''\

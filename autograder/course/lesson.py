@@ -28,6 +28,7 @@ MAGIC = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
 ONE_AT_A_TIME = threading.RLock()  # Python 3.11's `ast.parse` counts depth for all threads at once; so do warnings
 MOST_MAGICS, MOST_LETTERS = 100, 20_000  # in a cell that is no Python; the time for both together is their product
 FOLD_TITLE = 100  # characters, what a notebook's width shows
+EXAMPLE = "An example on small numbers"  # the title of the last hint, which works the idea through by hand
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
 
 

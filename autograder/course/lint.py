@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.lesson import (
+    EXAMPLE,
     Exercise,
     Lesson,
     code_lines,
@@ -213,16 +214,19 @@ def effort_is_stated(exercise: Exercise) -> Found:
 
 
 def hints_are_given(exercise: Exercise) -> Found:
-    """A task has two or three hints, each with a summary, in which nothing is marked up."""
+    """A task has two or three hints and an example, each with a summary, in which nothing is marked up."""
     task = exercise.task
     opened = task.source.count("<details>")
     hints = exercise.hints
-    if not 2 <= opened <= 3:
-        yield task.label, f"it has {opened} of two or three hints. Write each as a `<details>` block."
+    by_symptom = opened - sum(hint.title == EXAMPLE for hint in hints[-1:])
+    if not 2 <= by_symptom <= 3:
+        yield task.label, f"it has {by_symptom} of two or three hints. Write each as a `<details>` block."
     elif len(hints) != opened or not all(hint.title and hint.text.strip() for hint in hints):
         yield task.label, "a hint is not whole. Write `<details><summary>symptom</summary>`, text, `</details>`."
     elif any("`" in hint.title for hint in hints):
         yield task.label, "the title of a hint has a backtick, which is shown as it is. Write it without."
+    elif by_symptom == opened:
+        yield task.label, f"its hints do not end in `{EXAMPLE}`. Go through the same thing there by hand, without code."
 
 
 def answer_follows(exercise: Exercise) -> Found:

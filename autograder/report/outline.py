@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from autograder.course.config import CourseError
-from autograder.course.lesson import Cell, Exercise, Lesson, heading_above
+from autograder.course.lesson import Cell, Exercise, Lesson, answer_of, heading_above
 from autograder.course.predictions import PREFIX, questions_of
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.lesson import GradebookLesson
@@ -168,8 +168,7 @@ def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tupl
     checks_of: dict[str, list[CheckOutline]] = {}
     for check in released.points:
         if check not in without and check not in released.written:
-            fits = [name for name in released.answers if f"{check}_".startswith(f"check_{name}_")]
-            answer = max(fits, key=len, default=OTHER)
+            answer = answer_of(check, released.answers, OTHER)
             checks_of.setdefault(answer, []).append(_check(check, answer, released))
     return tuple(ExerciseOutline(name, "", name, tuple(checks)) for name, checks in sorted(checks_of.items()))
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from autograder.check import _panel
 from autograder.check._progress import exercises, is_solved
-from autograder.yours import other_ways, own, place
+from autograder.yours import other_ways, own, place, progress
 from autograder.yours.challenges import Challenge, make
 from autograder.yours.entries import board
 from autograder.yours.keeper import Keeper
-from autograder.yours.questions import review
+from autograder.yours.questions import Rounds, review, standing
 from autograder.yours.reader import train_reader
 from autograder.yours.source import SOLUTION, newest
 from autograder.yours.training import train
@@ -30,6 +30,7 @@ __all__ = [
     "board",
     "challenge",
     "compare",
+    "failed",
     "load_weights",
     "passed",
     "review",
@@ -38,6 +39,7 @@ __all__ = [
     "save_writer",
     "summary",
     "take",
+    "three_questions",
     "train",
     "train_reader",
     "while_finite",
@@ -45,6 +47,7 @@ __all__ = [
 ]
 
 _keeper = Keeper()
+_rounds = Rounds()
 _asked: list[Challenge] = []  # the last one, until it is answered
 
 
@@ -143,15 +146,40 @@ def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Map
     with contextlib.suppress(Exception):  # nothing depends on it
         number, _, name = exercise.partition(" ")
         if place.is_used() and is_solved(exercise):
+            if "In" in notebook:
+                progress.attempt(exercise, exercises)
             other_ways.show(name, notebook)
             if _panel.front_end() is not None and SOLUTION not in newest(name, notebook):
                 print(f'  Do you know it well? yours.challenge("{number}")')
 
 
+def failed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Mapping[str, object]) -> None:
+    """Remember which rule an answer broke; never raise. The arguments are those of `passed`."""
+    with contextlib.suppress(Exception):  # nothing depends on it
+        if "In" in notebook:
+            progress.attempt(exercise, exercises, rule)
+
+
+def three_questions(lesson: int, *answers: object) -> None:
+    """Ask three short questions on earlier lessons and, where answers are given, say which are right; never raise.
+
+    Args:
+        lesson: the one that begins.
+        answers: what the learner has written, "" for nothing yet.
+    """
+    try:
+        _rounds.show(lesson, answers)
+    except Exception as error:  # nothing depends on it
+        print(f"There are no questions this time ({type(error).__name__}: {error}).")
+
+
 def summary() -> None:
-    """Print which parts are kept, and where; never raise."""
+    """Print what is solved in all lessons, which parts are kept, and where; never raise."""
     if not place.is_used():
         return
+    with contextlib.suppress(Exception):  # whatever somebody has made of the file
+        for line in filter(None, [*progress.where_am_i(), standing()]):
+            print(line)
     path = place.found(place.FILE)
     learners = own.read()
     if path is None:

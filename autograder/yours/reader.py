@@ -61,7 +61,7 @@ def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STE
     before = rows[-1][1].read if rows else [""] * len(reached.read)
     rows.append((lesson, reached))
     if kept:
-        progress.keep(TOPIC, str(lesson), asdict(reached))
+        progress.keep(TOPIC, {str(lesson): asdict(reached)})
     print(f"\n{'':12}{'the reader':28}{'digits right':>14}{'dates right':>14}")
     for number, row in rows:
         share = sum(row.digits) / len(row.digits)

@@ -574,6 +574,11 @@ def test_modules_of_one_class_share_nothing() -> None:
     assert "share their parameter `weight`" in said(check.separate, "Linear(2, 2)", one, other)
 
 
+def as_before_2_12(x: torch.Tensor) -> torch.Tensor:
+    """Meet a tensor that was made on the CPU, in the words of older versions of PyTorch."""
+    raise RuntimeError("Unhandled FakeTensor Device Propagation for aten.add, found two different devices cuda:0, cpu")
+
+
 def test_tensors_are_made_where_the_inputs_are() -> None:
     """A tensor that is made on the CPU shows without another device; numbers without dimensions may stay there."""
 
@@ -593,6 +598,7 @@ def test_tensors_are_made_where_the_inputs_are() -> None:
     for where in ("cpu", "kept"):
         assert "makes a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
     assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
+    assert "makes a tensor on the CPU" in said(check.device, "f(x)", as_before_2_12, X)
     assert "is on the device cpu" in said(check.device, "f(x)", lambda x: torch.ones(2), X)
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.sample_lesson import cell, code, markdown, sample_lesson
 
 from autograder.course import lint
-from autograder.course.lesson import STUB, Lesson, without_regions
+from autograder.course.lesson import EXAMPLE, STUB, Lesson, without_regions
 
 Notebook = dict[str, Any]
 LESSON = "01_doubling"
@@ -109,6 +109,10 @@ BREACHES = {
         ["cell exercise_double", "has a backtick"],
     ),
     "hint not closed": (swap("exercise_double", "text?\n</details>", "text?"), ["cell exercise_double", "not whole"]),
+    "no example": (
+        swap("exercise_double", EXAMPLE, "I am lost"),
+        ["cell exercise_double", f"do not end in `{EXAMPLE}`"],
+    ),
     "answer not next": (insert("double", markdown("aside", "Hm.")), ["cell double", "right after it"]),
     "answer named otherwise": (rename("double", "twice"), ["cell twice", "`double`", "`twice`"]),
     "answer graded": (nbgrader("double", grade=True), ["cell double", "grade and locked false"]),

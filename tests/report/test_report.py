@@ -696,6 +696,7 @@ def test_a_student_reads_what_the_checks_said(course: Path) -> None:
     assert [hint.get_text() for hint in page.select(".hints summary")] == [
         "My result is too small",
         "My result is text",
+        "An example on small numbers",
     ]
     assert "Did you add it twice?" in page.select_one(".hints details").get_text()
     assert not any(other in page.get_text() for other in ("ada", "bob", "eve"))

@@ -33,6 +33,11 @@ Did you add it twice?
 <details>
 <summary>My result is text</summary>
 Is the input text?
+</details>
+<details><summary>An example on small numbers</summary>
+
+7 comes twice: 7 and 7 make 14.
+
 </details>"""
 
 ANSWER = '''\

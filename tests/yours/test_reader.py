@@ -72,8 +72,8 @@ def test_a_lost_or_spoiled_file_breaks_nothing(spoiled: str, notebook, said: Cal
 
 def test_other_topics_stay(notebook) -> None:
     """What is kept under one topic leaves the others as they are."""
-    progress.keep("other", "a", {"b": 1})
-    progress.keep("reader", "1", {})
+    progress.keep("other", {"a": {"b": 1}})
+    progress.keep("reader", {"1": {}})
     assert progress.read("other") == {"a": {"b": 1}}
 
 

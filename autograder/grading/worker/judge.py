@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._translate import frames_of, from_exception
-from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
+from autograder.course.lesson import answer_of, cell_id, is_check, is_marked, parse_or_none
 from autograder.course.plain import data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost
@@ -314,8 +314,7 @@ class Judge:
         """The answer that a check is about, by its name, in the plain form by its place."""
         if self._plain:
             return self._plain.answers.get(check_id, "")
-        answers = [name for name in self._answers if f"{check_id}_".startswith(f"check_{name}_")]
-        return max(answers, key=len, default="")
+        return answer_of(check_id, self._answers)
 
     def _error_of(
         self, cell: NotebookNode, answer: str, process: StudentProcess, printed: BoundedText
