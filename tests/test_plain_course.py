@@ -115,6 +115,7 @@ def test_nbgraders_own_course_gets_the_points_of_stock_nbgrader(
 
     book = read_gradebook(ours)
     others = read_gradebook(theirs)
+    assert cli.main(["similar", "ps1"]) == 0 and "left out" not in capsys.readouterr().out
     assert all(graded.scores == book.graded[key].scores for key, graded in others.graded.items())
     assert all(graded.to_review == book.graded[key].to_review for key, graded in others.graded.items())
     for key, graded in book.graded.items():
@@ -259,5 +260,5 @@ def test_what_new_writes_is_in_form(
     for words in (["course", "."], ["lesson", "01_first"], ["exercise", "twice", "--lesson", "01_first"]):
         assert cli.main(["new", *words]) == 1 and "already" in capsys.readouterr().err
     assert all(path.read_bytes() == data for path, data in files.items())
-    for words in (["lesson", "1 first"], ["exercise", "3x"]):
+    for words in (["lesson", "1 first"], ["exercise", "3x"], ["exercise", "of_which_lesson"]):
         assert cli.main(["new", *words]) == 1, words

@@ -118,7 +118,7 @@ def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     command.add_argument("what", choices=("course", "lesson", "exercise"))
     command.add_argument("name", type=lesson_name, metavar="NAME", help="course: its folder; exercise: its function")
     command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
-    command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise (default: the last one)")
+    command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
     command.set_defaults(run=run_new)
 
 
@@ -210,13 +210,15 @@ def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
 
 
 def _of(course: Course, arguments: argparse.Namespace) -> tuple[str, str]:
-    """The exercise and its lesson, the last one where none is named."""
+    """The exercise and its lesson, which need not be named where there is but one."""
     from autograder.course.config import CourseError
 
     lessons = course.lessons()
     if not lessons:
         raise CourseError("The course has no lesson yet. Begin with: autograder new lesson 01_first")
-    return arguments.name, course.choose_lessons([arguments.lesson or lessons[-1]])[0]
+    if len(lessons) > 1 and not arguments.lesson:
+        raise CourseError(f"Say to which lesson it belongs: --lesson {lessons[-1]}, for example.")
+    return arguments.name, course.choose_lessons([arguments.lesson or lessons[0]])[0]
 
 
 def _add_exercise(course: Course, lesson: str, notebook: NotebookNode, name: str) -> None:

@@ -13,6 +13,7 @@ import os
 import shutil
 import sysconfig
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
+from nbformat.warnings import MissingIDFieldWarning
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum
@@ -97,6 +99,11 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
         CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
     """
     course = Course.at(root)
+    if not course.is_plain and not (root / "solutions").is_dir():
+        raise CourseError(
+            "There is no folder solutions/. `autograder new lesson NAME` makes one; a course that is written for "
+            'nbgrader needs the line c.Autograder.form = "plain" in nbgrader_config.py.'
+        )
     draft = _plain_draft(course) if course.is_plain else _draft(course, look_up=not check)
     plan = make_plan(root, draft)
     if plan.edited and not force:
@@ -324,7 +331,9 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
     log, messages = logging.Logger("autograder.release"), _Messages()
     log.addHandler(messages)
     try:
-        GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingIDFieldWarning)  # a header of format 4.0 around a notebook of 4.5
+            GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
         message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
         place = f"{sources}/{lesson}" if is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"

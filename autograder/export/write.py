@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.course.config import CourseError
+from autograder.course.paths import Course
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.columns import Choices
 from autograder.export.gradescope.bundle import bundle
@@ -179,6 +180,8 @@ def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
 
 def _zip(root: Path, options: ExportOptions) -> int:
     lesson = options.lessons[0]
+    if Course.at(root).is_plain:
+        raise CourseError("Gradescope takes no lessons of the plain form. Export points for it: `export gradescope`.")
     source = root / "solutions" / lesson / f"{lesson}.ipynb"
     lessons = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
     if lesson not in lessons:

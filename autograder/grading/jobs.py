@@ -17,7 +17,7 @@ from autograder.course.plain import names_of
 from autograder.course.versions.released import read_source
 from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.submission.beside import read_beside
-from autograder.grading.submission.reader import NotGradable, bytes_of, find, joined
+from autograder.grading.submission.reader import NotGradable, read_in
 from autograder.grading.worker.client import GradingServer
 
 VERSION = "5"  # of what grading comes to: another one grades all submissions anew
@@ -105,9 +105,7 @@ def prepared(path: Path, config: Config | None = None) -> bytes:
 def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
-        names = names_of(source) if b'"notebooks"' in source else ()
-        path, notes = find(folder, names[0] if len(names) == 1 else lesson) if len(names) < 2 else (folder / lesson, [])
-        submitted = joined(folder, names, notes) if len(names) > 1 else bytes_of(path)
+        path, submitted, notes = read_in(folder, lesson, names_of(source) if b'"notebooks"' in source else ())
         beside, left_out = read_beside(path, limits.file_bytes // 2)
         return Job(
             student,
