@@ -33,6 +33,7 @@ class Lessons:
         failed: what it tells of each that did not, where something was written.
         boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
             `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
+        sample: "module:function" that tries a right and a wrong answer, and returns what is said to the wrong one.
     """
 
     modules: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Lessons:
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     boards: tuple[tuple[str, str], ...] = ()
+    sample: tuple[str, ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:
         """These lessons and others."""

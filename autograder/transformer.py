@@ -18,6 +18,7 @@ LESSONS = Lessons(
     together=(("Encoder", "Decoder"),),
     passed=("autograder.yours:passed",),
     failed=("autograder.yours:failed",),
+    sample=("autograder.exercises.lesson_0.pairwise_dots:sample",),
     boards=(("09_since_2017", "autograder.yours.entries:measure"),),
 )
 SETUP = """\

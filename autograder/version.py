@@ -14,7 +14,13 @@ NUMBER, DISTRIBUTION = "0.1.0", "transformer-from-scratch"
 PACKAGE = Path(__file__).parent
 
 
-def _files() -> Iterator[Path]:
+def released() -> list[Path]:
+    """The lessons of the checkout that this package stands in, and what assistants read; a wheel brings them, too."""
+    folder = PACKAGE.parent / "notebooks"
+    return [*folder.glob("*/*.ipynb"), *folder.glob("*.md")]
+
+
+def modules() -> Iterator[Path]:
     """The files of the package, those of the demo excepted, which stay in the checkout."""
     for path in sorted(PACKAGE.rglob("*")):
         parts = path.relative_to(PACKAGE).parts
@@ -24,8 +30,8 @@ def _files() -> Iterator[Path]:
 
 def _digest() -> str:
     whole = hashlib.sha256()
-    for path in _files():
-        for part in (path.relative_to(PACKAGE).as_posix().encode(), path.read_bytes()):
+    for path in (*sorted(released()), *modules()):
+        for part in (path.relative_to(PACKAGE.parent).as_posix().encode(), path.read_bytes()):
             whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:8]
 

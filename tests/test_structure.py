@@ -21,7 +21,7 @@ FLOORS = (
     ("exercises",),
     ("parts", "draw"),
     ("data", "transformer"),
-    ("student", "hand_back", "similar", "leaderboard"),
+    ("student", "hand_back", "similar", "leaderboard", "start"),
     ("report", "export", "collect", "grading.grade", "grading.doctor", "grading.nbgrader_plugin"),
     ("grading.cluster", "grading.pending", "grading.summary", "grading.trials", "spreadsheets"),
     ("grading.jobs",),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from autograder.cli.collect import add_collect
 from autograder.cli.completion import complete
-from autograder.cli.course import add_demo, add_doctor, add_release
+from autograder.cli.course import add_demo, add_doctor, add_release, add_start
 from autograder.cli.grade import add_grade
 from autograder.cli.new import add_new
 from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
@@ -25,6 +25,7 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"autograder {installed() or '(not installed)'}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
+        add_start,
         add_release,
         add_due,
         add_collect,

@@ -64,7 +64,8 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--repository",
         required=True,
         metavar="ADDRESS",
-        help="with {student} for the account: git@github.com:{student}/course.git",
+        help="with {student} for the account: git@github.com:{student}/course.git; and with {lesson}, for example "
+        "01-attention, where each lesson has its own, as in Classroom 50: …:ORG/CLASSROOM-{lesson}-{student}.git",
     )
 
 

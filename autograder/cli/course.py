@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.course.names import lesson_name
+from autograder.version import DISTRIBUTION
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -49,6 +50,29 @@ def run_release(arguments: argparse.Namespace) -> int:
         return 1
     print("✓ The lessons are released." if lines else "✓ The lessons are up to date.")
     return 0
+
+
+def add_start(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder start`."""
+    command = commands.add_parser(
+        "start",
+        help="put the lessons into a folder, and try whether all they need is installed",
+        description="Put the lessons into a folder, and try whether all that they need is installed. What is there "
+        "already stays as it is.",
+    )
+    command.add_argument("folder", nargs="?", type=Path, default=Path(DISTRIBUTION), help=f"default: {DISTRIBUTION}")
+    command.set_defaults(run=run_start)
+
+
+def run_start(arguments: argparse.Namespace) -> int:
+    """Lay the lessons into a folder."""
+    from autograder.start import start
+
+    try:
+        return start(arguments.folder)
+    except OSError as error:
+        print(f"The lessons cannot be put there ({error}). Name another folder.", file=sys.stderr)
+        return 2
 
 
 def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -285,6 +285,12 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "the run prints for instructors says so. Give it 2 GB of memory.",
     )
     form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
+    form = add(
+        "classroom50",
+        "an autograder for one lesson, to unpack into CLASSROOM/autograders/ASSIGNMENT/ of Classroom 50's repository. "
+        "What is there is published, so it holds the checks that students have, and nothing hidden.",
+    )
+    form.add_argument("lessons", nargs=1, type=lesson_name, metavar="LESSON", help="for example 01_attention")
 
 
 @in_course

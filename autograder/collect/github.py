@@ -26,7 +26,7 @@ from autograder.course.config import CourseError
 from autograder.grading.submission.lessons import Marks
 from autograder.grading.submission.reader import MOST_BYTES, NOTEBOOK, NotGradable, cells_of, plain
 
-PLACE = "{student}"
+PLACE, LESSON = "{student}", "{lesson}"
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # no option, no way up
 AT_ONCE = 8
 SECONDS = 300.0  # for one repository
@@ -112,7 +112,7 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: Wanted) ->
     """Fetch each student's repository, and read what it holds of a lesson.
 
     Args:
-        template: the address of a repository, with {student} in it.
+        template: the address of a repository, with {student} in it, and {lesson} where each lesson has its own.
         folder: where the repositories are kept.
 
     Raises:
@@ -123,10 +123,12 @@ def github(names: Sequence[str], template: str, folder: Path, lesson: Wanted) ->
     if shutil.which("git") is None:
         raise CourseError("There is no git. Install it, and try again.")
     folder.mkdir(parents=True, exist_ok=True)
+    slug = lesson.name.replace("_", "-")  # as names of assignments are on GitHub
 
     def read(student: str) -> HandIn:
         try:
-            return _read(folder / student, template.replace(PLACE, student), student, lesson)
+            place = folder / (f"{student}@{slug}" if LESSON in template else student)
+            return _read(place, template.replace(PLACE, student).replace(LESSON, slug), student, lesson)
         except Exception as error:  # of one repository, which stops no other
             why = f"no answer within {SECONDS:g} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
             return HandIn(student, student, (), notes=(f"The repository could not be read: {why}",))

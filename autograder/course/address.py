@@ -31,11 +31,15 @@ pyproject.toml does not say where the course lives. Give its table [tool.autogra
     repository = ""
     branch = "main"
 and as the repository "https://github.com/OWNER/REPOSITORY", without a password, "" for the address of git's `origin`, \
-or false where students cannot reach any."""
+or false where students cannot reach any. A line `site = "https://OWNER.github.io/REPOSITORY"` says where the pages of \
+`make site` can be read."""
 
-# What of a source depends on the address: what installs the course, a badge, links for Colab.
+PAGE = "[This lesson with its figures, to read in a browser]"
+
+# What of a source depends on the address: what installs the course, a badge, the lesson's page, links for Colab.
 ADDRESSED = re.compile(
-    r'(?<=^if "google\.colab" in sys\.modules:\n)(?: {4}.*\n)+|^\[!\[Open in Colab\]\(.*\n|\n\nOn Colab: \[.*',
+    r'(?<=^if "google\.colab" in sys\.modules:\n)(?: {4}.*\n)+|^\[!\[Open in Colab\]\(.*\n|\n\nOn Colab: \[.*|'
+    rf"^{re.escape(PAGE)}\(.*\n",
     re.MULTILINE,
 )
 
@@ -47,10 +51,12 @@ class Address:
     Attributes:
         repository: the address that git clones without a password; "" while there is none.
         branch: the branch that students get.
+        site: where its pages can be read, without a slash at the end; "" while they are not published.
     """
 
     repository: str
     branch: str
+    site: str = ""
 
     def in_colab(self, path: str) -> str:
         """Return the link that opens a file of the repository from Colab; "" where that opens nothing."""
@@ -71,12 +77,13 @@ class Address:
         return ADDRESSED.sub(install, source) if self.repository else source
 
     def put_into(self, notebook: NotebookNode, lesson: str) -> None:
-        """Give a student notebook its badge, what installs the course, and for Colab the links to its neighbours."""
+        """Give a student notebook its badge and page, what installs the course, and for Colab links to the others."""
         from nbgrader.utils import compute_checksum  # a second, which the judge's process need not spend
 
         title, setup = notebook.cells[:2]
         first, _, rest = title.source.partition("\n")
-        title.source = "\n".join(filter(None, [first, self.badge(lesson)])) + f"\n{rest}"
+        page = self.site and f"{PAGE}({self.site}/{lesson}.html)"
+        title.source = "\n".join(filter(None, [first, self.badge(lesson), page])) + f"\n{rest}"
         setup.source = self.setup(setup.source)
         setup.metadata.nbgrader.checksum = compute_checksum(setup)
         for cell in notebook.cells:
@@ -101,12 +108,14 @@ def read_address(root: Path, *, look_up: bool) -> Address:
     """
     table = _table(root)
     stated, branch = table.get("repository", ""), str(table.get("branch", ""))
+    site = str(table.get("site", "")).rstrip("/")
     is_plain = isinstance(stated, str) and stated.startswith("https://") and "@" not in stated and web_address(stated)
-    if (stated not in ("", False) and not is_plain) or not re.fullmatch(r"[\w./-]+", branch):
+    is_known = re.fullmatch(rf"(https://{HOST}[\w./:~-]*)?", site)
+    if (stated not in ("", False) and not is_plain) or not re.fullmatch(r"[\w./-]+", branch) or not is_known:
         raise CourseError(ADVICE)
     if stated == "":
-        return Address((look_up and origin(root)) or web_address(Manifest.read(root).repository), branch)
-    return Address(web_address(stated) if stated else "", branch)
+        return Address((look_up and origin(root)) or web_address(Manifest.read(root).repository), branch, site)
+    return Address(web_address(stated) if stated else "", branch, site)
 
 
 def _table(root: Path) -> dict[str, Any]:

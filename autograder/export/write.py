@@ -11,7 +11,7 @@ from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.columns import Choices
-from autograder.export.gradescope.bundle import bundle
+from autograder.export.gradescope.bundle import bundle, for_classroom50
 from autograder.export.gradescope.results import UNKNOWN, of_result, page, to_bytes
 from autograder.export.output import SCREEN, put, tell
 from autograder.export.selection import Messages, Selection, select_current
@@ -26,7 +26,7 @@ class ExportOptions:
     """What to export, and how; every form takes some of these.
 
     Attributes:
-        form: "csv", "canvas", "moodle", "gradescope" or "gradescope-zip".
+        form: "csv", "canvas", "moodle", "gradescope", "gradescope-zip" or "classroom50".
         lessons: their names; all that there are, or that somebody handed in, when there are none.
         students: a pattern for the ids of students, "a*".
         output: the file, or for "gradescope" the folder; "" for the usual one, "-" for standard output.
@@ -64,7 +64,7 @@ def write_export(root: Path, options: ExportOptions) -> int:
     Raises:
         CourseError: nothing was written, and why.
     """
-    if options.form == "gradescope-zip":
+    if options.form in ZIPS:
         return _zip(root, options)
     book, messages = read_gradebook(root), Messages()
     if options.form == "gradescope":
@@ -178,14 +178,20 @@ def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
     return to_bytes(page(UNKNOWN, graded.score, tests, extra={"lesson": lesson.name}))
 
 
+ZIPS: dict[str, tuple[Callable[[Path, Path], bytes], str]] = {
+    "gradescope-zip": (bundle, "solutions"),
+    "classroom50": (for_classroom50, "notebooks"),
+}
+
+
 def _zip(root: Path, options: ExportOptions) -> int:
-    lesson = options.lessons[0]
+    """Write an autograder for one lesson, made of its notebook in solutions/ or in notebooks/."""
+    (lesson,), (make, folder), platform = options.lessons, ZIPS[options.form], options.form.removesuffix("-zip")
     if Course.at(root).is_plain:
-        raise CourseError("Gradescope takes no lessons of the plain form. Export points for it: `export gradescope`.")
-    source = root / "solutions" / lesson / f"{lesson}.ipynb"
-    lessons = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
+        raise CourseError(f"`export {options.form}` takes no lessons of the plain form; grade them with this engine.")
+    lessons = sorted(path.parent.name for path in root.glob(f"{folder}/*/*.ipynb"))
     if lesson not in lessons:
         raise CourseError(f"There is no lesson {lesson}. There are {', '.join(lessons) or 'none'}.")
-    usual = f"gradescope-{lesson}.zip"
-    output = put(bundle(root, source), options.output, usual, force=options.force, suffix=".zip")
-    return tell(Messages(), f"{output}: {lesson}, for Gradescope.", options.output)
+    made = make(root, root / folder / lesson / f"{lesson}.ipynb")
+    output = put(made, options.output, f"{platform}-{lesson}.zip", force=options.force, suffix=".zip")
+    return tell(Messages(), f"{output}: {lesson}, for {platform.capitalize()}.", options.output)

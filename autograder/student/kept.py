@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ def read_kept(course: Course, connection: Connection, student: str) -> Kept:
     if is_folder_name(student):
         above = course.all_submitted / REPLACED, course.root / REPOSITORIES, course.root / GRADESCOPE
         folders += [path / student for path in above if os.path.lexists(path / student)]
+        folders += sorted((course.root / REPOSITORIES).glob(f"{glob.escape(student)}@*"))  # one for each lesson
     rows = read_rows(connection, student)
     if regrades := read_lines(Gradebook(course.db_url, course.root).history, student):
         rows["history"] = regrades

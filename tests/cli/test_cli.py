@@ -36,7 +36,7 @@ def test_the_version_of_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["grde"], "there is no `grde`. There are release, due, collect, grade,"),
+        (["grde"], "there is no `grde`. There are start, release, due, collect, grade,"),
         (["grde"], "Did you mean `grade`?"),
         (["export", "mooodle"], "Did you mean `moodle`?"),
         (["export", "moodle", "--by", "emial"], "Did you mean `email`?"),
@@ -99,6 +99,7 @@ def test_a_name_that_is_none(
         "export moodle L/",
         "export gradescope L/",
         "export gradescope-zip L/",
+        "export classroom50 L/",
         "export feedback-canvas L/ class",
         "export feedback-moodle L/ --worksheet w",
     ],

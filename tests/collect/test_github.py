@@ -84,6 +84,20 @@ def test_repositories_are_cloned_and_brought_up_to_date(
     assert (course / "downloaded" / "repositories" / "ada" / PLACE).read_bytes() == b"[]"
 
 
+def test_each_lesson_may_have_a_repository_of_its_own(course: Path, server: Path) -> None:
+    """As in Classroom 50: the address names the lesson as an assignment is called there; each has a clone of its own."""
+    push(server, "autumn-01-doubling-ada", {NAME: b"[]"}, day=1)
+    push(server, "ada", {PLACE: b"[1]"}, day=2)
+    Path("accounts.txt").write_text("ada\n", encoding="utf-8")
+    repository = f"{server}/autumn-{{lesson}}-{{student}}.git"
+    assert collect("github", Path("accounts.txt"), "--repository", repository) == 0
+    assert submitted(course, "ada")[NAME] == b"[]"
+    assert take(server, "ada\n") == 0
+    assert submitted(course, "ada")[NAME] == b"[1]"
+    clones = course / "downloaded" / "repositories"
+    assert {path.name for path in clones.iterdir()} == {"ada", "ada@01-doubling"}
+
+
 def test_a_history_that_was_rewritten_is_followed(
     course: Path, server: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

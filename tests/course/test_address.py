@@ -136,6 +136,20 @@ def test_pyproject_has_the_last_word(course: Path) -> None:
     assert not any("github" in text for text in files(course).values())
 
 
+def test_a_lesson_links_its_page_where_the_site_is_published(course: Path) -> None:
+    """Whatever the repository is, its preview leads to the figures; a source that was released is one again."""
+    table = '[tool.autograder]\nrepository = false\nbranch = "main"\nsite = "https://you.github.io/course/"\n'
+    (course / "pyproject.toml").write_text(table, encoding="utf-8")
+    release(course, register=False)
+    title = cell(read_notebook(course / STUDENT), "title").source
+    assert title.splitlines()[1].endswith("](https://you.github.io/course/01_doubling.html)")
+    source = cell(read_notebook(course / SOURCE), "title").source
+    assert title != source == without_address(title)
+    write_pyproject(course, "")
+    release(course, register=False)
+    assert cell(read_notebook(course / STUDENT), "title").source == source
+
+
 def test_colab_installs_from_other_servers_but_opens_none(course: Path) -> None:
     """From GitLab the setup cell installs the course; there is no badge, since Colab opens GitHub's alone."""
     git(course, "remote", "add", "origin", "git@gitlab.com:you/course.git")
@@ -168,6 +182,7 @@ def test_clones_of_all_kinds_know_their_origin(course: Path, tmp_path: Path, mon
         f"[tool.autograder]\nrepository = '{ADDRESS}'\nbranch = 'my branch'",
         "[tool.autograder]\nrepository = 'https://ghp_secret@github.com/a/b'\nbranch = 'main'",
         "[tool.autograder]\nrepository = 'git@github.com:a/b'\nbranch = 'main'",
+        "[tool.autograder]\nrepository = ''\nbranch = 'main'\nsite = 'https://ghp_secret@example.org/a'",
         "[tool.autograder]\nrepository = true\nbranch = 'main'",
         "[tool.autograder",
     ],

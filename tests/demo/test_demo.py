@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 from packaging.version import Version
+from support import wheel as wheels
 from support.gradebook import configure
 from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 
@@ -206,20 +207,15 @@ def test_command_names_what_is_wrong(
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """What `pip install .` installs."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    shutil.copytree(ROOT / "autograder", source / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, capture_output=True, check=True)
-    (path,) = folder.glob(f"transformer_from_scratch-{VERSION}-py3-none-any.whl")
+    path = wheels.build(tmp_path_factory.mktemp("wheel"))
+    assert path.name == f"transformer_from_scratch-{VERSION}-py3-none-any.whl"
     return zipfile.ZipFile(path)
 
 
-def test_a_corrected_package_has_another_version(tmp_path: Path) -> None:
-    """What students get decides it, and nothing else: not the demo, not what a run leaves behind."""
-    shutil.copytree(ROOT / "autograder", tmp_path / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.mark.parametrize("corrected", ["autograder/dates.json", "notebooks/01_attention/01_attention.ipynb"])
+def test_a_corrected_package_has_another_version(tmp_path: Path, corrected: str) -> None:
+    """What students get decides it, the lessons too, and nothing else: not the demo, not what a run leaves behind."""
+    wheels.checkout(tmp_path)
 
     def version() -> str:
         return runpy.run_path(str(tmp_path / "autograder" / "version.py"))["VERSION"]
@@ -228,7 +224,7 @@ def test_a_corrected_package_has_another_version(tmp_path: Path) -> None:
     (tmp_path / "autograder" / "__pycache__").mkdir()
     (tmp_path / "autograder" / "__pycache__" / "data.pyc").touch()
     assert version() == VERSION and Version(VERSION).base_version == NUMBER
-    with (tmp_path / "autograder" / "dates.json").open("a") as file:
+    with (tmp_path / corrected).open("a") as file:
         file.write("\n")
     assert version() != VERSION
 

@@ -62,6 +62,7 @@ def test_every_autograder_command_parses() -> None:
         "release",
         "report",
         "similar",
+        "start",
         "status",
         "student",
     }
@@ -75,9 +76,8 @@ def test_the_forms_and_options_named_alone_exist(capsys: pytest.CaptureFixture[s
     for row in table.splitlines():
         if not (first := re.match(r"\| `autograder (student \w+|\w+)", row)):
             continue
-        for option in re.findall(
-            r"`(--[a-z]+|gradescope-zip|feedback-moodle|canvas|moodle|gradescope|folder|github)\b", row.split("|")[2]
-        ):
+        forms = "gradescope-zip|classroom50|feedback-moodle|canvas|moodle|gradescope|folder|github"
+        for option in re.findall(rf"`(--[a-z]+|{forms})\b", row.split("|")[2]):
             with pytest.raises(SystemExit):
                 cli.main([*first[1].split(), "--help"])
             assert option in capsys.readouterr().out, (first[1], option)
@@ -269,12 +269,14 @@ def test_conda_gets_what_pip_gets() -> None:
 
 
 def test_the_container_is_set_up_as_everything_else() -> None:
-    """The development container runs `make setup`, and its editor uses the environment that this makes."""
+    """The development container runs `make setup`, in an environment with PyTorch for CPUs that its editor uses."""
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert container["postCreateCommand"] == "make setup"
+    *_, environment, install, setup = container["postCreateCommand"].split(" && ")
+    assert install == "uv pip install --torch-backend=cpu -r requirements.txt" and setup == "make setup"
     assert re.search(r"^setup:", makefile, re.MULTILINE)
     folder = re.search(r"^VENV\s*:= (.*)$", makefile, re.MULTILINE)[1]
+    assert environment == f"python3 -m venv {folder}"
     code = container["customizations"]["vscode"]
     assert code["settings"]["python.defaultInterpreterPath"] == f"${{containerWorkspaceFolder}}/{folder}/bin/python"
     assert {"ms-python.python", "ms-toolsai.jupyter"} <= set(code["extensions"])

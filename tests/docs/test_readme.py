@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import subprocess
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from answers import WRONG
 from matrix import source
+from support import accessibility
 from support.classroom import LESSONS, ROOT, classroom, message
 
 from autograder.yours.trials import TRIALS
@@ -82,6 +84,15 @@ def test_pictures_are_small_and_have_words() -> None:
     sizes = [(ROOT / path).stat().st_size for path, _ in pictures]
     assert max(sizes) < 100_000 and sum(sizes) < 250_000
     assert {ROOT / path for path, _ in pictures} == set((ROOT / "docs" / "pictures").iterdir())
+
+
+def test_the_accessibility_statement_says_what_is_tested() -> None:
+    """It names the standard and the program of the tests, and says what they leave out."""
+    said = (ROOT / "docs" / "accessibility.md").read_text(encoding="utf-8")
+    tool = json.loads((accessibility.AXE.parents[2] / "package.json").read_text(encoding="utf-8"))
+    assert f"axe-core) {tool['devDependencies']['axe-core']} " in said
+    assert accessibility.WCAG_2_2_AA[-1] == "wcag22aa" and "[WCAG 2.2](" in said
+    assert all(f"{width} pixels" in said for width in (1280, 390, 360)) and "\n## What is left out\n" in said
 
 
 def test_ci_runs_the_one_command() -> None:

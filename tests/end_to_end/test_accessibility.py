@@ -87,12 +87,12 @@ def browser(pages: Path) -> Iterator[Browser]:
 
 
 def test_what_is_wrong_is_found(browser: Browser) -> None:
-    """Pale text, a picture without words, a field without a name that was folded, and a page that is too wide."""
+    """Pale text, a picture without words, a small field without a name that was folded, and a page that is too wide."""
     with window(browser, "accessibility", width=WIDTHS["phone"]) as seen:
         seen.page.set_content(BAD)
         found = violations(seen.page)
     broken = [text.partition(":")[0] for text in found]
-    assert broken == ["color-contrast", "html-has-lang", "image-alt", "label", "reflow"]
+    assert broken == ["color-contrast", "html-has-lang", "image-alt", "label", "target-size", "reflow"]
     assert '<p style="color: #999">Pale.</p>' in found[0]
 
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_found(browser: Browser) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", ["class", "typical", "similar", "leaderboard", "gallery"])
 def test_nothing_is_wrong_with_a_page(browser: Browser, pages: Path, name: str, scheme: str, width: str) -> None:
-    """The gallery and the pages of a class, a student and more break no rule of WCAG 2.1 AA, in any look."""
+    """The gallery and the pages of a class, a student and more break no rule of WCAG 2.2 AA, in any look."""
     with window(browser, "accessibility", width=WIDTHS[width]) as seen:
         seen.page.emulate_media(color_scheme=scheme)
         seen.page.goto((pages / f"{name}.html").as_uri())

@@ -23,9 +23,9 @@ def _everywhere(course: Path, _in_course: None, capsys: pytest.CaptureFixture[st
     assert collect("folder", zipped({f"{name}/{LESSON}.ipynb": b"newer" for name in ("ada", "bob")}, when=2)) == 0
     assert cli.main(["report"]) == cli.main(["report", "--student", "*"]) == 0
     assert cli.main(["export", "gradescope", "--stale"]) == 0
-    for student in ("ada", "bob"):
-        (course / "downloaded" / "repositories" / student).mkdir(parents=True)
-        (course / "downloaded" / "repositories" / student / "notes.txt").write_text(student, encoding="utf-8")
+    for clone in ("ada", "ada@01-doubling", "bob", "bob@01-doubling"):
+        (course / "downloaded" / "repositories" / clone).mkdir(parents=True)
+        (course / "downloaded" / "repositories" / clone / "notes.txt").write_text(clone, encoding="utf-8")
     capsys.readouterr()
 
 
@@ -39,7 +39,8 @@ def traces(course: Path) -> list[str]:
     (course / "submissions.zip").unlink(missing_ok=True)  # the test's own download
     words = (b"ada@example.org", "Löve".encode(), b'"ada"')
     found = (path for path in course.rglob("*") if path.is_file())
-    return [str(path) for path in found if "ada" in path.parts or any(word in path.read_bytes() for word in words)]
+    own = {"ada", "ada@01-doubling"}
+    return [str(path) for path in found if own & {*path.parts} or any(word in path.read_bytes() for word in words)]
 
 
 def test_the_list_changes_nothing(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +56,7 @@ def test_the_list_changes_nothing(course: Path, capsys: pytest.CaptureFixture[st
         "  submitted/.replaced/ada (1 file)",
         "  downloaded/repositories/ada (1 file)",
         "  gradescope/ada (1 file)",
+        "  downloaded/repositories/ada@01-doubling (1 file)",
         f"  submitted/.collected.json: what was collected for {LESSON}",
         "  report.html, which names the whole class; `autograder report` writes it anew",
         "  gradebook: 2 rows in grade, 1 row in comment, 1 row in submitted_notebook, 1 row in submitted_assignment, "

@@ -106,7 +106,7 @@ def test_nothing_comes_from_elsewhere(pages: dict[Path, BeautifulSoup], site: Pa
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index", LESSONS[1]])
 def test_nothing_is_wrong_with_a_page(browser: Browser, site: Path, name: str, scheme: str, width: int) -> None:
-    """Opened from its folder a page breaks no rule of WCAG 2.1 AA, asks for nothing elsewhere, and shows no error."""
+    """Opened from its folder a page breaks no rule of WCAG 2.2 AA, asks for nothing elsewhere, and shows no error."""
     with window(browser, "site", width=width) as seen:
         seen.page.emulate_media(color_scheme=scheme)
         seen.page.goto((site / f"{name}.html").as_uri())

@@ -56,6 +56,16 @@ def slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
     return possible(slips, dots)
 
 
+def sample() -> str:
+    """Try a right and a wrong answer where the course was just installed, and return what is said to the wrong one."""
+    cases(lambda x, y: torch.einsum("...nd,...md->...nm", x, y))
+    try:
+        cases(lambda x, y: torch.einsum("...nd,...md->...mn", x, y))
+    except check.CheckFailed as failed:
+        return failed.slip or failed.verdict
+    raise RuntimeError("A wrong answer passed its check.")
+
+
 def shape_slips(x: Tensor, y: Tensor) -> dict[str, Tensor]:
     """Results for the rows of x (n, d) and y (m, d) that have another shape than (n, m)."""
     products = x[:, None] * y

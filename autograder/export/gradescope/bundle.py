@@ -1,19 +1,18 @@
-"""The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package."""
+"""The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package; that of Classroom 50."""
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import autograder
 from autograder.course.config import CourseError
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import hidden_seed
 from autograder.grading.jobs import prepared
+from autograder.version import PACKAGE, modules
 
-PACKAGE = Path(autograder.__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can name
 PARTS = ("pyproject.toml", "README.md", "LICENSE")
@@ -29,16 +28,39 @@ def bundle(root: Path, source: Path) -> bytes:
     Raises:
         CourseError: something that belongs in it is missing.
     """
-    home = _home(root)
     try:
         lesson, secret = prepared(source), hidden_seed(source.parent.parent)
     except CourseError as error:
         raise CourseError(f"{source}: {error}") from None
-    files = {f"lesson/{source.name}": lesson, "constraints.txt": _constraints(home / "requirements.txt")}
-    files |= {f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {}
-    files |= {name: (PACKAGE / "export" / "gradescope" / name).read_bytes() for name in SCRIPTS}
+    files = {f"lesson/{source.name}": lesson} | ({f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {})
+    return _packed(_shared(root) | files)
+
+
+def for_classroom50(root: Path, released: Path) -> bytes:
+    """Make the zip file for Classroom 50, which publishes it: with the students' notebook, and nothing hidden.
+
+    Raises:
+        CourseError: something that belongs in it is missing, or a check has half a point, which the form cannot hold.
+    """
+    cells = json.loads(lesson := prepared(released))["cells"]
+    nbgrader = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    if odd := [each["grade_id"] for each in nbgrader if each.get("points", 0) % 1]:
+        raise CourseError(f"Classroom 50 counts in whole points. Give whole ones to {', '.join(odd)}.")
+    script = (PACKAGE / "export" / "classroom50.py").read_bytes()
+    return _packed(_shared(root) | {f"lesson/{released.name}": lesson, "autograder.py": script})
+
+
+def _shared(root: Path) -> dict[str, bytes]:
+    """Return the files, by their names, that are the same for every lesson."""
+    home = _home(root)
+    files = {name: (PACKAGE / "export" / "gradescope" / name).read_bytes() for name in SCRIPTS}
     files |= {f"package/{name}": (home / name).read_bytes() for name in PARTS}
-    files |= {f"package/autograder/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in _modules()}
+    files |= {f"package/autograder/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in modules()}
+    return files | {"constraints.txt": _constraints(home / "requirements.txt")}
+
+
+def _packed(files: dict[str, bytes]) -> bytes:
+    """Return a zip file of these, the same whenever it is made."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as target:
         for name in sorted(files):
@@ -66,11 +88,3 @@ def _constraints(path: Path) -> bytes:
     lines = (line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
     pinned = [line for line in lines if line and not line.startswith("-") and "[" not in line]
     return ("\n".join(["# Made from requirements.txt.", *pinned]) + "\n").encode()
-
-
-def _modules() -> Iterator[Path]:
-    for path in sorted(PACKAGE.rglob("*")):
-        if path.is_relative_to(PACKAGE / "demo"):
-            continue
-        if path.is_file() and (path.suffix == ".py" or path.name in SCRIPTS):
-            yield path
