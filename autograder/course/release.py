@@ -31,7 +31,7 @@ from traitlets.config import Config
 from autograder import files
 from autograder.course import assistants, lint
 from autograder.course.address import NOWHERE, Address, read_address, without_address
-from autograder.course.config import CourseError, read_lessons, read_notebook, readme
+from autograder.course.config import NO_LESSON, CourseError, read_lessons, read_notebook, readme
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
@@ -100,10 +100,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     """
     course = Course.at(root)
     if not course.is_plain and not (root / "solutions").is_dir():
-        raise CourseError(
-            "There is no folder solutions/. `autograder new lesson NAME` makes one; a course that is written for "
-            'nbgrader needs the line c.Autograder.form = "plain" in nbgrader_config.py.'
-        )
+        raise CourseError(NO_LESSON)
     draft = _plain_draft(course) if course.is_plain else _draft(course, look_up=not check)
     plan = make_plan(root, draft)
     if plan.edited and not force:
