@@ -275,9 +275,10 @@ class Recorder:
                 session.flush()
             submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
             session.add(submission)
-        of_lesson = SubmittedNotebook.assignment_id == submission.id
+        sources = lesson.notebooks.values()  # with which nbgrader's only index on them begins
+        of_lesson = (SubmittedNotebook.assignment_id == submission.id) & SubmittedNotebook.notebook_id.in_(sources)
         notebooks = {row.notebook_id: row for row in session.scalars(select(SubmittedNotebook).where(of_lesson))}
-        for source in lesson.notebooks.values():
+        for source in sources:
             if source not in notebooks:
                 notebooks[source] = SubmittedNotebook(id=new_uuid(), notebook_id=source, assignment_id=submission.id)
                 session.add(notebooks[source])
