@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -48,6 +49,11 @@ def create(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
         if mode is not None:
             os.fchmod(handle, mode)
         os.fsync(handle)
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """A digest of files, one behind the other."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

@@ -18,6 +18,8 @@ REBOUND = "__rebound__"  # under which a judge knows the names of modules that a
 # What answers and checks call so in all lessons.
 MODULES = {"F": "torch.nn.functional", "check": "autograder.check", "math": "math", "nn": "torch.nn", "torch": "torch"}
 COURSE = __name__.partition(".")[0]
+COURSES_MISTAKE = "The check itself is broken: this is a mistake of the course."
+NOT_YOURS = "Nothing is wrong with your answer for that. Please tell whoever gives the course."
 NO_MESSAGE = "It came without a message."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
@@ -44,11 +46,12 @@ MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values"
 
 
 class Frame(NamedTuple):
-    """One frame of a stack trace."""
+    """One frame of a stack trace; `own` are the names of the function that runs in it."""
 
     code: CodeType
     line: int
     scope: dict[str, Any]
+    own: Mapping[str, Any] = {}
 
 
 class Place(NamedTuple):
@@ -83,8 +86,7 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
             "then run this one again.",
         )
     if not own and _is_the_courses(error, frames):
-        slip = "Nothing is wrong with your answer for that. Please tell whoever gives the course."
-        return CheckFailed("The check itself is broken: this is a mistake of the course.", _told(error), slip)
+        return CheckFailed(COURSES_MISTAKE, _told(error), NOT_YOURS)
     if isinstance(error, NameError) and not own:
         slip = "Run the cell that defines it (if it ends in an error, mend that), then this one again."
         failed = CheckFailed(f"`{error.name}` is not defined.", slip=slip)
@@ -116,7 +118,8 @@ def where(code: CodeType, line: int) -> Place:
 def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
     """The frames of a stack trace, the outermost first."""
     while trace is not None:
-        yield Frame(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals)
+        frame = trace.tb_frame
+        yield Frame(frame.f_code, trace.tb_lineno, frame.f_globals, frame.f_locals)
         trace = trace.tb_next
 
 
@@ -130,7 +133,7 @@ def _is_the_courses(error: Exception, frames: list[Frame]) -> bool:
     if isinstance(error, AttributeError):
         return isinstance(error.obj, ModuleType) and error.obj.__name__.partition(".")[0] == COURSE
     raised_in = str(frames[-1].scope.get("__name__")) if frames else ""
-    return isinstance(error, NameError | ImportError) and raised_in.partition(".")[0] == COURSE
+    return isinstance(error, ImportError) or (isinstance(error, NameError) and raised_in.partition(".")[0] == COURSE)
 
 
 def _told(error: Exception) -> list[str]:

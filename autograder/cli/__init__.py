@@ -12,6 +12,7 @@ from autograder.cli.collect import add_collect
 from autograder.cli.completion import complete
 from autograder.cli.course import add_demo, add_doctor, add_release, add_start
 from autograder.cli.grade import add_grade
+from autograder.cli.new import add_new
 from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
 from autograder.cli.student import add_due, add_student
 from autograder.course.names import did_you_mean
@@ -36,6 +37,7 @@ def command_line() -> argparse.ArgumentParser:
         add_leaderboard,
         add_doctor,
         add_demo,
+        add_new,
         add_export,
         add_student,
     ):

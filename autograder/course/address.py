@@ -93,6 +93,9 @@ class Address:
             cell.source += f"\n\nOn Colab: {', '.join(links)}" if links else ""
 
 
+NOWHERE = Address("", "")
+
+
 def read_address(root: Path, *, look_up: bool) -> Address:
     """Return the address that pyproject.toml names, else that of git's `origin`, else the one that was released.
 

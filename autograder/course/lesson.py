@@ -90,8 +90,8 @@ class Cell:
 
     @property
     def is_written(self) -> bool:
-        """Whether students answer in it in words, which a person grades."""
-        return self.is_graded and self.is_answer
+        """Whether students answer in it in words, or below it, which a person grades."""
+        return (self.is_graded and self.is_answer) or bool(self.nbgrader.get("task"))
 
     @property
     def is_locked(self) -> bool:
@@ -105,25 +105,37 @@ class Cell:
         return points if isinstance(points, int | float) else 0
 
     @property
+    def given(self) -> str | None:
+        """What students get of it in a course of the plain form."""
+        return (self.raw["metadata"].get("autograder") or {}).get("given")
+
+    @property
     def visible(self) -> str:
         """Its source as far as students may see it."""
+        if (given := self.given) is not None:
+            return given
         stub = STUB if self.kind == "code" else TEXT_STUB
         return without_regions(without_regions(self.source, "SOLUTION", stub), "HIDDEN TESTS")
 
     @cached_property
     def released(self) -> str:
         """Its source as students get it: a check is folded under a title, the rules that it proves."""
-        if not self.is_graded or self.is_answer:
+        if not self.is_graded or self.is_answer or self.given is not None:
             return self.visible
         return fold_title(rules_of(self.visible)) + self.visible.rstrip()
 
 
 @dataclass
 class Exercise:
-    """A task cell and everything up to the next exercise or section."""
+    """A task cell and everything up to the next exercise or section.
+
+    Attributes:
+        called: its heading in the plain form, where the answer is the task; "" elsewhere.
+    """
 
     task: Cell
     body: list[Cell]
+    called: str = ""
 
     @property
     def name(self) -> str:
@@ -138,7 +150,7 @@ class Exercise:
     @property
     def title(self) -> str:
         """The words of its heading, "Causal mask"; its name where that reads differently."""
-        return self._heading["title"] if self._heading else self.name
+        return self._heading["title"] if self._heading else self.called or self.name
 
     @cached_property
     def _heading(self) -> re.Match[str] | None:
@@ -188,6 +200,9 @@ class Lesson:
         self.exercises: list[Exercise] = []
         self.written = [cell for cell in self.cells if cell.is_written]
         open_exercise = False
+        if any(cell.given is not None for cell in self.cells):
+            self.exercises = _plain_exercises(self.cells)
+            return
         for cell in self.cells:
             if cell.kind == "markdown" and cell.id.startswith("exercise_"):
                 self.exercises.append(Exercise(cell, []))
@@ -200,7 +215,7 @@ class Lesson:
     @cached_property
     def title(self) -> str:
         """The words of the title, without the number."""
-        return self.cells[0].lines[0].partition(" · ")[2]
+        return self.cells[0].lines[0].partition(" · ")[2] if self.cells and self.cells[0].lines else ""
 
     @cached_property
     def facts(self) -> Facts | None:
@@ -213,6 +228,26 @@ class Lesson:
     def points(self) -> float:
         """The points of its exercises; written answers, which are off as a rule, come on top."""
         return sum(exercise.points for exercise in self.exercises)
+
+
+def _plain_exercises(cells: Sequence[Cell]) -> list[Exercise]:
+    """The answers of the plain form, each with the checks that follow it."""
+    found, early = list[Exercise](), list[Cell]()
+    for place, cell in enumerate(cells):
+        if cell.is_answer and not cell.is_graded:
+            called = "" if not cell.id.startswith("cell-") else heading_above(cells, place)
+            found.append(Exercise(cell, [cell, *early], called))
+            early = []
+        elif cell.is_graded and not cell.is_answer:
+            (found[-1].body if found else early).append(cell)
+    return found
+
+
+def heading_above(cells: Sequence[Cell], place: int) -> str:
+    """The heading under which a cell stands, or its own where it is a task; its id where there is none."""
+    given = (cell for cell in reversed(cells[: place + 1]) if cell.kind == "markdown" and not cell.is_answer)
+    headings = (line.strip("# ") for cell in given for line in reversed(cell.lines) if line.startswith("#"))
+    return next(headings, cells[place].label)
 
 
 def cells_of(notebook: dict[str, Any]) -> list[Cell]:

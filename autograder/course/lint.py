@@ -47,9 +47,10 @@ class Breach:
     lesson: str
     cell: str
     text: str
+    place: str = ""
 
     def __str__(self) -> str:
-        place = f"solutions/{self.lesson}/{self.lesson}.ipynb"
+        place = self.place or f"solutions/{self.lesson}/{self.lesson}.ipynb"
         return f"{place}, cell {self.cell}: {self.text}" if self.cell else f"{place}: {self.text}"
 
 

@@ -28,16 +28,16 @@ class Manifest:
     repository: str = ""
 
     @classmethod
-    def read(cls, root: Path) -> Manifest:
-        """Read a course's manifest, an empty one when release never ran.
+    def read(cls, root: Path, folder: str = "notebooks") -> Manifest:
+        """Read a course's manifest in its release folder, an empty one when release never ran.
 
         Raises:
             CourseError: it is damaged.
         """
         try:
-            table = json.loads((root / "notebooks" / NAME).read_text(encoding="utf-8"))
+            table = json.loads((root / folder / NAME).read_text(encoding="utf-8"))
             files, repository = table["files"], table.get("repository", "")
-            names_fit = all(re.fullmatch(r"(\w+)/\1\.ipynb|[A-Z]+\.md", name) for name in files)
+            names_fit = all(re.fullmatch(r"[^/]+(/[^/]+)+|[A-Z]+\.md", name) and ".." not in name for name in files)
             if names_fit and all(isinstance(text, str) for text in (*files.values(), repository)):
                 return cls(files, repository)
         except FileNotFoundError:
@@ -45,7 +45,7 @@ class Manifest:
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
         raise CourseError(
-            f"notebooks/{NAME} is damaged, so nobody knows which notebooks were generated. Restore it from git, "
+            f"{folder}/{NAME} is damaged, so nobody knows which notebooks were generated. Restore it from git, "
             "or delete it: notebooks that are not up to date then have to be moved away or forced."
         )
 

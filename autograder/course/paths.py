@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +16,7 @@ from traitlets.config import Config
 from autograder import files
 from autograder.course.config import CourseError, load_config
 from autograder.course.names import did_you_mean
+from autograder.course.plain import is_plain, notebooks_in
 
 MOST_SEEN = 100_000  # files in submitted/ among which notebooks in no lesson's folder are looked for
 REPLACED = ".replaced"  # in submitted/: what later hand-ins took the place of
@@ -56,14 +58,20 @@ class Course:
         """The address of the gradebook."""
         return str(self.directory.db_url)
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is written as plain nbgrader."""
+        return is_plain(self.config)
+
     @property
     def is_shared(self) -> bool:
         """Whether a group shares its files."""
         return bool(self.directory.groupshared)
 
     def source(self, lesson: str) -> Path:
-        """The notebook of a lesson, hidden tests included."""
-        return self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
+        """The notebook of a lesson, hidden tests included; of the plain form, where there may be several, the first."""
+        path = self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
+        return next(iter(notebooks_in(path.parent)), path) if self.is_plain else path
 
     @property
     def all_submitted(self) -> Path:
@@ -85,6 +93,11 @@ class Course:
     def graded_notebook(self, student: str, lesson: str) -> Path:
         """The graded notebook of a submission."""
         return self.autograded(student, lesson) / f"{lesson}.ipynb"
+
+    def graded_notebooks(self, student: str, lesson: str) -> list[Path]:
+        """The graded notebooks of a submission; in the plain form there may be several."""
+        path = self.graded_notebook(student, lesson)
+        return (notebooks_in(path.parent) or [path]) if self.is_plain else [path]
 
     def feedback(self, student: str, lesson: str) -> Path:
         """The folder of the feedback on a submission."""
@@ -115,12 +128,15 @@ class Course:
         return [*(self.root / step for step in steps), self.root / "gradebook.db"]
 
     def sources(self) -> list[Path]:
-        """The notebooks of the lessons, hidden tests included."""
-        return sorted(self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"), key=lambda path: path.stem)
+        """The notebook of each lesson, hidden tests included."""
+        found = sorted(self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"), key=lambda path: path.stem)
+        return (
+            [notebooks_in(folder)[0] for folder in sorted({path.parent for path in found})] if self.is_plain else found
+        )
 
     def lessons(self) -> list[str]:
         """The names of the lessons."""
-        return [path.stem for path in self.sources()]
+        return [path.parent.name for path in self.sources()]
 
     def choose_lessons(self, names: Sequence[str]) -> list[str]:
         """The lessons of these names; where there are none, those that somebody handed in.

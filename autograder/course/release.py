@@ -9,16 +9,20 @@ import copy
 import hashlib
 import json
 import logging
+import os
 import shutil
+import sysconfig
 import tempfile
+import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
+from nbformat.warnings import MissingIDFieldWarning
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum
@@ -26,13 +30,21 @@ from traitlets.config import Config
 
 from autograder import files
 from autograder.course import assistants, lint
-from autograder.course.address import Address, read_address, without_address
-from autograder.course.config import CourseError, read_lessons, read_notebook, readme
+from autograder.course.address import NOWHERE, Address, read_address, without_address
+from autograder.course.config import NO_LESSON, CourseError, read_lessons, read_notebook, readme
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
+from autograder.course.plain import (
+    data_in,
+    header_of,
+    is_plain,
+    notebooks_in,
+    read_plain_lessons,
+    split,
+)
 from autograder.course.versions import released
 from autograder.course.written import asked
 
@@ -86,21 +98,11 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     Raises:
         CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
     """
-    address = read_address(root, look_up=not check)
     course = Course.at(root)
-    lessons = read_lessons(root)
-    for name, notebook in lessons.items():
-        fill_in(notebook, name, course.config.get("Autograder", {}).get("cells", {}))
-        normalise(notebook)
-    folder = root / "solutions"
-    sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
-    sources[folder / released.NAME] = released.updated(root, lessons)
-    for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
-    generated = generate(for_students, course.config, address)
-    notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
-    texts = assistants.files_for((Lesson(name, notebook) for name, notebook in lessons.items()), course.config)
-    sources |= assistants.switches(root, course.config)
-    plan = make_plan(root, sources, notebooks | texts, readme(root, lessons, address.badge), address)
+    if not course.is_plain and not (root / "solutions").is_dir():
+        raise CourseError(NO_LESSON)
+    draft = _plain_draft(course) if course.is_plain else _draft(course, look_up=not check)
+    plan = make_plan(root, draft)
     if plan.edited and not force:
         raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
     lines = [
@@ -114,15 +116,95 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     ]
     if check:
         return lines
-    if make_hidden_seed(folder):
+    if not course.is_plain and make_hidden_seed(root / "solutions"):
         lines.append(f"solutions/{SEED_FILE}: drawn, for the hidden tests")
     if register:
-        generate(for_students, course.config, address, database=course.db_url)
+        draft.generate(course.db_url)
     for path in plan.edited:
         lines.append(f"{_keep_copy(path).relative_to(root).as_posix()}: a copy of what somebody worked in")
     for change in plan.changes:
         _apply(change)
     return lines
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a release comes to.
+
+    Attributes:
+        sources: what it writes beside the lessons, and into them.
+        released: what students get, by its path in the release folder.
+        generate: makes the lessons' part of that, and with a database's address records them there.
+    """
+
+    sources: dict[Path, bytes]
+    released: dict[str, bytes]
+    generate: Callable[[str | None], object]
+    table: bytes | None = None
+    address: Address = NOWHERE
+    folder: str = "notebooks"
+
+
+def _draft(course: Course, *, look_up: bool) -> Draft:
+    """Bring the lessons of a course in form, and make what students get."""
+    root, address = course.root, read_address(course.root, look_up=look_up)
+    lessons = read_lessons(root)
+    for name, notebook in lessons.items():
+        fill_in(notebook, name, course.config.get("Autograder", {}).get("cells", {}))
+        normalise(notebook)
+    folder = root / "solutions"
+    sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
+    sources[folder / released.NAME] = released.updated(folder, lessons)
+    for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
+    generated = generate(for_students, course.config, address)
+    notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
+    texts = assistants.files_for((Lesson(name, notebook) for name, notebook in lessons.items()), course.config)
+    return Draft(
+        sources | assistants.switches(root, course.config),
+        notebooks | texts,
+        lambda database: generate(for_students, course.config, address, database),
+        readme(root, lessons, address.badge),
+        address,
+    )
+
+
+def _plain_draft(course: Course) -> Draft:
+    """Make what students get of a course of the plain form, whose own files stay as they are."""
+    source = course.root / str(course.directory.source_directory)
+    lessons = read_plain_lessons(source, course.config)
+
+    def make(database: str | None) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for name, notebook in lessons.items():
+            found |= generate_plain(name, notebook, source / name, course.config, database)
+        return found
+
+    digests = {source / released.NAME: released.updated(source, lessons)}
+    return Draft(digests, make(None), make, folder=str(course.directory.release_directory))
+
+
+def generate_plain(
+    lesson: str, notebook: NotebookNode, source: Path, config: Config, database: str | None
+) -> dict[str, bytes]:
+    """Return the student version of a lesson of the plain form, with its data files, made by nbgrader."""
+    settings = copy.deepcopy(config)
+    for name, path in header_of(source.parents[1], config).items():
+        settings.IncludeHeaderFooter[name] = str(path)
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder, "solutions", lesson)
+        copied.mkdir(parents=True)
+        for path in notebooks_in(source):
+            shutil.copy(path, copied)
+        _run_nbgrader(folder, lesson, settings, database, source.parent.name)
+        made = Path(folder, "notebooks", lesson)
+        found = {f"{lesson}/{name}": path.read_bytes() for name, path in data_in(source).items()}
+        for name, part in split(copy.deepcopy(notebook), lesson).items():
+            own = read_notebook(made / f"{name}.ipynb")
+            own.nbformat_minor = 5
+            for cell, known in zip(own.cells, part.cells, strict=True):
+                cell.id = known.id
+            found[f"{lesson}/{name}.ipynb"] = to_bytes(own)
+        return found
 
 
 def _refusal(path: Path) -> str:
@@ -234,19 +316,24 @@ def generate(
         return generated
 
 
-def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None) -> None:
+def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None, sources: str = "solutions") -> None:
     settings = copy.deepcopy(config)
     places = {"root": folder, "source_directory": "solutions", "release_directory": "notebooks"}
     settings.CourseDirectory.update({**places, "assignment_id": lesson, "db_url": database or ""})
     settings.GenerateAssignment.no_database = not database
     settings.SaveCells.enabled = bool(database)
+    scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
+    if scripts not in path.split(os.pathsep):  # where nbgrader finds `alembic`, which makes a gradebook
+        os.environ["PATH"] = os.pathsep.join([scripts, path])
     log, messages = logging.Logger("autograder.release"), _Messages()
     log.addHandler(messages)
     try:
-        GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingIDFieldWarning)  # a header of format 4.0 around a notebook of 4.5
+            GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
         message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
-        place = f"solutions/{lesson}/{lesson}.ipynb"
+        place = f"{sources}/{lesson}" if is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"
         if database:
             advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
             text = f"{place}: nbgrader could not record it in the gradebook. {advice} It says:\n{message}"
@@ -255,14 +342,12 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         raise CourseError(text) from error
 
 
-def make_plan(
-    root: Path, sources: dict[Path, bytes], generated: dict[str, bytes], table: bytes | None, address: Address
-) -> Plan:
-    """Compare what should be with what is, and tell generated files, by their paths in notebooks/, from edited ones."""
-    digests = Manifest.read(root).files
-    folder = root / "notebooks"
+def make_plan(root: Path, draft: Draft) -> Plan:
+    """Compare what should be with what is, and tell generated files from edited ones."""
+    digests, generated = Manifest.read(root, draft.folder).files, draft.released
+    folder = root / draft.folder
     plan = Plan([], [], [])
-    contents = sources | {folder / name: data for name, data in generated.items()}
+    contents = draft.sources | {folder / name: data for name, data in generated.items()}
     for name, data in generated.items():
         path = folder / name
         if (
@@ -279,9 +364,9 @@ def make_plan(
         elif path.exists():
             plan.left.append(path)
     listed = {name: _written(data) for name, data in generated.items()}
-    contents[folder / NAME] = Manifest(listed, address.repository).to_bytes()
-    if table is not None:
-        contents[root / "README.md"] = table
+    contents[folder / NAME] = Manifest(listed, draft.address.repository).to_bytes()
+    if draft.table is not None:
+        contents[root / "README.md"] = draft.table
     plan.changes.extend(
         Change(path, data) for path, data in contents.items() if not path.exists() or _differs(path, data)
     )
@@ -303,8 +388,8 @@ def _written(data: bytes) -> str:
     try:
         cells = [(kind, released.TITLE.sub("", source.rstrip())) for kind, source, *_ in _cells(data)]
         data = json.dumps(cells).encode()
-    except (ValueError, AttributeError, nbformat.ValidationError):
-        pass
+    except (ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError):
+        pass  # a data file
     return hashlib.sha256(data).hexdigest()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.course.config import CourseError
+from autograder.course.paths import Course
 from autograder.export import canvas, csv_columns, moodle
 from autograder.export.columns import Choices
 from autograder.export.gradescope.bundle import bundle, for_classroom50
@@ -186,6 +187,8 @@ ZIPS: dict[str, tuple[Callable[[Path, Path], bytes], str]] = {
 def _zip(root: Path, options: ExportOptions) -> int:
     """Write an autograder for one lesson, made of its notebook in solutions/ or in notebooks/."""
     (lesson,), (make, folder), platform = options.lessons, ZIPS[options.form], options.form.removesuffix("-zip")
+    if Course.at(root).is_plain:
+        raise CourseError(f"`export {options.form}` takes no lessons of the plain form; grade them with this engine.")
     lessons = sorted(path.parent.name for path in root.glob(f"{folder}/*/*.ipynb"))
     if lesson not in lessons:
         raise CourseError(f"There is no lesson {lesson}. There are {', '.join(lessons) or 'none'}.")

@@ -13,10 +13,11 @@ from textwrap import shorten
 from traitlets.config import Config
 
 from autograder.course.config import CourseError
+from autograder.course.plain import names_of
 from autograder.course.versions.released import read_source
 from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.submission.beside import read_beside
-from autograder.grading.submission.reader import NotGradable, bytes_of, find
+from autograder.grading.submission.reader import NotGradable, read_in
 from autograder.grading.worker.client import GradingServer
 
 VERSION = "5"  # of what grading comes to: another one grades all submissions anew
@@ -104,13 +105,13 @@ def prepared(path: Path, config: Config | None = None) -> bytes:
 def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
-        path, notes = find(folder, lesson)
+        path, submitted, notes = read_in(folder, lesson, names_of(source) if b'"notebooks"' in source else ())
         beside, left_out = read_beside(path, limits.file_bytes // 2)
         return Job(
             student,
             lesson,
             source,
-            bytes_of(path),
+            submitted,
             limits,
             notes=tuple(Note(NoteKind.FILE, text) for text in (*notes, *left_out)),
             handed_in=handed_in,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.paths import Course, handed_in
@@ -98,7 +98,7 @@ def _why_again(
     found = list(digests(book.course, student, lesson, source, Limits()))
     own = next((one for one in found if hand_in_of(one) == hand_in_of(graded.digest)), found[-1])
     broke_off = graded.result.retryable
-    is_there = _digest(book.course.graded_notebook(student, lesson)) == graded.notebook_sha256
+    is_there = _digest(book.course, student, lesson) == graded.notebook_sha256
     if own != graded.digest or broke_off or not is_there:
         chosen = hand_in_of(own) in graded.set_aside
         return reasons_of(graded.digest, own, broke_off=broke_off, forced=False, chosen=chosen)
@@ -129,9 +129,9 @@ def _is_later(when: str, graded: GradedSubmission) -> bool:
         return False
 
 
-def _digest(path: Path) -> str:
+def _digest(course: Course, student: str, lesson: str) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return files.digest_of(course.graded_notebooks(student, lesson))
     except OSError:
         return ""
 

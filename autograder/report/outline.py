@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from autograder.course.config import CourseError, read_notebook
-from autograder.course.lesson import Cell, Exercise, Lesson
+from autograder.course.config import CourseError
+from autograder.course.lesson import Cell, Exercise, Lesson, answer_of, heading_above
 from autograder.course.predictions import PREFIX, questions_of
+from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.report.page import code, markdown
 
-HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 OTHER = "other checks"
 COMPARED = re.compile(r"yours\.compare\(\s*(\w+),")
@@ -109,7 +109,7 @@ def outlines_of(book: GradebookSnapshot, names: Sequence[str]) -> list[LessonOut
 
 def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutline:
     try:
-        source = Lesson(released.name, read_notebook(book.course.source(released.name)))
+        source = Lesson(released.name, read_source(book.course.source(released.name), book.course.config))
         label = f"{source.number} · {source.title}" if source.title else released.name
         exercises = [_exercise(exercise, released) for exercise in source.exercises if exercise.answer]
     except (CourseError, OSError, IndexError, KeyError) as error:
@@ -123,7 +123,11 @@ def _outline(book: GradebookSnapshot, released: GradebookLesson) -> LessonOutlin
     rest = _from_gradebook(released, {check.id for exercise in exercises for check in exercise.checks})
     remark = "The gradebook has checks that solutions/ no longer has; they stand at the end." if rest else ""
     graded = (exercise for exercise in exercises if exercise.checks)
-    titles = {cell.id: cell.lines[0].strip("# ") for cell in source.written}
+    titles = {
+        cell.id: heading_above(source.cells, place) if cell.given is not None else cell.lines[0].strip("# ")
+        for place, cell in enumerate(source.cells)
+        if cell.is_written
+    }
     return LessonOutline(released.name, label, (*graded, *rest), remark, _questions(source), _written(titles, released))
 
 
@@ -134,10 +138,8 @@ def _written(titles: Mapping[str, str], released: GradebookLesson) -> tuple[Chec
 
 
 def _exercise(source: Exercise, released: GradebookLesson) -> ExerciseOutline:
-    heading = HEADING.fullmatch(source.task.lines[0]) if source.task.lines else None
     checks = (_check(cell.id, source.name, released) for cell in source.checks if cell.id in released.points)
-    number, title = (heading["number"], heading["title"]) if heading else ("", source.name)
-    return ExerciseOutline(source.name, number, title, tuple(checks), hints(source.task.source))
+    return ExerciseOutline(source.name, source.number, source.title, tuple(checks), hints(source.task.source))
 
 
 def _questions(source: Lesson) -> tuple[QuestionOutline, ...]:
@@ -166,8 +168,7 @@ def _from_gradebook(released: GradebookLesson, without: Collection[str]) -> tupl
     checks_of: dict[str, list[CheckOutline]] = {}
     for check in released.points:
         if check not in without and check not in released.written:
-            fits = [name for name in released.answers if f"{check}_".startswith(f"check_{name}_")]
-            answer = max(fits, key=len, default=OTHER)
+            answer = answer_of(check, released.answers, OTHER)
             checks_of.setdefault(answer, []).append(_check(check, answer, released))
     return tuple(ExerciseOutline(name, "", name, tuple(checks)) for name, checks in sorted(checks_of.items()))
 

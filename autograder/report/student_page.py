@@ -143,7 +143,7 @@ def _lesson(
         return LessonShown(outline, None, pending, book.due(student, outline.name))
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, pending)
-    cells = cells_in(book.course.graded_notebook(student, outline.name), graded.notebook_sha256)
+    cells = cells_in(book.course.graded_notebooks(student, outline.name), graded.notebook_sha256)
     html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
     exercises = (
         _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
@@ -186,19 +186,19 @@ def _shown(
     )
 
 
-def cells_in(notebook: Path, sha256: str) -> list[dict[str, Any]]:
-    """The cells of a graded notebook.
+def cells_in(notebooks: Sequence[Path], sha256: str) -> list[dict[str, Any]]:
+    """The cells of the graded notebooks of a submission, as a rule of one.
 
     HTML acts in a browser, so cells are taken from no other file than the one that the judge's work went into: not
     where the notebook has changed since, and not where another program graded it.
     """
     try:
-        if not sha256 or notebook.stat().st_size > LARGEST:
+        if not sha256 or sum(path.stat().st_size for path in notebooks) > LARGEST:
             return []
-        data = notebook.read_bytes()
-        if hashlib.sha256(data).hexdigest() != sha256:
+        read = [path.read_bytes() for path in notebooks]
+        if hashlib.sha256(b"".join(read)).hexdigest() != sha256:
             return []
-        return list(json.loads(data)["cells"])
+        return [cell for data in read for cell in json.loads(data)["cells"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 

@@ -15,7 +15,7 @@ from autograder.course.lesson import answer_of, cell_id, cells_of
 from autograder.course.paths import Course
 from autograder.grading.gradebook.reader import GradebookSnapshot
 from autograder.grading.results import Outcome, Status
-from autograder.grading.submission.reader import NotGradable, bytes_of, find
+from autograder.grading.submission.reader import NotGradable, read_in
 from autograder.grading.submission.reader import cells_of as submitted_cells_of
 from autograder.grading.submission.repair import repair
 from autograder.similar.traits import Kind, Trait, Traits, traits_of
@@ -119,11 +119,12 @@ def _statements(traits: Traits) -> frozenset[Trait]:
 
 def _cells(course: Course, student: str, lesson: str, source: NotebookNode) -> tuple[tuple[Cell, ...], bool]:
     """A student's answers and own cells, and whether some were left out because there is too much."""
-    path, _ = find(course.submitted(student, lesson), lesson)
+    names = source.metadata.get("autograder", {}).get("notebooks", ())
+    _, submitted, _ = read_in(course.submitted(student, lesson), lesson, names)
     given = {cell.id: cell for cell in cells_of(source)}
     made: list[Cell] = []
     left = MOST_LETTERS
-    repaired = repair(source, submitted_cells_of(bytes_of(path)))
+    repaired = repair(source, submitted_cells_of(submitted))
     if repaired.reason:
         raise NotGradable(repaired.reason)
     for raw in repaired.notebook.cells:

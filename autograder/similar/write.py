@@ -13,6 +13,7 @@ from rich.markup import escape
 from autograder.course.config import CourseError
 from autograder.course.lesson import Lesson, cells_of
 from autograder.course.names import counted, listed, printable
+from autograder.course.plain import notebooks_in
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
 from autograder.report.page import render, write
@@ -112,7 +113,8 @@ def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
         exercise.name for exercise in Lesson(lesson, source).exercises
     ]
     hand_ins: Sequence[HandIn] = list(read_hand_ins(book, lesson, source))
-    known = known_traits(book.course.source(name) for name in book.course.lessons())
+    folders = (path.parent for path in book.course.sources())
+    known = known_traits(path for folder in folders for path in notebooks_in(folder))
     students = tuple(hand_in.student for hand_in in hand_ins)
     return Comparison(
         lesson,

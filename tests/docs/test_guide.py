@@ -29,7 +29,7 @@ from autograder.course import assistants
 from autograder.course.address import Address, read_address
 from autograder.course.dates import moment
 
-GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "adding_an_exercise.md"]
+GUIDES = [ROOT / "docs" / name for name in ("guide.md", "adding_an_exercise.md", "a_course_of_your_own.md")]
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", GUIDE, flags=re.MULTILINE | re.DOTALL))
 COMMANDS = sorted({line.strip() for code in SHELL for line in code.splitlines()} | set(SPANS))
 
@@ -58,6 +58,7 @@ def test_every_autograder_command_parses() -> None:
         "grade",
         "history",
         "leaderboard",
+        "new",
         "release",
         "report",
         "similar",

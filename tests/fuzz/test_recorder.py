@@ -103,7 +103,7 @@ def test_any_files_are_kept_beside_a_notebook_or_named(own_course: Path, content
     """What else was handed in is copied where it is a file, left out where it is not; nothing of it is followed."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         submitted, folder = made(Path(place) / "submitted", content), Path(place) / "graded" / "ada" / LESSON
-        left_out = write_folder(folder, f"{LESSON}.ipynb", b"{}", submitted, Course.at(own_course), 0o644)
+        left_out = write_folder(folder, {LESSON: b"{}"}, submitted, Course.at(own_course), 0o644)
         if left_out:
             require_readable(left_out)
         assert (folder / f"{LESSON}.ipynb").read_bytes() == b"{}"

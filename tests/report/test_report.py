@@ -829,7 +829,7 @@ def test_html_of_a_changed_notebook_is_not_shown(course: Path) -> None:
     path = course / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     assert len(shown(course, "bob").select(".panel")) == 1
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert panels_of(cells_in(path, sha256)) == {"check_double": PANEL} and cells_in(path, "") == []
+    assert panels_of(cells_in([path], sha256)) == {"check_double": PANEL} and cells_in([path], "") == []
     path.chmod(0o644)
     path.write_text(path.read_text("utf-8") + " ", "utf-8")
     page = shown(course, "bob")

@@ -17,6 +17,7 @@ from traitlets.config import Config
 from autograder.course.config import read_notebook
 from autograder.course.lesson import cells_of
 from autograder.course.lint import EXERCISES
+from autograder.course.plain import is_plain, read_plain
 from autograder.course.written import asked
 
 NAME, KEY = "released.txt", "earlier"
@@ -37,9 +38,9 @@ def handed_out(notebook: NotebookNode) -> dict[str, str]:
     return {digest_of(cell.released): cell.id for cell in cells}
 
 
-def updated(root: Path, lessons: Mapping[str, NotebookNode]) -> bytes:
+def updated(folder: Path, lessons: Mapping[str, NotebookNode]) -> bytes:
     """The file with what a release of these lessons hands out."""
-    handed = [*_read(root / "solutions").items(), *((name, handed_out(lesson)) for name, lesson in lessons.items())]
+    handed = [*_read(folder).items(), *((name, handed_out(lesson)) for name, lesson in lessons.items())]
     lines = {f"{name} {cell} {digest}" for name, cells in handed for digest, cell in cells.items()}
     return "\n".join([HEADING, *sorted(lines), ""]).encode()
 
@@ -50,11 +51,11 @@ def read_source(path: Path, config: Config) -> NotebookNode:
     Raises:
         CourseError: it is no notebook.
     """
-    notebook = asked(read_notebook(path), config)
+    notebook = read_plain(path.parent, config) if is_plain(config) else asked(read_notebook(path), config)
     now = handed_out(notebook)
-    released = _read(path.parents[1]).get(path.stem, {})
+    released = _read(path.parents[1]).get(path.parent.name, {})
     if earlier := {digest: cell for digest, cell in released.items() if digest not in now}:
-        notebook.metadata["autograder"] = {KEY: earlier}
+        notebook.metadata.setdefault("autograder", {})[KEY] = earlier
     return notebook
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -25,11 +25,13 @@ LONGEST_PATH = 4096  # in bytes, Linux's PATH_MAX
 SHOWN = 3  # of the files that are not
 
 
-def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | None, course: Course, mode: int) -> str:
+def write_folder(
+    folder: Path, notebooks: Mapping[str, bytes], submitted: Path | None, course: Course, mode: int
+) -> str:
     """Put a folder in place of an earlier one.
 
     Args:
-        name: the notebook's file.
+        notebooks: the graded notebooks, by name.
         submitted: the folder of the submission, whose other files come along.
         mode: the permissions of all files.
 
@@ -43,8 +45,9 @@ def write_folder(folder: Path, name: str, notebook: bytes, submitted: Path | Non
         fresh.mkdir(parents=True)
         is_own = submitted is not None and not (submitted.is_symlink() or submitted.parent.is_symlink())
         left_out = _copy_others(submitted, fresh, course, mode) if submitted and is_own else []
-        with files.create(fresh / name, mode=mode) as file:
-            file.write(notebook)
+        for name, notebook in notebooks.items():
+            with files.create(fresh / f"{name}.ipynb", mode=mode) as file:
+                file.write(notebook)
         files.sync_folder(fresh)
         if folder.exists():
             folder.rename(old)

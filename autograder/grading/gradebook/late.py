@@ -95,8 +95,8 @@ def extend(
     with Session(connection) as session, session.begin():
         of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
         rows = {row.student_id: row for row in session.scalars(select(SubmittedAssignment).where(of_lesson))}
-        of_notebook = SubmittedNotebook.notebook_id == lesson.notebook_id
-        notebooks = {row.assignment_id: row for row in session.scalars(select(SubmittedNotebook).where(of_notebook))}
+        of_notebook = SubmittedNotebook.notebook_id.in_(lesson.notebooks.values())
+        notebooks = session.scalars(select(SubmittedNotebook).where(of_notebook)).all()
         for student in students:
             submission = rows.get(student)
             if submission is None:
@@ -105,7 +105,7 @@ def extend(
                 submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
                 session.add(submission)
             submission.extension = extension or None
-            if notebook := notebooks.get(submission.id):
+            for notebook in (each for each in notebooks if each.assignment_id == submission.id):
                 changes += _recomputed(session, rule, lesson, submission, notebook)
     return changes
 
@@ -114,7 +114,7 @@ def recompute(session: Session, rule: LateRule, lesson: GradebookLesson) -> list
     """Compute anew what is taken off, by the due date and the rule of today and the points of today."""
     of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
     of_notebook = (SubmittedNotebook.assignment_id == SubmittedAssignment.id) & (
-        SubmittedNotebook.notebook_id == lesson.notebook_id
+        SubmittedNotebook.notebook_id.in_(lesson.notebooks.values())
     )
     query = select(SubmittedAssignment, SubmittedNotebook).join(SubmittedNotebook, of_notebook).where(of_lesson)
     rows = session.execute(query.order_by(SubmittedAssignment.student_id)).all()
@@ -135,7 +135,8 @@ def _recomputed(
     return [change] if change.before != change.after else []
 
 
-def grades_of(lesson: GradebookLesson, notebook: SubmittedNotebook) -> ColumnElement[bool]:
-    """Select the grades of a submission; nbgrader's only index on them begins with the cell."""
-    selected: ColumnElement[bool] = Grade.cell_id.in_(lesson.checks.values()) & (Grade.notebook_id == notebook.id)
+def grades_of(lesson: GradebookLesson, *notebooks: SubmittedNotebook) -> ColumnElement[bool]:
+    """Select the grades of notebooks of a submission; nbgrader's only index on them begins with the cell."""
+    ids = [notebook.id for notebook in notebooks]
+    selected: ColumnElement[bool] = Grade.cell_id.in_(lesson.checks.values()) & Grade.notebook_id.in_(ids)
     return selected

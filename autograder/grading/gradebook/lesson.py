@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Assignment, BaseCell, GradeCell, Notebook, SolutionCell, SourceCell, TaskCell
-from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
 from sqlalchemy import Connection, func, select
 
 from autograder.course.config import CourseError
@@ -37,7 +37,9 @@ class GradebookLesson:
         answers: the cells in which students answer → their ids in the database.
         checks: the cells that have points → their ids in the database; those that are answers as well a person grades.
         cells: all cells that nbgrader knows, as they were released.
-        notebooks: its notebooks → their ids in the database; one of its own name is all that there should be.
+        tasks: the cells under which students write, and which a person grades; they are among the checks.
+        notebooks: its notebooks → their ids in the database; one of its own name, but in the plain form.
+        homes: the ids of its cells in the database → those of their notebooks.
     """
 
     name: str
@@ -46,7 +48,9 @@ class GradebookLesson:
     answers: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, ReleasedCell] = field(default_factory=dict)
+    tasks: frozenset[str] = frozenset()
     notebooks: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
     assignment_id: str = ""
     kernelspec: Mapping[str, Any] = field(default_factory=dict)
 
@@ -58,28 +62,11 @@ class GradebookLesson:
     @property
     def written(self) -> frozenset[str]:
         """The answers in words, which a person grades."""
-        return frozenset(self.checks).intersection(self.answers)
-
-    @property
-    def notebook_id(self) -> str:
-        """The id of its notebook in the database."""
-        return self.notebooks[self.name]
+        return frozenset(self.checks).intersection(self.answers) | self.tasks
 
     def due(self, extension: timedelta | None) -> datetime | None:
         """When it is due for somebody who has so much more time, in UTC; None where no date is set."""
         return self.duedate + (extension or timedelta()) if self.duedate else None
-
-    def require_tests_alone(self) -> None:
-        """Raise CourseError where the gradebook has something in it that our lessons never have."""
-        if set(self.notebooks) != {self.name}:
-            raise CourseError(
-                f"The gradebook has other notebooks in {self.name} than {self.name}.ipynb. "
-                "Move the gradebook away to begin a new one, or remove them with nbgrader."
-            )
-        if tasks := sorted(self.points.keys() - self.checks.keys()):
-            raise CourseError(
-                f"The gradebook has the manual task `{tasks[0]}` in {self.name}, the course none. {RELEASE}"
-            )
 
     def require_fit(self, result: Result, notebook: NotebookNode) -> None:
         """Raise CourseError where a result is about another lesson than the gradebook's."""
@@ -93,7 +80,11 @@ class GradebookLesson:
         """Raise CourseError where the checks, the answers or a locked text differ from the gradebook's."""
         cells = _nbgrader_cells(notebook)
         self._require_points(
-            {name: float(cell.metadata.nbgrader["points"]) for name, cell in cells.items() if is_grade(cell)}
+            {
+                name: float(cell.metadata.nbgrader["points"])
+                for name, cell in cells.items()
+                if is_grade(cell) or is_task(cell)
+            }
         )
         self._require_names(self.answers.keys(), {name for name, cell in cells.items() if is_solution(cell)}, "answer")
         self._require_names(self.cells.keys(), cells.keys(), "cell")
@@ -137,12 +128,11 @@ def read_lesson(connection: Connection, name: str) -> GradebookLesson:
     """Read a lesson that is to be graded.
 
     Raises:
-        CourseError: the gradebook does not have it, or not as one that tests alone grade.
+        CourseError: the gradebook does not have it.
     """
     lesson = read_lessons(connection, name).get(name)
     if lesson is None:
         raise CourseError(f"The gradebook does not know the lesson {name}. {RELEASE}")
-    lesson.require_tests_alone()
     return lesson
 
 
@@ -185,13 +175,15 @@ def read_lessons(connection: Connection, name: str | None = None) -> dict[str, G
             points={cell.name: cell.points for cell in own_cells if cell.points is not None},
             duedate=main.duedate,
             answers={cell.name: cell.id for cell in own_cells if cell.type == SolutionCell.__name__},
-            checks={cell.name: cell.id for cell in own_cells if cell.type == GradeCell.__name__},
+            checks={cell.name: cell.id for cell in own_cells if cell.points is not None},
             cells={
                 cell.name: ReleasedCell(checksum=cell.checksum, is_locked=cell.locked)
                 for cell in released
                 if lesson_of[cell.notebook_id] == lesson
             },
+            tasks=frozenset(cell.name for cell in own_cells if cell.type == TaskCell.__name__),
             notebooks={notebook.name: notebook.id for notebook in own_notebooks},
+            homes={cell.id: cell.notebook_id for cell in own_cells},
             assignment_id=main.assignment_id,
             kernelspec=json.loads(main.kernelspec or "{}"),
         )

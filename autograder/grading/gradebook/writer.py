@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -27,9 +27,11 @@ from nbgrader.utils import parse_utc
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session, load_only
 
-from autograder.course.config import CourseError, read_notebook
+from autograder import files
+from autograder.course.config import CourseError
 from autograder.course.paths import Course
-from autograder.course.written import asked
+from autograder.course.plain import split
+from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.counting import (
     Contest,
     HandIn,
@@ -49,6 +51,7 @@ from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.results import Note, NoteKind, Result
 
+_Notebooks: TypeAlias = Mapping[str, SubmittedNotebook]  # by the id of the lesson's notebook
 LONGEST_NAME = 255  # in bytes, of a folder
 
 
@@ -121,15 +124,15 @@ class Recorder:
             ).all()
         path = self._course.source(lesson)
         try:
-            source = asked(read_notebook(path), self._course.config)
+            source = read_source(path, self._course.config)
         except CourseError as error:
             raise CourseError(f"{path}: {error}") from None
         released.require_same(source)
         recorded = {}
         for row in rows:
             try:
-                data = self._course.graded_notebook(row.student, lesson).read_bytes()
-                if hashlib.sha256(data).hexdigest() == row.notebook_sha256:
+                paths = self._course.graded_notebooks(row.student, lesson)
+                if files.digest_of(paths) == row.notebook_sha256:
                     result = Result.from_json(json.loads(row.result))
                     recorded[row.student] = Recorded(row.digest, result)
                     self.recorded_at[lesson, row.student] = row.recorded
@@ -170,7 +173,7 @@ class Recorder:
             lesson = read_lesson(session.connection(), result.lesson)
             notebook = from_dict(json.loads(result.notebook)) if result.notebook else _page(result.reason)
             lesson.require_fit(result, notebook)
-            submission, submitted_notebook = self._find_or_add(session, lesson, result.student)
+            submission, notebooks = self._find_or_add(session, lesson, result.student)
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
             new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
             now = datetime.now(UTC).replace(tzinfo=None)
@@ -178,27 +181,29 @@ class Recorder:
             chosen = is_chosen(digest, hand_ins, [hand_in_of(one) for one in aside])
             forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})
             if standing and are_rivals(standing.digest, digest, hand_ins):
-                contest = self._contest(session, lesson, submission, submitted_notebook)
+                contest = self._contest(session, lesson, submission, notebooks)
                 if not contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins):
                     set_aside(session, row_of(new, submission.id, now), new.submitted)
                     return replace(result, notes=(*result.notes, _not_counted(submission)))
                 set_aside(session, standing._asdict(), submission.timestamp)
             submission.timestamp = new.submitted
             unanswered = lesson.unanswered(notebook)
-            _write_grades(session, lesson, result, submitted_notebook, unanswered)
-            _write_comments(session, lesson, submitted_notebook, unanswered)
+            _write_grades(session, lesson, result, notebooks, unanswered)
+            _write_comments(session, lesson, notebooks, unanswered)
             session.flush()
-            submitted_notebook.late_submission_penalty = self._late.penalty(
-                session, lesson, submission, submitted_notebook
-            )
+            for each in notebooks.values():
+                each.late_submission_penalty = self._late.penalty(session, lesson, submission, each)
             session.flush()
             lesson.mark(notebook)
-            data = _to_bytes(notebook)
+            parts = split(notebook, result.lesson) if result.notebook else dict.fromkeys(lesson.notebooks, notebook)
+            data = {name: _to_bytes(part) for name, part in sorted(parts.items())}
             if left_out := self._write_folder(result, data, submitted):
                 result = replace(result, notes=(*result.notes, Note(NoteKind.FILES_LEFT_OUT, left_out)))
                 new = new._replace(result=replace(result, notebook=""))
             session.execute(delete(RESULTS).where(RESULTS.c.lesson == lesson.name, RESULTS.c.student == result.student))
-            row = row_of(new, submission.id, now) | {"notebook_sha256": hashlib.sha256(data).hexdigest()}
+            row = row_of(new, submission.id, now) | {
+                "notebook_sha256": hashlib.sha256(b"".join(data.values())).hexdigest()
+            }
             session.execute(insert(RESULTS).values(row))
             regrade = standing and Regrade.of(result, digest, now, standing._asdict(), forced=forced, chosen=chosen)
             if regrade:
@@ -217,24 +222,24 @@ class Recorder:
         """Whether a hand-in of somebody whose points are recorded would count, rather than the one that does."""
         with self._transaction() as session:
             lesson = read_lesson(session.connection(), new.result.lesson)
-            submission, notebook = self._find_or_add(session, lesson, new.result.student)
+            submission, notebooks = self._find_or_add(session, lesson, new.result.student)
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
             if standing is None or not are_rivals(standing.digest, new.digest, hand_ins):
                 return True
-            contest = self._contest(session, lesson, submission, notebook)
+            contest = self._contest(session, lesson, submission, notebooks)
             return contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins)
 
     def counting(self, hand_ins: Sequence[HandIn]) -> HandIn:
         """Return the one that counts of a student's hand-ins for a lesson, the oldest first."""
         with self._transaction() as session:
             lesson = read_lesson(session.connection(), hand_ins[0].result.lesson)
-            submission, notebook = self._find_or_add(session, lesson, hand_ins[0].result.student)
-            return self._contest(session, lesson, submission, notebook).counting(hand_ins)
+            submission, notebooks = self._find_or_add(session, lesson, hand_ins[0].result.student)
+            return self._contest(session, lesson, submission, notebooks).counting(hand_ins)
 
     def _contest(
-        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
+        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebooks: _Notebooks
     ) -> Contest:
-        grades = list(session.scalars(select(Grade).where(grades_of(lesson, notebook))))
+        grades = list(session.scalars(select(Grade).where(grades_of(lesson, *notebooks.values()))))
         check_of = {cell: check for check, cell in lesson.checks.items()}
         by_hand = {check_of[one.cell_id]: one.manual_score for one in grades if one.manual_score is not None}
         extra = sum(one.extra_credit or 0.0 for one in grades)
@@ -253,8 +258,8 @@ class Recorder:
 
     def _find_or_add(
         self, session: Session, lesson: GradebookLesson, student: str
-    ) -> tuple[SubmittedAssignment, SubmittedNotebook]:
-        """Return a student's submission and the notebook in it; what there is none of is added."""
+    ) -> tuple[SubmittedAssignment, _Notebooks]:
+        """Return a student's submission and the notebooks in it; what there is none of is added."""
         of_student = (SubmittedAssignment.assignment_id == lesson.assignment_id) & (
             SubmittedAssignment.student_id == student
         )
@@ -270,55 +275,55 @@ class Recorder:
                 session.flush()
             submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
             session.add(submission)
-        of_lesson = (SubmittedNotebook.assignment_id == submission.id) & (
-            SubmittedNotebook.notebook_id == lesson.notebook_id
-        )
-        notebook = session.scalar(select(SubmittedNotebook).where(of_lesson))
-        if notebook is None:
-            notebook = SubmittedNotebook(id=new_uuid(), notebook_id=lesson.notebook_id, assignment_id=submission.id)
-            session.add(notebook)
-            session.flush()
-        return submission, notebook
+        sources = lesson.notebooks.values()  # with which nbgrader's only index on them begins
+        of_lesson = (SubmittedNotebook.assignment_id == submission.id) & SubmittedNotebook.notebook_id.in_(sources)
+        notebooks = {row.notebook_id: row for row in session.scalars(select(SubmittedNotebook).where(of_lesson))}
+        for source in sources:
+            if source not in notebooks:
+                notebooks[source] = SubmittedNotebook(id=new_uuid(), notebook_id=source, assignment_id=submission.id)
+                session.add(notebooks[source])
+                session.flush()
+        return submission, notebooks
 
-    def _write_folder(self, result: Result, notebook: bytes, submitted: Path | None) -> str:
+    def _write_folder(self, result: Result, notebooks: Mapping[str, bytes], submitted: Path | None) -> str:
         """Write the folder in autograded/, and return what was left out of it."""
         folder = self._course.autograded(result.student, result.lesson)
         mode = int(str(self._autograde.permissions), 8)
-        left_out = write_folder(folder, f"{result.lesson}.ipynb", notebook, submitted, self._course, mode)
+        left_out = write_folder(folder, notebooks, submitted, self._course, mode)
         if self._course.is_shared:
             self._autograde.set_permissions(result.lesson, result.student)
         return left_out
 
 
 def _write_grades(
-    session: Session, lesson: GradebookLesson, result: Result, notebook: SubmittedNotebook, unanswered: set[str]
+    session: Session, lesson: GradebookLesson, result: Result, notebooks: _Notebooks, unanswered: set[str]
 ) -> None:
     """Write the points of each check as nbgrader's Autograde does; those by hand stay.
 
     A written answer has none before somebody reads it, and 0 where there is none.
     """
     columns = (Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade)
-    query = select(Grade).options(load_only(*columns)).where(grades_of(lesson, notebook))
+    query = select(Grade).options(load_only(*columns)).where(grades_of(lesson, *notebooks.values()))
     grades = {grade.cell_id: grade for grade in session.scalars(query.with_for_update())}
     earned = result.earned
     for check, cell in lesson.checks.items():
         if (grade := grades.get(cell)) is None:
-            session.add(grade := Grade(cell_id=cell, notebook_id=notebook.id))
+            session.add(grade := Grade(cell_id=cell, notebook_id=notebooks[lesson.homes[cell]].id))
         waits = check in lesson.written and check not in unanswered and not result.reason
         grade.auto_score = None if waits else earned.get(check, 0.0)
         grade.needs_manual_grade = waits or (grade.manual_score is not None and not result.reason)
 
 
-def _write_comments(
-    session: Session, lesson: GradebookLesson, notebook: SubmittedNotebook, unanswered: set[str]
-) -> None:
+def _write_comments(session: Session, lesson: GradebookLesson, notebooks: _Notebooks, unanswered: set[str]) -> None:
     """Write on each answer whether there is one, as nbgrader's Autograde does."""
-    of_answers = Comment.cell_id.in_(lesson.answers.values()) & (Comment.notebook_id == notebook.id)
+    cells = {**lesson.answers, **{name: lesson.checks[name] for name in lesson.tasks}}
+    ids = [notebook.id for notebook in notebooks.values()]
+    of_answers = Comment.cell_id.in_(cells.values()) & Comment.notebook_id.in_(ids)
     query = select(Comment).options(load_only(Comment.cell_id, Comment.auto_comment)).where(of_answers)
     comments = {comment.cell_id: comment for comment in session.scalars(query)}
-    for answer, cell in lesson.answers.items():
+    for answer, cell in cells.items():
         if (comment := comments.get(cell)) is None:
-            session.add(comment := Comment(cell_id=cell, notebook_id=notebook.id))
+            session.add(comment := Comment(cell_id=cell, notebook_id=notebooks[lesson.homes[cell]].id))
         comment.auto_comment = "No response." if answer in unanswered else None
 
 

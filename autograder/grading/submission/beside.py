@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -46,6 +48,16 @@ def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
 def unpacked(packed: bytes) -> dict[str, bytes]:
     """The files by their paths from the notebook."""
     return msgspec.msgpack.decode(packed, type=dict[str, bytes]) if packed else {}
+
+
+def put(files: Mapping[str, bytes], folder: Path, *, read_only: bool = False) -> None:
+    """Write files, by their paths, into a folder; one that has the name of another's folder is left out."""
+    for name, data in files.items():
+        with suppress(OSError):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            path.chmod(0o444 if read_only else 0o644)
 
 
 def _may_be_used(name: str) -> bool:

@@ -102,6 +102,41 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     raise NotGradable(f"There is no notebook{', only ' if only else ''}{only}. It should be called {lesson}.ipynb.")
 
 
+def read_in(folder: Path, lesson: str, names: Sequence[str] = ()) -> tuple[Path, bytes, list[str]]:
+    """Read what a student handed in for a lesson, several notebooks as one.
+
+    Args:
+        names: of the lesson's notebooks; none where it is one of the lesson's name.
+
+    Returns:
+        the path of the first notebook, its bytes or those of all together, and notes on what was odd.
+
+    Raises:
+        NotGradable: there is none of them.
+    """
+    if len(names) < 2:
+        path, notes = find(folder, *names or [lesson])
+        return path, bytes_of(path), notes
+    first, cells, notes, reasons = folder / f"{names[0]}.ipynb", list[SubmittedCell](), list[str](), list[str]()
+    for name in names:
+        try:
+            path, odd = find(folder, name)
+            if path.stem != name and path.stem in names:
+                raise NotGradable(f"There is no {name}.ipynb.")
+            cells += cells_of(bytes_of(path))
+            notes += [] if path.stem == name else odd
+        except NotGradable as error:
+            reasons.append(str(error))
+    if not cells:
+        raise NotGradable(" ".join(dict.fromkeys(reasons)))
+    marks = [{"nbgrader": {"grade_id": cell.grade_id}} if cell.grade_id else {} for cell in cells]
+    raw = [
+        {"cell_type": cell.kind, "source": cell.source, "id": cell.id, "metadata": mark}
+        for cell, mark in zip(cells, marks, strict=True)
+    ]
+    return first, json.dumps({"cells": raw}).encode(), notes + reasons
+
+
 def _notebooks(entries: Sequence[Path], folder: Path) -> tuple[list[Path], list[Path]]:
     """Notebooks among the entries of a folder, and links to some that are outside of the submission."""
     named = [path for path in entries if NOTEBOOK.search(path.name)]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import CodeType
 from typing import Any
 
+import msgspec
 import nbformat
 import numpy as np
 from nbformat import NotebookNode
@@ -19,7 +20,8 @@ from nbformat import NotebookNode
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.check._translate import frames_of, from_exception
-from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
+from autograder.course.lesson import answer_of, cell_id, is_check, is_marked, parse_or_none
+from autograder.course.plain import data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost
 from autograder.grading.rpc.messages import MOST_TEXT
@@ -33,6 +35,7 @@ from autograder.grading.submission.repair import repair
 from autograder.grading.worker.failed_cells import FailedCells
 from autograder.grading.worker.messages import Operation
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
+from autograder.grading.worker.plain import PlainLesson, values_in
 from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
 
@@ -65,6 +68,8 @@ class Judge:
     ) -> None:
         self._start, self._lesson, self._limits, self._blank, self._beside = start, lesson, limits, blank, beside
         self._source = notebook_of(lesson.notebook)
+        self._given = data_of(lesson.notebook)
+        self._plain = PlainLesson.of(lesson.notebook)
         self._answers: list[str] = []
         self._begin = time.monotonic()
         self._deadline = self._begin + limits.submission_seconds
@@ -90,6 +95,8 @@ class Judge:
             return Result(student, lesson, reason=repaired.reason)
         notebook = repaired.notebook
         self._answers = [cell_id(cell) for cell in notebook.cells if is_marked(cell, "solution")]
+        if self._plain:
+            self._plain.look_at(notebook.cells)
         given = {cell_id(cell) for cell in self._source.cells if not is_check(cell)} - set(self._answers)
         outcomes = self._outcomes([cell for cell in notebook.cells if cell.cell_type == "code"], given)
         left = MOST_OF_CODE
@@ -124,17 +131,25 @@ class Judge:
         # To run all given cells doubles the processor time of lesson 1.
         skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], names)
         outcomes = []
-        for name, data in unpacked(self._beside).items():
+        for name, data in {**unpacked(self._beside), **self._given}.items():
             if name.endswith(".py") and len(data) <= MOST_TEXT:
                 self._definitions.add(data.decode("utf-8", "replace"))
         self._open_process()
         for place, cell in enumerate(cells):
+            if self._plain and self._plain.begins_another(cell):
+                self._begin_anew()
             if is_check(cell):
                 outcomes.append(known.get(cell_id(cell)) or self._check(cell))
             elif place not in skipped:
                 self._run_student_cell(cell)
         self._close_process()
         return outcomes
+
+    def _begin_anew(self) -> None:
+        """Go on with nothing of what has run, as the next notebook of a lesson does."""
+        self._close_process()
+        self._ran, self._processes, self._definitions = [], 0, Definitions(self._lesson.imports)
+        self._open_process()
 
     def checks(self, cells: Sequence[NotebookNode], sources: Mapping[str, str]) -> list[Outcome]:
         """Run check cells alone, on a student's process in which the answers have run.
@@ -164,11 +179,14 @@ class Judge:
                 return
 
     def _take_files(self, process: StudentProcess) -> bool:
-        """Give a new process what was handed in beside the notebook; False where it is lost by that."""
+        """Give a new process what lies beside the notebook; False where it is lost by that."""
         try:
+            own = {name: data for name, data in unpacked(self._beside).items() if name not in self._given}
             with self._timed(process):
-                if self._beside:
-                    process.peer.request(Operation.TAKE_FILES, np.frombuffer(self._beside, dtype=np.uint8))
+                for files, is_given in ((self._given, True), (own, False)):
+                    if files:
+                        packed = np.frombuffer(msgspec.msgpack.encode(files), dtype=np.uint8)
+                        process.peer.request(Operation.TAKE_FILES, packed, is_given)
         except Lost:
             self._close_process()
             return False
@@ -254,6 +272,8 @@ class Judge:
             for output in cell.outputs:
                 if output.output_type == "error":
                     self._failed_cells.add(cell.source, output)
+                    if self._plain:
+                        self._plain.ended(cell, output)
         except Lost as lost:
             return lost
         return None
@@ -270,6 +290,8 @@ class Judge:
             error, status = CheckFailed(f"This check was not run: {NO_PROCESS_LEFT}"), Status.NOT_GRADABLE
         else:
             error = self._error_of(cell, answer, process, printed)
+            if self._plain and error is not None:
+                error = self._plain.explained(error, cell)
             unwritten = isinstance(error, NotWritten)
             status = Status.PASSED if error is None else Status.NOT_ATTEMPTED if unwritten else Status.FAILED
         cell.outputs = _check_outputs(printed.getvalue(), error)
@@ -289,9 +311,10 @@ class Judge:
         )
 
     def _answer_of(self, check_id: str) -> str:
-        """The answer that a check is about, by its name."""
-        answers = [name for name in self._answers if f"{check_id}_".startswith(f"check_{name}_")]
-        return max(answers, key=len, default="")
+        """The answer that a check is about, by its name, in the plain form by its place."""
+        if self._plain:
+            return self._plain.answers.get(check_id, "")
+        return answer_of(check_id, self._answers)
 
     def _error_of(
         self, cell: NotebookNode, answer: str, process: StudentProcess, printed: BoundedText
@@ -326,14 +349,17 @@ def _in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str,
     """
     if not isinstance(error, AssertionError) or hasattr(error, "answer_frames"):
         return from_exception(error, code, scope)
-    lines = [frame.line for frame in frames_of(error.__traceback__) if frame.code.co_filename == code.co_filename]
-    if str(error) or not lines:
+    frames = [frame for frame in frames_of(error.__traceback__) if frame.code.co_filename == code.co_filename]
+    if str(error) or not frames:
         return error
+    lines = [frame.line for frame in frames]
     shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
     asserts = (node for node in ast.walk(parse_or_none(shown) or ast.Module([], [])) if isinstance(node, ast.Assert))
     line = next((node.test for node in asserts if node.lineno <= lines[-1] <= (node.end_lineno or 0)), None)
     text = ast.get_source_segment(shown, line) if line else None
-    return CheckFailed(f"`{text}` does not hold." if text else "A case that is not shown does not hold.")
+    if line is None or not text:
+        return CheckFailed("A case that is not shown does not hold.")
+    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frames[-1].scope, **frames[-1].own})))
 
 
 def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:

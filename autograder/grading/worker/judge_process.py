@@ -16,8 +16,10 @@ import msgspec
 import torch
 
 from autograder import files
+from autograder.course.plain import data_of
 from autograder.grading.results import Limits
 from autograder.grading.rpc.channel import Channel
+from autograder.grading.submission.beside import put
 from autograder.grading.submission.blank import read_blank
 from autograder.grading.submission.compiled import unpacked
 from autograder.grading.submission.reader import cells_of
@@ -51,9 +53,10 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
     request, data = channel.receive(GradingRequest)
     _limit_judge(request.limits)
     folders: list[str] = []
+    place = os.getcwd()  # the server's own folder
 
     def start() -> Started:
-        folders.append(tempfile.mkdtemp(prefix="submission-", dir=os.getcwd()))  # the server's own folder
+        folders.append(tempfile.mkdtemp(prefix="submission-", dir=place))
         server.send(msgspec.json.encode(StudentRequest(folders[-1], request.limits)))
         pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
         return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
@@ -61,7 +64,12 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
     try:
         ends = itertools.accumulate((request.lesson_bytes, request.blank_bytes, request.beside_bytes, len(data)))
         lesson, blank, beside, submitted = (bytes(data[a:b]) for a, b in itertools.pairwise((0, *ends)))
-        judge = Judge(start, unpacked(lesson), request.limits, read_blank(blank), beside)
+        ready = unpacked(lesson)
+        if given := data_of(ready.notebook):
+            folders.append(tempfile.mkdtemp(prefix="course-", dir=place))
+            put(given, Path(folders[-1]), read_only=True)
+            os.chdir(folders[-1])
+        judge = Judge(start, ready, request.limits, read_blank(blank), beside)
         result = judge.grade(submitted, request.student, request.lesson)
     finally:
         for folder in folders:

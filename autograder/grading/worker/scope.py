@@ -168,5 +168,9 @@ def _names_read(code: CodeType) -> frozenset[str]:
 
 
 def _names_bound(code: CodeType) -> set[str]:
-    """The names that the code of a cell binds: those of its checks, which are nobody's business."""
-    return {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}
+    """The names that a check binds, which are nobody's business; what it deletes as well was somebody's before."""
+    found = {"STORE_NAME": set[str](), "DELETE_NAME": set[str]()}
+    for each in dis.get_instructions(code):
+        if each.opname in found:
+            found[each.opname].add(each.argval)
+    return found["STORE_NAME"] - found["DELETE_NAME"]

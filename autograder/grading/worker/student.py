@@ -10,7 +10,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.rpc.messages import Frame, GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
-from autograder.grading.submission.beside import unpacked
+from autograder.grading.submission.beside import put, unpacked
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
 from autograder.random_state import Defaults, RandomState
@@ -86,7 +86,7 @@ class Student(Peer):
 
     def frames(self, error: BaseException) -> list[Frame]:
         """Where in the cells an error came from."""
-        return [where(code, line) for code, line, scope in frames_of(error.__traceback__) if scope is self._names]
+        return [where(each.code, each.line) for each in frames_of(error.__traceback__) if each.scope is self._names]
 
     def run(
         self, function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], rules: list[Rule]
@@ -97,12 +97,9 @@ class Student(Peer):
                 stack.enter_context(without(*names, instead=instead))
             return function(*args, **kwargs)
 
-    def _take_files(self, packed: np.ndarray[Any, Any]) -> None:
-        """Put what was handed in beside the notebook into the working folder."""
-        for name, data in unpacked(packed.tobytes()).items():
-            with suppress(OSError):  # one may have the name of another's folder
-                Path(name).parent.mkdir(parents=True, exist_ok=True)
-                Path(name).write_bytes(data)
+    def _take_files(self, packed: np.ndarray[Any, Any], read_only: bool) -> None:
+        """Put what lies beside the notebook into the working folder."""
+        put(unpacked(packed.tobytes()), Path(), read_only=read_only)
 
     def _run_cell(self, source: str) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""

@@ -261,7 +261,7 @@ def updated(tmp_path: Path) -> Path:
     path.write_text(nbformat.writes(SOURCE), encoding="utf-8")
     listed = path.parents[1] / released.NAME
     for notebook in (of_the_release_before(), SOURCE):
-        listed.write_bytes(released.updated(tmp_path, {NAME: notebook}))
+        listed.write_bytes(released.updated(listed.parent, {NAME: notebook}))
     return path
 
 

@@ -1,0 +1,264 @@
+"""The plain form: nbgrader's own first course, and lessons of asserts, manual tasks and data files."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import nbformat
+import nbgrader
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from rich.console import Console
+from support.warm import Lent
+
+from autograder import cli
+from autograder.course.config import CourseError
+from autograder.course.release import release
+from autograder.grading.grade import grade
+from autograder.grading.gradebook.reader import read_gradebook
+from autograder.grading.options import GradeOptions
+from autograder.grading.results import Status
+from autograder.grading.worker.client import GradingServer
+
+QUICKSTART = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "source"
+CONFIG = (
+    'c = get_config()\nc.CourseDirectory.course_id = "example"\nc.IncludeHeaderFooter.header = "source/header.ipynb"\n'
+)
+QUICK = 'c.Execute.shutdown_kernel = "immediate"\n'
+PLAIN = 'c.Autograder.form = "plain"\n'
+RIGHT = """\
+def squares(n):
+    if n < 1:
+        raise ValueError("too small")
+    return [i**2 for i in range(1, n + 1)]"""
+# By student and notebook: what stands in which answer; all else is as released.
+ANSWERS: dict[tuple[str, str], dict[str, str]] = {
+    ("bitdiddle", "problem1"): {
+        "squares": RIGHT,
+        "sum_of_squares": "def sum_of_squares(n):\n    return sum(squares(n))",
+        "sum_of_squares_equation": "$n^2$",
+        "sum_of_squares_application": "tiles = sum_of_squares(3)",
+    },
+    ("bitdiddle", "problem2"): {"part-a": "Fibonacci.", "part-b": "Less than zero."},
+    ("hacker", "problem1"): {
+        "squares": RIGHT.replace("n + 1", "n"),
+        "sum_of_squares": "def sum_of_squares(n):\n    return sum(i * i for i in range(1, n + 1))",
+    },
+    ("reasoner", "problem1"): {},
+}
+PASSED, FAILED, OPEN = Status.PASSED, Status.FAILED, Status.NOT_ATTEMPTED
+
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
+
+def hand_in(course: Path, lesson: str, answers: dict[tuple[str, str], dict[str, str]]) -> None:
+    """Put everybody's work into submitted/, as written into what was released."""
+    for student, name in answers:
+        folder = course / "submitted" / student / lesson
+        if not folder.exists():
+            shutil.copytree(course / "release" / lesson, folder)
+        notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
+        for cell in notebook.cells:
+            name_of_cell = cell.metadata.get("nbgrader", {}).get("grade_id")
+            cell.source = answers[student, name].get(name_of_cell, cell.source)
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def exported(course: Path) -> dict[str, tuple[float, float]]:
+    """Each student's points and the most, in the file that was exported."""
+    with (course / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
+
+
+def stock(course: Path, *arguments: str) -> None:
+    """Run nbgrader itself."""
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    subprocess.run(command, cwd=course, check=True, capture_output=True, env={**os.environ, "PATH": path})
+
+
+def test_nbgraders_own_course_gets_the_points_of_stock_nbgrader(
+    tmp_path: Path, warm: GradingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unchanged but for the line that says plain: two notebooks in a lesson, a picture, a header, format 4.0, tasks."""
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for course, config in ((ours, CONFIG + PLAIN), (theirs, CONFIG + QUICK)):
+        shutil.copytree(QUICKSTART, course / "source", ignore=shutil.ignore_patterns("*.html", "ps1_autotest"))
+        (course / "nbgrader_config.py").write_text(config, encoding="utf-8")
+    before = {path: path.read_bytes() for path in (ours / "source").rglob("*.*")}
+    monkeypatch.chdir(ours)
+    assert cli.main(["release"]) == 0, capsys.readouterr()
+    assert cli.main(["release", "--check"]) == 0, capsys.readouterr()
+    assert all(path.read_bytes() == data for path, data in before.items())
+    assert (ours / "release" / "ps1" / "jupyter.png").read_bytes() == (QUICKSTART / "ps1" / "jupyter.png").read_bytes()
+    released = (ours / "release" / "ps1" / "problem1.ipynb").read_text(encoding="utf-8")
+    assert "COLLABORATORS" in released and "pyramidal" not in released and "range(1, n + 1)" not in released
+
+    hand_in(ours, "ps1", ANSWERS)
+    shutil.copytree(ours / "submitted", theirs / "submitted", ignore=shutil.ignore_patterns("reasoner"))  # 0 of 13
+    assert grade(ours, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    for student in ("*", ""):
+        assert cli.main(["report", *(["--student", student] if student else [])]) == 0
+    assert cli.main(["export", "csv"]) == 0, capsys.readouterr()
+    for command in (("generate_assignment", "ps1"), ("autograde", "ps1"), ("export",)):
+        stock(theirs, *command)
+    points = {"bitdiddle": (3, 13), "hacker": (1.5, 13)}
+    assert exported(theirs) == points and exported(ours) == points | {"reasoner": (0, 13)}
+
+    book = read_gradebook(ours)
+    others = read_gradebook(theirs)
+    assert cli.main(["similar", "ps1"]) == 0 and "left out" not in capsys.readouterr().out
+    assert all(graded.scores == book.graded[key].scores for key, graded in others.graded.items())
+    assert all(graded.to_review == book.graded[key].to_review for key, graded in others.graded.items())
+    for key, graded in book.graded.items():
+        assert graded.result is not None and not graded.result.notes
+        assert [path.name for path in book.course.graded_notebooks(*key)] == ["problem1.ipynb", "problem2.ipynb"]
+    states = {key[0]: [outcome.status for outcome in graded.result.checks] for key, graded in book.graded.items()}
+    assert states == {"bitdiddle": 4 * [PASSED], "hacker": [FAILED, PASSED, PASSED, FAILED], "reasoner": 4 * [OPEN]}
+    messages = [outcome.message for outcome in book.graded["hacker", "ps1"].result.checks]
+    assert "`squares(1) == [1]` does not hold." in messages[0] and "squares(1)  is  []" in messages[0]
+    assert messages[3] == "sum_of_squares does not use squares"
+    page = (ours / "feedback" / "hacker" / "feedback.html").read_text(encoding="utf-8")
+    assert "Part E (4 points)" in page and "fibonnaci" not in page and "pyramidal" not in page
+
+
+def code(name: str, source: str, **marks: object) -> NotebookNode:
+    """A code cell that nbgrader knows."""
+    flags = {"grade": False, "solution": False, "locked": bool(marks.get("grade")), "schema_version": 3, "task": False}
+    return new_code_cell(source, metadata={"nbgrader": flags | {"grade_id": name} | marks})
+
+
+def plain_course(root: Path, cells: list[NotebookNode], *others: str) -> Path:
+    """A course of one lesson, whose notebook is not called like its folder, with a data file beside it."""
+    folder = root / "source" / "week 1"
+    folder.mkdir(parents=True)
+    (root / "nbgrader_config.py").write_text("c = get_config()\n" + PLAIN + "\n".join(others), encoding="utf-8")
+    (folder / "noise.csv").write_text("1\n3\n5\n", encoding="utf-8")
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "noise.ipynb")
+    return root
+
+
+READING = "with open('noise.csv') as file:\n    noise = [float(line) for line in file]"
+MEAN = "def mean(x):\n    ### BEGIN SOLUTION\n    return sum(x) / len(x)\n    ### END SOLUTION"
+CELLS = [
+    new_markdown_cell("# Noise"),
+    new_code_cell(READING),
+    code("mean", MEAN, solution=True),
+    code("of_two", "two = noise[:2]\nassert mean(two) == 2", grade=True, points=1),
+    code("of_all", "assert mean([float(line) for line in open('noise.csv')]) == 3", grade=True, points=1),
+    new_markdown_cell("## A number of your own"),
+    code("cell-1a2b", "own = 7", solution=True),
+    code("is_odd", "assert own % 2 == 1, 'An odd number, please.'", grade=True, points=1),
+    code("typo", "assert meen(noise) == 3", grade=True, points=1),
+    new_code_cell("import no_such_package as absent"),
+    code("given", "assert absent.pi > mean([3])", grade=True, points=1),
+    code("package", "import no_such_package\nassert mean(noise) == 3", grade=True, points=1),
+]
+FAILS = "✗ A cell of the lesson fails, which is a mistake of the course."
+BROKEN = "✗ The check itself is broken: this is a mistake of the course."
+OPEN_WORDS = "✗ `{}` is not written yet."
+# Answers, and how the messages begin; "" where a check passes.
+WORK: dict[str, tuple[dict[str, str], list[str]]] = {
+    "ada": (
+        {"mean": "def mean(x):\n    return sum(x) / len(x)", "cell-1a2b": "own = 3"},
+        ["", "", "", BROKEN, FAILS, BROKEN],
+    ),
+    "ben": (
+        {"mean": "def mean(x):\n    return sum(x) / 2", "cell-1a2b": "own = 4"},
+        [
+            "",
+            "✗ `mean([float(line) for line in open('noise.csv')]) == 3` does not hold.\n\n"
+            "  mean([float(line) for line in open('noise.csv')])  is  4.5",
+            "An odd number, please.",
+            BROKEN,
+            FAILS,
+            BROKEN,
+        ],
+    ),
+    "cleo": (
+        {"mean": "def mean(x):\n    return sum(x) / len(y)"},
+        ["✗ `mean` raised NameError.", "✗ `mean` raised NameError.", OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN],
+    ),
+    "dan": (
+        {},
+        [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *2 * [OPEN_WORDS.format("mean")]],
+    ),
+}
+
+
+def test_what_plain_cells_say(tmp_path: Path, warm: GradingServer) -> None:
+    """The lesson's data wins over a student's; a bare assert shows its values; stubs count as not attempted."""
+    course = plain_course(tmp_path, CELLS)
+    release(course)
+    assert (course / "release" / "week 1" / "noise.csv").read_text(encoding="utf-8") == "1\n3\n5\n"
+    hand_in(course, "week 1", {(student, "noise"): answers for student, (answers, _) in WORK.items()})
+    (course / "submitted" / "ben" / "week 1" / "noise.csv").write_text("3\n3\n3\n", encoding="utf-8")
+    (course / "submitted" / "cleo" / "week 1" / "noise.csv").unlink()
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    for student, (_, expected) in WORK.items():
+        result = read_gradebook(course).graded[student, "week 1"].result
+        assert result is not None and not result.notes
+        for check, begins in zip(result.checks, expected, strict=True):
+            assert check.message.startswith(begins) and bool(check.message) == bool(begins), (student, check)
+            assert (check.status is OPEN) == ("written" in begins), (student, check)
+
+
+def test_checks_read_the_lessons_own_data(tmp_path: Path, warm: GradingServer) -> None:
+    """Whatever a submission makes of the file beside it, its checks read the course's."""
+    course = plain_course(tmp_path, CELLS)
+    release(course)
+    spoil = "import os\n\nos.chmod('noise.csv', 0o644)\nopen('noise.csv', 'w').write('9')\n\n"
+    hand_in(course, "week 1", {("eve", "noise"): {"mean": f"{spoil}def mean(x):\n    return sum(x) / len(x)"}})
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    result = read_gradebook(course).graded["eve", "week 1"].result
+    assert result is not None and [check.status for check in result.checks[:2]] == [PASSED, PASSED]
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "says"),
+    [
+        (code("of_two", "assert mean(noise[:2) == 2", grade=True, points=1), "is not valid Python"),
+        (code("of_two", "mean(noise) == 3", grade=True, points=1), "ends in `mean(noise) == 3`, which checks nothing"),
+        (code("of_two", "### AUTOTEST mean([1])", grade=True, points=1), "AUTOTEST"),
+        (code("mean", "assert mean([1]) == 1", grade=True, points=1), "has this id"),
+        (code("of_two", "assert mean([1]) == 1", grade=True), "says no points"),
+        (code("of_two", "### BEGIN SOLUTION", solution=True), "nbgrader cannot make the student version"),
+    ],
+)
+def test_release_says_what_cannot_be_graded(tmp_path: Path, spoilt: NotebookNode, says: str) -> None:
+    """And asks for nothing else: no title, no hint, no hidden test."""
+    course = plain_course(tmp_path, [CELLS[2], spoilt])
+    with pytest.raises(CourseError, match=re.escape(says)):
+        release(course)
+    assert not (course / "release").exists()
+
+
+@pytest.mark.parametrize("form", ["course", "plain"])
+def test_what_new_writes_is_in_form(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A course, lessons and exercises are released at once, each said in two lines, and nothing is written over."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new", "course", "mine", "--form", form]) == 0
+    monkeypatch.chdir(tmp_path / "mine")
+    for words in (["lesson", "01_first"], ["exercise", "twice"], ["exercise", "again"], ["lesson", "02_second"]):
+        capsys.readouterr()
+        assert cli.main(["new", *words]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 2
+        assert words[0] == "exercise" or cli.main(["release"]) == 0, capsys.readouterr()
+    assert cli.main(["release"]) == 0, capsys.readouterr()
+    files = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file() and path.suffix != ".db"}
+    for words in (["course", "."], ["lesson", "01_first"], ["exercise", "twice", "--lesson", "01_first"]):
+        assert cli.main(["new", *words]) == 1 and "already" in capsys.readouterr().err
+    assert all(path.read_bytes() == data for path, data in files.items())
+    for words in (["lesson", "1 first"], ["exercise", "3x"], ["exercise", "of_which_lesson"]):
+        assert cli.main(["new", *words]) == 1, words
