@@ -99,6 +99,7 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
         CourseError: With nothing written, when a lesson breaks the grammar or a file is not ours to overwrite.
     """
     course = Course.at(root)
+    root = course.root
     if not course.is_plain and not (root / "solutions").is_dir():
         raise CourseError(NO_LESSON)
     draft = _plain_draft(course) if course.is_plain else _draft(course, look_up=not check)
