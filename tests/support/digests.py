@@ -1,7 +1,8 @@
 """What a proof depends on, as a digest: while that is the same, nobody need make it again.
 
-A proof is what all tests of a file say of one exercise, or of one attack. That of an attack depends on the attack, on
-the lesson that it attacks, on PyTorch and on all that grades. That of an exercise depends on the lesson's cells, on the
+A proof is what all tests of a file say of one exercise, of one attack, or of all lessons. That of an attack depends on
+the attack, on the lesson that it attacks, on PyTorch and on all that grades; that of all lessons on them, on the whole
+package and on what is installed. That of an exercise depends on the lesson's cells, on the
 answers of the tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of
 PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use.
 """
@@ -27,7 +28,8 @@ from attacks import ATTACKS
 from IPython.core.inputtransformer2 import TransformerManager
 from support.classroom import LESSONS, ROOT, Classroom, classroom
 from support.imports import file_of, home, is_ours, reached
-from support.proofs import OF_ATTACKS, OF_EXERCISES
+from support.proofs import LESSONS as ALL_LESSONS
+from support.proofs import OF_ATTACKS, OF_EXERCISES, OF_LESSONS
 
 from autograder.lessons import OF_THIS_PACKAGE
 
@@ -49,7 +51,7 @@ def digests() -> dict[str, dict[str, str]]:
         test: {exercise: digest(test, room, exercise) for room in rooms for exercise in room.answers}
         for test in OF_EXERCISES
     }
-    return of_exercises | {OF_ATTACKS: of_attack}
+    return of_exercises | {OF_ATTACKS: of_attack} | {test: {ALL_LESSONS: of_lessons(test)} for test in OF_LESSONS}
 
 
 def digest(test: str, room: Classroom, exercise: str) -> str:
@@ -58,9 +60,24 @@ def digest(test: str, room: Classroom, exercise: str) -> str:
     return _digest(said, frozenset({ROOT / test, *_files_of_cells(room, exercise)}))
 
 
+def of_lessons(test: str) -> str:
+    """All that a test file depends on which runs all lessons."""
+    return _digest(_everything(), frozenset({ROOT / test}))
+
+
 def _digest(said: list[str], files: frozenset[Path]) -> str:
     parts = [torch.__version__.partition("+")[0], *said, *_reached_with_content(files | {DECLARED})]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _everything() -> list[str]:
+    """The package with its data, the lessons, and what says what is installed."""
+    folders = "autograder", "solutions", "notebooks"
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*.*") if path.is_file())
+    wanted = [path for path in found if path.suffix not in (".pyc", ".lock") and "checkpoint" not in path.parent.name]
+    others = [ROOT / name for name in ("pyproject.toml", "requirements.txt", "tests/requirements.txt")]
+    return [f"{path.relative_to(ROOT)}: {_hash(path)}" for path in sorted([*wanted, *others])]
 
 
 @functools.cache

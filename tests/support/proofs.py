@@ -20,9 +20,10 @@ KEPT = ROOT / "tests" / "proofs.json"
 WANTED = os.environ.get("PROOFS", "")
 FEW = WANTED == "changed"  # what a push makes; the rest is made weekly
 TENTH = 10
+LESSONS = "all lessons"
 PROVES = "proves"  # the property of a test's report that says of which proofs it is a part
 
-# Which tests prove something of an exercise, and which something of an attack.
+# Which tests prove something of an exercise, which of an attack, and which slow ones of all lessons.
 OF_EXERCISES = (
     "tests/test_answers.py",
     "tests/test_spoiled_answers.py",
@@ -30,6 +31,7 @@ OF_EXERCISES = (
     "tests/tools/test_mutants.py",
 )
 OF_ATTACKS = "tests/attacks/test_attacks.py"
+OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.py"
 
 Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about
 Proof = tuple[str, str]
@@ -66,8 +68,10 @@ def file_of(item: pytest.Item) -> str:
 
 
 def subjects(item: pytest.Item) -> list[str]:
-    """What a test proves something of: an exercise, all those of a lesson, or an attack; for most tests nothing."""
+    """What a test proves something of: an exercise, all those of a lesson, an attack, all lessons; mostly nothing."""
     params, file = item.callspec.params if hasattr(item, "callspec") else {}, file_of(item)
+    if file in OF_LESSONS:
+        return [LESSONS]
     if file == OF_ATTACKS and "attack" in params:
         return [params["attack"]]
     if file not in OF_EXERCISES:

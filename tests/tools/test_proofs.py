@@ -56,6 +56,33 @@ def test_a_changed_file_counts_where_it_is_reached(
     assert differ(room, before) == which
 
 
+@pytest.mark.parametrize("test", proofs.OF_LESSONS)
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("autograder/report/write.py", True),
+        ("autograder/dates.json", True),
+        (f"notebooks/{LESSON}/{LESSON}.ipynb", True),
+        ("requirements.txt", True),
+        ("tests/support/classroom.py", True),
+        ("tests/tools/test_proofs.py", False),
+    ],
+)
+def test_what_is_proved_of_all_lessons_depends_on_all_files(
+    test: str, file: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package with its data, the lessons as students get them, what is installed and what the test imports."""
+
+    def digest() -> str:
+        for cached in (digests._everything, digests._reached_with_content, digests._hash):
+            cached.cache_clear()
+        return digests.of_lessons(test)
+
+    before, read = digest(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
+    assert (digest() != before) == counts
+
+
 def test_cells_answers_pages_and_torch_count(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check's cell, an answer of the tables and a row of a page count for their exercise, and PyTorch for all."""
     before = both(room)
