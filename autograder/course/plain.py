@@ -131,7 +131,7 @@ def names_of(source: bytes) -> tuple[str, ...]:
 
 def data_of(notebook: Mapping[str, Any]) -> dict[str, bytes]:
     """The data files that `read_plain` has put into a notebook, by their paths from it."""
-    data = notebook["metadata"].get(KEY, {}).get("data", {})
+    data = notebook.get("metadata", {}).get(KEY, {}).get("data", {})
     return {name: base64.b64decode(text) for name, text in data.items()}
 
 

@@ -43,7 +43,7 @@ class PlainLesson:
     @classmethod
     def of(cls, notebook: Mapping[str, Any]) -> Self | None:
         """Read a lesson; None where it has the form of a course."""
-        if "notebooks" not in notebook["metadata"].get(KEY, {}):
+        if "notebooks" not in notebook.get("metadata", {}).get(KEY, {}):
             return None
         exercises = Lesson("", dict(notebook)).exercises
         answers = {check.id: each.name for each in exercises for check in each.checks}
