@@ -276,7 +276,7 @@ def test_every_point_lost_is_explained(held: Term) -> None:
         assert one["reason"] or one["checks"], one["student"]
         assert all(check["message"] for check in one["checks"] if check["status"] != "passed"), one["student"]
         told = [one["reason"], *(note["text"] for note in one["notes"]), *(check["message"] for check in one["checks"])]
-        told += [line for line in collected if line.startswith(f"  {one['student']}: ")]
+        told += [line for line in collected if line.startswith((f"  {one['student']}: ", f"  {one['student']} ("))]
         assert IDS[one["student"]].told.replace("LESSON", one["lesson"]) in " ".join(told), one["student"]
 
 
