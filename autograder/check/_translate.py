@@ -46,12 +46,11 @@ MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values"
 
 
 class Frame(NamedTuple):
-    """One frame of a stack trace; `own` are the names of the function that runs in it."""
+    """One frame of a stack trace."""
 
     code: CodeType
     line: int
     scope: dict[str, Any]
-    own: Mapping[str, Any] = {}
 
 
 class Place(NamedTuple):
@@ -118,8 +117,7 @@ def where(code: CodeType, line: int) -> Place:
 def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
     """The frames of a stack trace, the outermost first."""
     while trace is not None:
-        frame = trace.tb_frame
-        yield Frame(frame.f_code, trace.tb_lineno, frame.f_globals, frame.f_locals)
+        yield Frame(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals)
         trace = trace.tb_next
 
 

@@ -235,7 +235,7 @@ def test_gradescopes_newest_counts(course: Path, capsys: pytest.CaptureFixture[s
     files = {"submission_7001/a.ipynb": notebook(course), "submission_7003/a.ipynb": b"older"}
     assert collect("gradescope", zipped({GRADESCOPE.name: GRADESCOPE.read_bytes(), **files})) == 0
     assert submitted(course, "ada@example.org")[NAME] == notebook(course)
-    assert "ada@example.org: handed in several times; the newest is taken." in capsys.readouterr().out
+    assert "ada@example.org (Ada Lovelace): handed in several times; the newest is taken." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

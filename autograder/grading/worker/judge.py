@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
+from traceback import walk_tb
 from types import CodeType
 from typing import Any
 
@@ -19,7 +20,7 @@ from nbformat import NotebookNode
 
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.check._translate import frames_of, from_exception
+from autograder.check._translate import from_exception
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked, parse_or_none
 from autograder.course.plain import data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
@@ -349,17 +350,17 @@ def _in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str,
     """
     if not isinstance(error, AssertionError) or hasattr(error, "answer_frames"):
         return from_exception(error, code, scope)
-    frames = [frame for frame in frames_of(error.__traceback__) if frame.code.co_filename == code.co_filename]
-    if str(error) or not frames:
+    places = [each for each in walk_tb(error.__traceback__) if each[0].f_code.co_filename == code.co_filename]
+    if str(error) or not places:
         return error
-    lines = [frame.line for frame in frames]
+    frame, last = places[-1]
     shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
     asserts = (node for node in ast.walk(parse_or_none(shown) or ast.Module([], [])) if isinstance(node, ast.Assert))
-    line = next((node.test for node in asserts if node.lineno <= lines[-1] <= (node.end_lineno or 0)), None)
+    line = next((node.test for node in asserts if node.lineno <= last <= (node.end_lineno or 0)), None)
     text = ast.get_source_segment(shown, line) if line else None
     if line is None or not text:
         return CheckFailed("A case that is not shown does not hold.")
-    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frames[-1].scope, **frames[-1].own})))
+    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frame.f_globals, **frame.f_locals})))
 
 
 def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
