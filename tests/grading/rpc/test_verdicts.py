@@ -14,6 +14,10 @@ OTHERWISE = {  # told otherwise across the bridge
     "in place on x in train only when no grad",  # an input that is written into does not take the graph along
     "shared growing buffer",  # likewise
     "sparse gradients",  # which are dense there
+    "global seed",  # told in other words there, as is the next
+    "pops the caller's list",
+    # What crosses the bridge is a copy, so nothing is shared there.
+    *("in the memory of what was saved", "the bias in the memory of what was saved"),
     "cached by shape",  # a tensor without numbers that an answer has kept is another error there
 }
 
