@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder import check
 from autograder.exercises.shared import sizes, tensors
@@ -28,9 +28,6 @@ def cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
             check.close("ends.output.bias", ends.output.bias, bias)
             names = [name for name, value in ends.named_parameters() if value.requires_grad]
             check.true(len(names) == 2, f"{len(names)} parameters are trained; there should be two.")
-            nn.init.zeros_(ends.embedding.weight), nn.init.zeros_(ends.output.bias)
-            untouched = all(value.any() for value in saved.values())
-            check.true(untouched, "When the loaded model learns, `saved` changes as well: they share their memory.")
 
 
 def slips(table: Tensor, bias: Tensor, words: Tensor) -> dict[str, Tensor]:

@@ -17,8 +17,6 @@ OTHERWISE = {  # told otherwise across the bridge
     "global seed",  # told in other words there, as is the next
     "pops the caller's list",
     "the same dropout in every step",  # what it draws is drawn there, and seen by nobody here
-    # What crosses the bridge is a copy, so nothing is shared there.
-    *("in the memory of what was saved", "the bias in the memory of what was saved"),
     "cached by shape",  # a tensor without numbers that an answer has kept is another error there
 }
 
