@@ -20,7 +20,6 @@ from autograder.check._errors import CheckFailed, ExerciseName, NotWritten, case
 from autograder.check._forbidden import reads, require_written_by_hand
 from autograder.check._progress import Ending
 from autograder.check._translate import MODULES, REBOUND, from_exception
-from autograder.random_state import Defaults
 
 SEED = 20170612
 
@@ -91,7 +90,7 @@ def _isolated(*, of_module: bool) -> Iterator[None]:
     Args:
         of_module: the answer is a class, which may leave a parameter as it finds it in memory: zeros by chance.
     """
-    defaults = Defaults.capture()
+    defaults = random_state.Defaults.capture()
     with (
         random_state.preserved(),
         random_state.unset_memory_is_nan() if of_module else nullcontext(),
@@ -100,7 +99,7 @@ def _isolated(*, of_module: bool) -> Iterator[None]:
         warnings.catch_warnings(),
     ):
         seed_all()
-        Defaults().restore()
+        random_state.Defaults().restore()
         warnings.simplefilter("ignore")
         try:
             yield

@@ -105,7 +105,7 @@ def prepared(path: Path, config: Config | None = None) -> bytes:
 def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Limits, handed_in: str = "") -> Job:
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
-        path, submitted, notes = read_in(folder, lesson, names_of(source) if b'"notebooks"' in source else ())
+        path, submitted, notes = read_in(folder, lesson, names_of(source))
         beside, left_out = read_beside(path, limits.file_bytes // 2)
         return Job(
             student,

@@ -49,7 +49,7 @@ class Student(Peer):
         self._shell, self._output_bytes = shell, output_bytes
         self._names: dict[str, Any] = shell.user_ns
         self._exercise = ExitStack()
-        # The cells' own random state and default dtype, while checks have theirs.
+        # The cells' own random state and PyTorch's defaults, while checks have theirs.
         self._cells_state: tuple[RandomState, Defaults] | None = None
         self._page = shell.page = Page(output_bytes)
         self.operations |= {
