@@ -31,12 +31,14 @@ class CompiledLesson(NamedTuple):
         names: what its own cells read and bind, by their source and whether they are given.
         codes: its checks, compiled, by their ids and sources.
         imports: what its own cells import, by the names that they give it.
+        attributes: those that its written answers read.
     """
 
     notebook: dict[str, Any]
     names: Mapping[tuple[str, bool], Names] = {}
     codes: Mapping[tuple[str, str], CodeType] = {}
     imports: Mapping[str, str] = {}
+    attributes: frozenset[str] = frozenset()
 
 
 @functools.lru_cache(maxsize=8)
@@ -47,9 +49,13 @@ def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
         hidden_seed: the course's secret; hidden tests run with seeds of it, and stand in the notebook as they are.
     """
     notebook = json.loads(source)
-    names, codes, imports = {}, {}, dict[str, str]()
+    names, codes, imports, attributes = {}, {}, dict[str, str](), set[str]()
     for cell in notebook["cells"]:
-        if cell["cell_type"] != "code" or is_marked(cell, "solution"):
+        if cell["cell_type"] != "code":
+            continue
+        if is_marked(cell, "solution"):
+            answer = ast.walk(parse_or_none(cell["source"]) or ast.Module([], []))
+            attributes |= {node.attr for node in answer if isinstance(node, ast.Attribute)}
             continue
         key = cell["source"], not is_check(cell)
         names[key] = tuple(names_in(*key))
@@ -59,13 +65,13 @@ def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
             with suppress(SyntaxError, ValueError):
                 seeded = {**cell, "source": with_hidden_seed(cell["source"], hidden_seed)}
                 codes[cell_id(cell), cell["source"]] = compiled(seeded)
-    return marshal.dumps((notebook, names, codes, imports))
+    return marshal.dumps((notebook, names, codes, imports, frozenset(attributes)))
 
 
 def unpacked(data: bytes | bytearray) -> CompiledLesson:
     """What `packed` has made."""
-    notebook, names, codes, imports = marshal.loads(data)
-    return CompiledLesson(notebook, {key: Names(*values) for key, values in names.items()}, codes, imports)
+    notebook, names, *others = marshal.loads(data)
+    return CompiledLesson(notebook, {key: Names(*values) for key, values in names.items()}, *others)
 
 
 def imports_of(source: str) -> dict[str, str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
+import marshal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
-from traceback import walk_tb
 from types import CodeType
-from typing import Any
 
 import msgspec
 import nbformat
@@ -20,25 +18,26 @@ from nbformat import NotebookNode
 
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.check._translate import from_exception
-from autograder.course.lesson import answer_of, cell_id, is_check, is_marked, parse_or_none
+from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
 from autograder.course.plain import data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
-from autograder.grading.rpc.channel import LossReason, Lost
+from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
 from autograder.grading.submission.blank import Blank, known_outcomes
-from autograder.grading.submission.compiled import HIDDEN, CompiledLesson, compiled
+from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
+from autograder.grading.submission.restricted import goes_beyond
 from autograder.grading.worker.failed_cells import FailedCells
 from autograder.grading.worker.messages import Operation
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
-from autograder.grading.worker.plain import PlainLesson, values_in
+from autograder.grading.worker.plain import PlainLesson
 from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
+from autograder.grading.worker.verdicts import Report, in_words
 
 MAX_PROCESSES = 4  # of a student's for one submission
 SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
@@ -80,6 +79,7 @@ class Judge:
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
         self._culprits: dict[str, str] = {}  # answers that must not run again, and what they did
         self._definitions = Definitions(lesson.imports)
+        self._runs_checks_there = False  # beside the answers, which cannot reach them
         self._failed_cells = FailedCells(b"")
         self._notes: list[Note] = []
         self._peak_bytes = 0
@@ -129,6 +129,7 @@ class Judge:
                     cell.outputs = blank.outputs[cell_id(cell)]
             if is_blank:
                 return [*known.values()]
+        self._runs_checks_there = not self._plain and not self._goes_beyond(cells, given)
         # To run all given cells doubles the processor time of lesson 1.
         skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], names)
         outcomes = []
@@ -145,6 +146,14 @@ class Judge:
                 self._run_student_cell(cell)
         self._close_process()
         return outcomes
+
+    def _goes_beyond(self, cells: Sequence[NotebookNode], given: set[str]) -> str:
+        """What in the student's code may reach what a check is made of; "" where nothing does."""
+        if self._beside:
+            return "files beside the notebook"
+        own = [cell.source for cell in cells if not is_check(cell) and cell_id(cell) not in given]
+        bound = set[str]().union(*(names.binds for (_, is_given), names in self._lesson.names.items() if is_given))
+        return goes_beyond(own, bound, self._lesson.imports, self._lesson.attributes)
 
     def _begin_anew(self) -> None:
         """Go on with nothing of what has run, as the next notebook of a lesson does."""
@@ -325,12 +334,10 @@ class Judge:
         try:
             with self._timed(process), redirect_stdout(printed), redirect_stderr(io.StringIO()):
                 code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
-                scope = self._definitions.scope(code, process.peer)
-                try:
-                    exec(code, scope, self._definitions.holding(code, scope, process.peer))
-                except Exception as raised:
-                    error = raised if isinstance(raised, CheckFailed) else _in_words(raised, code, cell.source, scope)
-                scope.clear()
+                if self._runs_checks_there:
+                    error = self._error_there(code, cell.source, process)
+                else:
+                    error = self._error_here(code, cell.source, process)
                 process.peer.forget()
         except Lost as lost:
             happened = self._replace_process(process, answer, lost)
@@ -341,26 +348,25 @@ class Judge:
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
 
+    def _error_here(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+        """Run a check here, on mirrors of the answers."""
+        scope = self._definitions.scope(code, process.peer)
+        try:
+            exec(code, scope, self._definitions.holding(code, scope, process.peer))
+        except Exception as raised:
+            return in_words(raised, code, source, scope)
+        finally:
+            scope.clear()
+        return None
 
-def _in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str, Any]) -> Exception:
-    """The verdict of a check that makes none itself, as plain `assert` cells do; words of its own stay.
-
-    Args:
-        source: the check's cell, of which nothing that is hidden is shown.
-    """
-    if not isinstance(error, AssertionError) or hasattr(error, "answer_frames"):
-        return from_exception(error, code, scope)
-    places = [each for each in walk_tb(error.__traceback__) if each[0].f_code.co_filename == code.co_filename]
-    if str(error) or not places:
-        return error
-    frame, last = places[-1]
-    shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
-    asserts = (node for node in ast.walk(parse_or_none(shown) or ast.Module([], [])) if isinstance(node, ast.Assert))
-    line = next((node.test for node in asserts if node.lineno <= last <= (node.end_lineno or 0)), None)
-    text = ast.get_source_segment(shown, line) if line else None
-    if line is None or not text:
-        return CheckFailed("A case that is not shown does not hold.")
-    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frame.f_globals, **frame.f_locals})))
+    def _error_there(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+        """Run a check beside the answers."""
+        packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
+        report = process.peer.request(Operation.CHECK, packed, source)
+        try:
+            return msgspec.json.decode(report.tobytes(), type=Report).error()
+        except (AttributeError, msgspec.DecodeError) as error:
+            raise malformed(f"no report: {error}") from None
 
 
 def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:

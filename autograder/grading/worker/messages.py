@@ -59,3 +59,4 @@ class Operation(StrEnum):
     BEGIN_EXERCISE = "begin"  # and then the operation that follows
     END_EXERCISE = "after"  # and then the operation that follows
     JUDGE_THERE = "ask"
+    CHECK = "check"  # run a check's cell beside the answers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import marshal
 import os
 import socket
 import sys
@@ -14,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -28,6 +30,7 @@ from autograder.grading.sandbox.enter import Permissions, Step, enter
 from autograder.grading.submission.beside import put, unpacked
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
+from autograder.grading.worker.verdicts import Report, in_words
 from autograder.random_state import Defaults, RandomState
 
 # What the judge lets be judged here.
@@ -60,6 +63,7 @@ class Student(Peer):
             Operation.BEGIN_EXERCISE: self._begin_exercise,
             Operation.END_EXERCISE: self._end_exercise,
             Operation.JUDGE_THERE: self._judge_statement,
+            Operation.CHECK: self._check,
         }
 
     def serve(self) -> None:
@@ -164,6 +168,20 @@ class Student(Peer):
             for name in given:
                 self._names.pop(name, None)
             self._names.update(before)
+
+    def _check(self, packed: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
+        """Run a check's cell among the names of the student's cells; the report as JSON."""
+        self._leave_exercise()
+        self.forget()
+        self._page = self._shell.page = Page(self._output_bytes)
+        code, error = marshal.loads(packed.tobytes()), None
+        typed = self._names.pop("In", None)  # by which a check knows that somebody works here
+        try:
+            exec(code, self._names)
+        except Exception as raised:
+            error = in_words(raised, code, source, self._names)
+        self._names |= {} if typed is None else {"In": typed}
+        return np.frombuffer(msgspec.json.encode(Report.of(error)), dtype=np.uint8)
 
     def _judge_statement(self, statement: str, arguments: tuple[Any, ...]) -> None:
         STATEMENTS[statement](*arguments)

@@ -1,0 +1,317 @@
+"""Whether code keeps to a part of Python in which it reaches nothing but what it is given.
+
+Such code cannot look at who calls it, nor change what a check is made of. So its checks run beside it, as in a
+student's own notebook, and nothing has to cross a bridge: most of what is handed in is of this kind. All other code is
+as welcome; its answers are called from another process, which takes three times as long.
+
+What is known here is what is harmless, and never what is not: which statements, which names of Python's own, which
+modules, which attributes. An attribute on `self` is the student's own, and `self` an object of a class of theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.grading.submission.dependencies import names_in
+
+_BUILTINS = """
+    AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
+    all any bool callable chr complex dict divmod enumerate filter float frozenset int isinstance issubclass iter len
+    list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
+"""
+
+_MODULES = """
+    collections copy functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
+"""
+
+_ATTRIBUTES = """
+    Adam AdamW Any Callable Counter CrossEntropyLoss Dict Dropout Embedding F GELU Identity Iterable Iterator KLDivLoss
+    LayerNorm Linear List Mapping Module ModuleDict ModuleList Optional OrderedDict Parameter RMSNorm Random ReLU SGD
+    Sequence Sequential Set SiLU Softmax T Tuple Union abs absolute accumulate add add_ addcmul addmm all allclose amax
+    amin and_ any append apply arange argmax argmin args argsort atan2 backward baddbmm bernoulli bfloat16 bias
+    bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to bucketize buffers cache cat cdist
+    ceil chain chunk clamp clamp_ clamp_max clamp_min clear clip_grad_norm_ clone combinations complex concat
+    concatenate conj contiguous contiguous_format copy copy_ cos count count_nonzero cpu cross_entropy cuda cummax
+    cumprod cumsum cycle data decode deepcopy defaultdict deque detach device diag diag_embed diagonal diff dim discard
+    div div_ dot double dropout dtype e einsum elements embedding embedding_dim enable_grad encode encoding endswith eq
+    equal erf eval exp exp2 expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float
+    float16 float32 float64 floor floor_divide fmod from_numpy from_pretrained full full_like functional gather ge gelu
+    get get_last_lr grad greater greater_equal groupby gt half heapify heappop heappush hstack hypot imag in_features
+    index index_add index_copy index_fill index_put index_select indices inf inference_mode init inner insert int int32
+    int64 inv is_available is_floating_point is_integer isclose isfinite isin isinf islice isnan item items join keys
+    kron kthvalue label_smoothing layer_norm le linalg linear linspace log log10 log1p log2 log_softmax logical_and
+    logical_not logical_or logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT masked_fill masked_fill_
+    masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean median meshgrid min minimum mm modules
+    most_common movedim mse_loss mul mul_ multinomial multiply mv named_children named_parameters nan nan_to_num narrow
+    ndim ne neg nelement new_full new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm
+    normal_ normalize not_equal nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim
+    orthogonal_ out_features outer pad pad_sequence pairwise parameters partial permutations permute pi polar pop
+    popleft pow pow_ prod product promote_types rand rand_like randint randn randn_like randperm real reciprocal reduce
+    register_parameter relu remainder remove repeat repeat_interleave replace requires_grad requires_grad_ reshape
+    reverse rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add
+    scheduler searchsorted select setdefault shape shuffle sigmoid sign silu sin size softmax sort split sqrt square
+    squeeze stack startswith std step strip sub subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor
+    tensor_split tensordot threshold tile to tolist topk train training transpose transpose_ tri tril tril_indices triu
+    triu_indices true_divide type_as unbind unflatten unfold uniform uniform_ unique unravel_index unsqueeze unsqueeze_
+    update upper utils values var var_mean view view_as view_as_complex view_as_real vstack weight where xavier_normal_
+    xavier_uniform_ xlogy zero_ zero_grad zeros zeros_ zeros_like zip_longest
+"""
+
+BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
+STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
+_SUBMODULES = frozenset({"cpu", "cuda", "functional", "init", "linalg", "nn", "optim", "rnn", "utils"})
+_ERRORS = frozenset(name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
+_BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
+_DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
+_TENSOR = frozenset({"torch.Tensor", "Tensor", "torch.nn.Tensor"})  # to make one by it is to read old memory
+_METHODS = frozenset({"__init__", "forward", "extra_repr"})  # that a class may have, although `nn.Module` has them
+_OF_MODULES = frozenset(dir(nn.Module)) | frozenset(vars(nn.Module()))
+_KINDS: tuple[object, ...] = (torch, nn, F, torch.optim, torch.autograd, torch.Tensor, torch.Generator, nn.Module)
+_KINDS += (torch.optim.Adam, builtins, *(each for space in (builtins, types) for each in vars(space).values()))
+_OF_OTHERS = frozenset(name for kind in _KINDS for name in dir(kind))
+_STATEMENTS = (
+    *(ast.Module, ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.Return, ast.Delete, ast.Assign, ast.AugAssign),
+    *(ast.AnnAssign, ast.For, ast.While, ast.If, ast.With, ast.Raise, ast.Try, ast.Assert, ast.Import, ast.ImportFrom),
+    *(ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.alias, ast.withitem, ast.ExceptHandler),
+)
+_EXPRESSIONS = (
+    *(ast.BoolOp, ast.NamedExpr, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp),
+    *(ast.DictComp, ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.Compare, ast.Call, ast.JoinedStr, ast.Constant),
+    *(ast.FormattedValue, ast.Attribute, ast.Subscript, ast.Starred, ast.Name, ast.List, ast.Tuple, ast.Slice),
+    *(ast.arguments, ast.arg, ast.keyword, ast.comprehension, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
+    ast.expr_context,
+)
+_OF_ANNOTATIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr)
+
+
+class _Beyond(Exception):
+    """Code goes beyond what is known here."""
+
+
+def goes_beyond(
+    sources: Sequence[str], given: Collection[str], imports: Mapping[str, str], attributes: frozenset[str] = frozenset()
+) -> str:
+    """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does.
+
+    Args:
+        given: the names that the lesson's own cells bind.
+        imports: what these import, by the names that they give it.
+        attributes: those that the lesson's written answers read; the ones that nothing of Python's or PyTorch's has are
+            harmless, too.
+    """
+    try:
+        cells = [ast.parse(source) for source in sources]
+        bound = [names_in(source, False).binds for source in sources]
+        reader = _Reader(cells, frozenset().union(*bound), given, imports)
+        reader.attributes |= attributes - _OF_OTHERS
+        for cell in cells:
+            reader.visit(cell)
+    except _Beyond as beyond:
+        return str(beyond)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return type(error).__name__
+    return ""
+
+
+class _Reader(ast.NodeVisitor):
+    """Reads all cells of a student, and raises at what it does not know.
+
+    Args:
+        bound: the names that the cells bind for each other.
+    """
+
+    def __init__(
+        self, cells: Sequence[ast.Module], bound: Collection[str], given: Collection[str], imports: Mapping[str, str]
+    ) -> None:
+        nodes = [node for cell in cells for node in ast.walk(cell)]
+        self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        self._imports, self.attributes = imports, ATTRIBUTES
+        self._names = {*BUILTINS, *_bindings(nodes), *given} - self._classes
+        self._names -= {name for name, source in imports.items() if source.rpartition(".")[0] not in {"", *MODULES}}
+        self._names -= {name for name, source in imports.items() if source.partition(".")[0] not in MODULES}
+        self._names -= vars(builtins).keys() - BUILTINS
+        _require(not (bound & vars(builtins).keys()), "a name of Python's own, bound anew")
+        imported = {**imports, **dict(alias for cell in cells for alias in _imported(cell))}
+        self._modules = {name for name, source in imported.items() if source in MODULES} & self._names
+        own = {alias for cell in cells for alias in _imported(cell) if imports.get(alias[0]) == alias[1]}
+        _require(not ((bound & imports.keys()) - {name for name, _ in own}), "a name of the course's, bound anew")
+        self._annotated = {id(each) for node in nodes for each in _annotations(node)}
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Go on where the kind of a node is known."""
+        _require(isinstance(node, _STATEMENTS + _EXPRESSIONS), type(node).__name__)
+        super().generic_visit(node)
+
+    def visit(self, node: ast.AST) -> None:
+        """Look at a node; an annotation computes nothing."""
+        if id(node) in self._annotated:
+            _require(all(isinstance(each, (*_OF_ANNOTATIONS, ast.Load)) for each in ast.walk(node)), "an annotation")
+            return
+        super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name is the student's own, the lesson's, or one of Python's that is harmless."""
+        if not isinstance(node.ctx, ast.Load):
+            _require(node.id != "self" and not node.id.startswith("__"), f"`{node.id}`")
+        elif node.id != "self":
+            known = node.id in self._names - self._modules and not (_is_class(node.id) and not node.id.isupper())
+            _require(known, f"`{node.id}`")
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Of `self` an attribute is the student's own, of all else a harmless one, and only read."""
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            is_own = node.attr not in _OF_MODULES and not node.attr.startswith("__")
+            is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
+            _require(is_own or is_read, f"`self.{node.attr}`")
+            return
+        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
+        _require(known and not _is_class(node.attr) and node.attr not in _SUBMODULES, f"`.{node.attr}`")
+        self._before_dot(node.value)
+
+    def _before_dot(self, node: ast.expr) -> None:
+        """Only here a module may stand: it is never held, for then it could be changed like any other object."""
+        if isinstance(node, ast.Attribute) and node.attr in _SUBMODULES:
+            self._before_dot(node.value)
+        elif not (isinstance(node, ast.Name) and node.id in self._modules):
+            self.visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A class of the student's is only called; `super()` is only asked for what a method stands for."""
+        called, rest = node.func, [*node.args, *node.keywords]
+        if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
+            _require(called.attr in _METHODS, f"`super().{called.attr}`")
+        elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
+            self.visit(node.args[0])
+            kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+            rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
+        elif isinstance(called, ast.Attribute) and (self._names_class(called) or called.attr in _SUBMODULES):
+            self._before_dot(called.value)  # `nn.Linear(…)`, `x.cpu()`
+        elif not self._names_class(called):
+            _require(not (isinstance(called, ast.Name) and called.id == "super"), "`super`")
+            self.visit(called)
+        for each in rest:
+            self.visit(each)
+
+    def _names_class(self, node: ast.expr) -> bool:
+        """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
+        if isinstance(node, ast.Attribute):
+            return node.attr in ATTRIBUTES and _is_class(node.attr)
+        return isinstance(node, ast.Name) and node.id in self._names | self._classes and _is_class(node.id)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """A text holds no name that Python keeps to itself."""
+        _require(not isinstance(node.value, str | bytes) or "__" not in str(node.value), "a text with `__`")
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A docstring may hold any text."""
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """Some modules may be imported."""
+        for alias in node.names:
+            _require(alias.name in MODULES, f"`import {alias.name}`")
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Some things of some modules may be."""
+        for alias in node.names:
+            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES
+            known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
+            _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Outside of a class `self` is nobody's argument."""
+        self._function(node, node.args.posonlyargs + node.args.args)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """A class is an `nn.Module` or a plain one, and holds methods and constants."""
+        bases = _BASES | self._classes | ({"Module"} if self._imports.get("Module") == "torch.nn.Module" else set())
+        _require(_is_class(node.name), f"`class {node.name}`")
+        plain = not node.keywords and not node.decorator_list and all(ast.unparse(base) in bases for base in node.bases)
+        _require(plain, f"`class {node.name}`")
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef):
+                self._method(each)
+            else:
+                _require(isinstance(each, ast.Pass) or _is_docstring(each), f"the body of `class {node.name}`")
+
+    def _method(self, node: ast.FunctionDef) -> None:
+        known = node.name in _METHODS or not (node.name in _OF_MODULES or node.name.startswith("__"))
+        _require(known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
+        _require(all(ast.unparse(each) in _DECORATORS for each in node.decorator_list), f"`def {node.name}`")
+        arguments = node.args.posonlyargs + node.args.args
+        self._function(node, arguments[1:] if arguments and arguments[0].arg == "self" else arguments)
+
+    def _function(self, node: ast.FunctionDef, arguments: Sequence[ast.arg]) -> None:
+        others = [*node.args.kwonlyargs, *filter(None, (node.args.vararg, node.args.kwarg))]
+        _require("self" not in {node.name, *(each.arg for each in (*arguments, *others))}, "`self`")
+        _require(not node.name.startswith("__") or node.name in _METHODS, f"`def {node.name}`")
+        for each in (*node.decorator_list, *_defaults(node.args), *node.body):
+            self.visit(each)
+        for argument in (*node.args.posonlyargs, *node.args.args, *others):
+            if argument.annotation:
+                self.visit(argument.annotation)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """Nor is it in a `lambda`."""
+        _require("self" not in {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}, "`self`")
+        self.generic_visit(node)
+
+
+def _is_class(name: str) -> bool:
+    """A name looks like one of a class, and is none that is of use without a call."""
+    return name[:1].isupper() and len(name) > 1 and name not in _ERRORS
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise _Beyond(what)
+
+
+def _bindings(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The names that code binds, in whatever scope; `self` only where it is a method's first argument."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.partition(".")[0]
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name
+
+
+def _imported(cell: ast.Module) -> Iterator[tuple[str, str]]:
+    """What a cell imports: each name, and what it stands for."""
+    for node in ast.walk(cell):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                yield name, package + (alias.name if alias.asname or package else name)
+
+
+def _annotations(node: ast.AST) -> list[ast.expr]:
+    held = [getattr(node, name, None) for name in ("annotation", "returns")]
+    return [each for each in held if isinstance(each, ast.expr)]
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *filter(None, arguments.kw_defaults)]
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
