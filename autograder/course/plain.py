@@ -28,6 +28,7 @@ from autograder.course.lesson import cell_id, is_check, is_marked, parse, parse_
 from autograder.course.lint import Breach
 
 KEY = "autograder"  # in the metadata of notebooks and cells
+APART = "apart"  # there: the checks of this lesson run in another process than the answers, whatever these are
 MOST_BYTES = 32 * 2**20  # of a lesson's data files
 NOT_DATA = ("*.ipynb", "*.pyc", "__pycache__", ".*")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes

@@ -20,13 +20,13 @@ from autograder.grading.worker.student_process import Started
 LIMITS = Limits(cell_seconds=60)
 
 
-def grade(room: Classroom, answers: dict[str, str], exercise: str) -> list[Outcome]:
-    """The outcomes of an exercise's checks, the answers in a process of their own."""
+def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: bool = False) -> list[Outcome]:
+    """The outcomes of an exercise's checks, the answers in a process of their own, and the checks apart or there."""
     sources = room.answers | answers
     judge = Judge(functools.partial(_start, room.scope, sources), CompiledLesson({}, imports=room.imports), LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
-    return judge.checks(cells, sources)
+    return judge.checks(cells, sources, there=there)
 
 
 def _start(scope: dict, sources: dict[str, str]) -> Started:

@@ -19,7 +19,6 @@ import msgspec
 from autograder import files
 from autograder.grading.results import GradingServerError, Limits, Result
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
-from autograder.grading.submission.blank import blank_submission, has_stubs
 from autograder.grading.submission.compiled import packed
 from autograder.grading.worker.messages import (
     FOLDER_PREFIX,
@@ -35,7 +34,6 @@ THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NU
 HEAP = {"MALLOC_TOP_PAD_": str(2**26), "MALLOC_TRIM_THRESHOLD_": str(2**28), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
 SECONDS_TO_START = 120.0  # within which the imports have to be done
 SECONDS_TO_STOP = 10.0
-MOST_BLANKS = 16  # lessons of which it is remembered what a blank hand-in comes to
 ENDED = "The process that grades has ended."
 
 
@@ -56,7 +54,6 @@ class GradingServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._is_warm = False
-        self._blanks: dict[bytes, bytes | None] = {}  # by lesson, as JSON; None after the first that has stubs
         self.folder = Path()
         self.unenforced: tuple[str, ...] = ()
 
@@ -136,39 +133,6 @@ class GradingServer:
             raise GradingServerError("The process that grades has not been started.")
         if self._process is None:
             raise GradingServerError(ENDED)
-        blank = self._blank(lesson, source, limits) if has_stubs(submitted) else b""
-        return self._graded(student, lesson, source, blank, submitted, limits, beside, hidden_seed)
-
-    def _blank(self, lesson: str, source: bytes, limits: Limits) -> bytes:
-        """What a blank hand-in comes to, found for the second that has stubs: a class has more of them.
-
-        A blank one then takes 0.04 s of processor time instead of 0.13 s in lesson 2; of a half-done one a tenth goes.
-        """
-        with self._lock:
-            is_first, is_second = source not in self._blanks, self._blanks.get(source, b"") is None
-            if is_first:
-                self._blanks = dict(list(self._blanks.items())[1 - MOST_BLANKS :])
-            self._blanks[source] = None if is_first else self._blanks[source] or b""
-        if is_second:
-            result = self._graded("", lesson, source, b"", blank_submission(source), limits)
-            known = b"" if result.reason else msgspec.json.encode(result.to_json())
-            with self._lock:
-                self._blanks[source] = known
-        return self._blanks.get(source) or b""
-
-    def _graded(
-        self,
-        student: str,
-        lesson: str,
-        source: bytes,
-        blank: bytes,
-        submitted: bytes,
-        limits: Limits,
-        beside: bytes = b"",
-        hidden_seed: bytes = b"",
-    ) -> Result:
-        """Have a judge grade a submission."""
-        assert self._socket is not None
         begin, ready = time.monotonic(), packed(source, hidden_seed)
         ours, theirs = socket.socketpair()
         with ours:
@@ -177,8 +141,8 @@ class GradingServer:
                     socket.send_fds(self._socket, [JOB], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + SECONDS_TO_SPARE
-                request = GradingRequest(student, lesson, limits, len(ready), len(blank), len(beside))
-                channel.send(request, [ready, blank, beside, submitted])
+                request = GradingRequest(student, lesson, limits, len(ready), len(beside))
+                channel.send(request, [ready, beside, submitted])
                 fields, notebook = channel.receive(dict)
             except OSError:
                 raise GradingServerError(ENDED) from None

@@ -19,12 +19,11 @@ from nbformat import NotebookNode
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
-from autograder.course.plain import data_of
+from autograder.course.plain import APART, KEY, data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
-from autograder.grading.submission.blank import Blank, known_outcomes
 from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
@@ -54,7 +53,6 @@ class Judge:
         start: makes a student's process; called again when one is lost.
         lesson: what is graded, hidden tests included.
         limits: the time of the whole submission begins now.
-        blank: what a hand-in comes to in which nothing is written, where that is known.
         beside: what was handed in beside the notebook, as `read_beside` packs it.
     """
 
@@ -63,10 +61,9 @@ class Judge:
         start: Callable[[], Started],
         lesson: CompiledLesson,
         limits: Limits,
-        blank: Blank | None = None,
         beside: bytes = b"",
     ) -> None:
-        self._start, self._lesson, self._limits, self._blank, self._beside = start, lesson, limits, blank, beside
+        self._start, self._lesson, self._limits, self._beside = start, lesson, limits, beside
         self._source = notebook_of(lesson.notebook)
         self._given = data_of(lesson.notebook)
         self._plain = PlainLesson.of(lesson.notebook)
@@ -120,18 +117,9 @@ class Judge:
 
     def _outcomes(self, cells: Sequence[NotebookNode], given: set[str]) -> list[Outcome]:
         """Run what has to run of a notebook's code cells, and judge."""
-        blank, names = self._blank, self._lesson.names
-        known = {} if blank is None else known_outcomes(cells, blank, names, self._definitions.modules)
-        if blank is not None:
-            is_blank = blank.is_all_of(cells) and len(known) == sum(map(is_check, cells))
-            for cell in cells:
-                if is_blank or cell_id(cell) in known:
-                    cell.outputs = blank.outputs[cell_id(cell)]
-            if is_blank:
-                return [*known.values()]
         self._runs_checks_there = not self._plain and not self._goes_beyond(cells, given)
         # To run all given cells doubles the processor time of lesson 1.
-        skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], names)
+        skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], self._lesson.names)
         outcomes = []
         for name, data in {**unpacked(self._beside), **self._given}.items():
             if name.endswith(".py") and len(data) <= MOST_TEXT:
@@ -141,7 +129,7 @@ class Judge:
             if self._plain and self._plain.begins_another(cell):
                 self._begin_anew()
             if is_check(cell):
-                outcomes.append(known.get(cell_id(cell)) or self._check(cell))
+                outcomes.append(self._check(cell))
             elif place not in skipped:
                 self._run_student_cell(cell)
         self._close_process()
@@ -149,8 +137,8 @@ class Judge:
 
     def _goes_beyond(self, cells: Sequence[NotebookNode], given: set[str]) -> str:
         """What in the student's code may reach what a check is made of; "" where nothing does."""
-        if self._beside:
-            return "files beside the notebook"
+        if self._beside or self._source.metadata.get(KEY, {}).get(APART):
+            return "what is no cell of the notebook, or what is measured"
         own = [cell.source for cell in cells if not is_check(cell) and cell_id(cell) not in given]
         bound = set[str]().union(*(names.binds for (_, is_given), names in self._lesson.names.items() if is_given))
         return goes_beyond(own, bound, self._lesson.imports, self._lesson.attributes)
@@ -161,12 +149,16 @@ class Judge:
         self._ran, self._processes, self._definitions = [], 0, Definitions(self._lesson.imports)
         self._open_process()
 
-    def checks(self, cells: Sequence[NotebookNode], sources: Mapping[str, str]) -> list[Outcome]:
+    def checks(
+        self, cells: Sequence[NotebookNode], sources: Mapping[str, str], *, there: bool = False
+    ) -> list[Outcome]:
         """Run check cells alone, on a student's process in which the answers have run.
 
         Args:
             sources: each answer as it is written, by its name.
+            there: run them beside the answers.
         """
+        self._runs_checks_there = there
         self._answers = list(sources)
         for source in sources.values():
             self._definitions.add(source)

@@ -30,14 +30,13 @@ class ServerReady:
 class GradingRequest:
     """A submission to grade.
 
-    As bytes follow the lesson, what a blank hand-in comes to, what lies beside the submission, and the submission.
+    As bytes follow the lesson, what lies beside the submission, and the submission.
     """
 
     student: str
     lesson: str
     limits: Limits
     lesson_bytes: int
-    blank_bytes: int = 0
     beside_bytes: int = 0
 
 

@@ -1,0 +1,164 @@
+"""Code beside which checks may run: what learners write is of that kind, and what reaches for more is not."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import importlib
+import inspect
+import sys
+import textwrap
+import types
+from collections.abc import Iterable
+
+import pytest
+import torch
+from matrix import right_answers, source
+from support.classroom import LESSONS, ROOT, classroom
+
+from autograder.grading.jobs import prepared
+from autograder.grading.submission.compiled import CompiledLesson, packed, unpacked
+from autograder.grading.submission.restricted import ATTRIBUTES, BUILTINS, MODULES, goes_beyond
+
+IMPORTS = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math", "data": "autograder.data"}
+GIVEN = frozenset({*IMPORTS, "device"})
+KNOWN = {
+    "layers": """
+        class Block(nn.Module):
+            def __init__(self, size: int, dropout=0.1):
+                super().__init__()
+                self.w_q, self.norm = nn.Linear(size, size), nn.LayerNorm(size)
+                self._scale = 1 / math.sqrt(size)
+
+            def forward(self, x: torch.Tensor, mask=None) -> torch.Tensor:
+                x = self.norm(x + self.w_q(x) * self._scale)
+                return x if mask is None else x.masked_fill(mask, -torch.inf)
+        """,
+    "a loop": "total = 0\nfor row in torch.eye(3):\n    total += row.sum().item()\nprint(f'{total:.2f}')",
+    "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
+    "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
+    "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
+}
+BEYOND = {
+    "frames": "try:\n    raise ValueError\nexcept ValueError as e:\n    e.__traceback__.tb_frame",
+    "a generator's frame": "g = (i for i in [1])\ng.gi_frame",
+    "a generator's frame by self": "class A:\n    def f(self):\n        return self.gi_frame\n\nA.f((i for i in [1]))",
+    "another self": "class A:\n    def f(self):\n        self.weight = 1\n\nf = A\nf.f(nn)",
+    "self in a function": "def f(self):\n    self.weight = 1",
+    "self in a lambda": "f = lambda self: self.gi_frame",
+    "self in a loop": "class A:\n    def f(self):\n        for self in [1]:\n            pass",
+    "a static method's self": "class A:\n    @staticmethod\n    def f(self):\n        return self.gi_frame",
+    "a method as a default": "class A:\n    def f(self):\n        pass\n    def g(self, h=f):\n        pass",
+    "a call in a class": "class A:\n    def f(self):\n        pass\n    f(3)",
+    "a metaclass": "class A(metaclass=nn.Module):\n    pass",
+    "another base": "class A(torch.Tensor):\n    pass",
+    "a method of modules": "class A(nn.Module):\n    def state_dict(self):\n        return {}",
+    "an attribute of modules": "class A(nn.Module):\n    def f(self):\n        self.forward = print",
+    "a private attribute of modules": "class A(nn.Module):\n    def f(self):\n        return self._parameters",
+    "a dunder": "class A:\n    def __eq__(self, other):\n        return True",
+    "a class that is held": "layer = nn.Linear\nlayer.weight = 1",
+    "a module that is held": "m = torch.nn.functional",
+    "a module in a list": "[math][0].weight = 3",
+    "an attribute that is set": "nn.Linear.forward = print",
+    "an attribute of a module": "F.softmax = print",
+    "a weight of a class": "nn.Linear.weight = 3",
+    "eval": "eval('1')",
+    "getattr": "getattr(3, 'real')",
+    "builtins by a variable": "if False:\n    open = 3\nopen('x')",
+    "format": "'{0.__class__}'.format(3)",
+    "an import": "import sys",
+    "an import from": "from functools import wraps",
+    "an alias of a class": "from torch.nn import Linear as linear\nlinear.weight = 3",
+    "old memory": "torch.Tensor(3)",
+    "old memory, too": "torch.empty(3)",
+    "an annotation that computes": "def f(x: print(1)):\n    pass",
+    "a name of Python's": "def isinstance(a, b):\n    return True",
+    "a name of the course's": "F = 3",
+    "the course": "data.normal((3,), seed=1)",
+    "IPython": "get_ipython()",
+    "a global": "def f():\n    global F\n    F = 3",
+    "match": "match 3:\n    case object(real=x):\n        pass",
+    "a magic": "%time 3",
+    "fullwidth": "(3).__ｃｌａｓｓ__",
+}
+
+
+def known(code: str) -> str:
+    return goes_beyond([textwrap.dedent(code).strip()], GIVEN, IMPORTS, frozenset({"output"}))
+
+
+@pytest.mark.parametrize("code", KNOWN.values(), ids=KNOWN)
+def test_what_learners_write_goes_no_further(code: str) -> None:
+    """Layers, loops, imports and small classes are known."""
+    assert known(code) == ""
+
+
+@pytest.mark.parametrize("code", BEYOND.values(), ids=BEYOND)
+def test_what_could_reach_a_check_goes_beyond(code: str) -> None:
+    """Whatever leads to frames, modules, classes and names of others is not known."""
+    assert known(code)
+
+
+def lesson_of(name: str) -> tuple[CompiledLesson, set[str]]:
+    """A lesson as the judge has it, and the names that its own cells bind."""
+    lesson = unpacked(packed(prepared(ROOT / "solutions" / name / f"{name}.ipynb")))
+    return lesson, set().union(*(names.binds for (_, given), names in lesson.names.items() if given))
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_solutions_go_no_further_and_few_right_answers_do(name: str) -> None:
+    """The written answers of a lesson are known, and most of the unusual right ones of the tables."""
+    (lesson, given), room = lesson_of(name), classroom(name)
+    others = given | {part for answer in room.answers.values() for part in _defined(answer)}
+
+    def beyond(answers: Iterable[str]) -> str:
+        return goes_beyond([*answers], others, lesson.imports, lesson.attributes)
+
+    assert beyond(room.answers.values()) == ""
+    right = [answer for exercise in room.answers for answer in right_answers(name, exercise)]
+    assert sum(not beyond([source(name, answer)]) for answer in right) >= 0.6 * len(right)
+
+
+def _defined(answer: str) -> list[str]:
+    return [line.split("(")[0].split()[1] for line in answer.splitlines() if line.startswith(("def ", "class "))]
+
+
+def test_nothing_dangerous_is_within_reach() -> None:
+    """From the modules that may be imported, by the attributes that may be read, nobody comes to other modules."""
+    reached = _reached([importlib.import_module(name) for name in MODULES])
+    modules = {each.__name__ for each in reached if isinstance(each, types.ModuleType)}
+    assert {name.partition(".")[0] for name in modules} <= {name.partition(".")[0] for name in MODULES}
+    dangerous = [
+        sys,
+        gc,
+        inspect,
+        importlib,
+        builtins,
+        eval,
+        exec,
+        open,
+        getattr,
+        setattr,
+        vars,
+        globals,
+        type,
+        compile,
+    ]
+    assert not [each for each in dangerous if any(each is other for other in reached)]
+    assert not {name for name in ATTRIBUTES if name.startswith("_")} | {"format", "gi_frame", "load"} & ATTRIBUTES
+    assert not {"eval", "exec", "open", "getattr", "setattr", "vars", "globals", "type", "hasattr"} & BUILTINS
+    assert not [each for each in reached if isinstance(each, dict | list | set)]  # nothing there can be changed
+    assert not [each for each in reached if isinstance(each, torch.Tensor)]
+
+
+def _reached(start: list[object]) -> list[object]:
+    """Modules, and whatever attributes of theirs may be read, one after the other."""
+    reached, waiting = dict[int, object](), [*start]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in reached:
+            reached[id(each)] = each
+            if isinstance(each, types.ModuleType | type):
+                found = (inspect.getattr_static(each, name, None) for name in ATTRIBUTES)
+                waiting += [value for value in found if value is not None]
+    return [*reached.values()]
