@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
+import symtable
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import torch
 import torch.nn.functional as F
+from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
-from autograder.grading.submission.dependencies import names_in
+from autograder.course.lesson import MAGIC, MOST_LETTERS
 
 _BUILTINS = """
     AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
@@ -66,7 +70,9 @@ _ATTRIBUTES = """
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
-_SUBMODULES = frozenset({"cpu", "cuda", "functional", "init", "linalg", "nn", "optim", "rnn", "utils"})
+_LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and not for Python
+_OF_IPYTHON = frozenset({"In", "Out", "display", "exit", "get_ipython", "open", "quit"})
+_FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # what some names mean, if anything
 _ERRORS = frozenset(name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
 _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
@@ -91,12 +97,28 @@ _EXPRESSIONS = (
 _OF_ANNOTATIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr)
 
 
+def _submodules() -> frozenset[str]:
+    """The attributes that are modules, of those modules to which attributes lead."""
+    found, seen, waiting = set[str](), set[str](), [importlib.import_module(name) for name in MODULES]
+    while waiting:
+        module = waiting.pop()
+        if module.__name__ not in seen:
+            seen.add(module.__name__)
+            inside = {name: each for name in ATTRIBUTES if isinstance(each := vars(module).get(name), types.ModuleType)}
+            found |= inside.keys()
+            waiting += inside.values()
+    return frozenset(found)
+
+
+_SUBMODULES = _submodules()
+
+
 class _Beyond(Exception):
     """Code goes beyond what is known here."""
 
 
 def goes_beyond(
-    sources: Sequence[str], given: Collection[str], imports: Mapping[str, str], attributes: frozenset[str] = frozenset()
+    sources: Sequence[str], given: Set[str], imports: Mapping[str, str], attributes: frozenset[str] = frozenset()
 ) -> str:
     """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does.
 
@@ -107,9 +129,10 @@ def goes_beyond(
             harmless, too.
     """
     try:
-        cells = [ast.parse(source) for source in sources]
-        bound = [names_in(source, False).binds for source in sources]
-        reader = _Reader(cells, frozenset().union(*bound), given, imports)
+        texts = [_as_it_runs(source) for source in sources]
+        cells = [ast.parse(text) for text in texts]
+        reader = _Reader([node for cell in cells for node in ast.walk(cell)], imports)
+        reader.require_known_globals(texts, given)
         reader.attributes |= attributes - _OF_OTHERS
         for cell in cells:
             reader.visit(cell)
@@ -120,29 +143,44 @@ def goes_beyond(
     return ""
 
 
+def _as_it_runs(source: str) -> str:
+    """A cell as IPython makes Python of it, whatever Python alone would read in it."""
+    _require(not MAGIC.search(source), "a magic")
+    _require(len(source) <= MOST_LETTERS and not _LINE_ENDS & {*source}, "a long cell, or one with odd lines")
+    return TransformerManager().transform_cell(source)
+
+
 class _Reader(ast.NodeVisitor):
-    """Reads all cells of a student, and raises at what it does not know.
+    """Reads all cells of a student, whose nodes it is given first, and raises at what it does not know."""
 
-    Args:
-        bound: the names that the cells bind for each other.
-    """
-
-    def __init__(
-        self, cells: Sequence[ast.Module], bound: Collection[str], given: Collection[str], imports: Mapping[str, str]
-    ) -> None:
-        nodes = [node for cell in cells for node in ast.walk(cell)]
+    def __init__(self, nodes: Sequence[ast.AST], imports: Mapping[str, str]) -> None:
+        own_imports = {alias for node in nodes for alias in _imported(node)}
+        bound = Counter(name for node in nodes for name in _bindings(node))
         self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        self._imports, self.attributes = imports, ATTRIBUTES
-        self._names = {*BUILTINS, *_bindings(nodes), *given} - self._classes
-        self._names -= {name for name, source in imports.items() if source.rpartition(".")[0] not in {"", *MODULES}}
-        self._names -= {name for name, source in imports.items() if source.partition(".")[0] not in MODULES}
-        self._names -= vars(builtins).keys() - BUILTINS
-        _require(not (bound & vars(builtins).keys()), "a name of Python's own, bound anew")
-        imported = {**imports, **dict(alias for cell in cells for alias in _imported(cell))}
-        self._modules = {name for name, source in imported.items() if source in MODULES} & self._names
-        own = {alias for cell in cells for alias in _imported(cell) if imports.get(alias[0]) == alias[1]}
-        _require(not ((bound & imports.keys()) - {name for name, _ in own}), "a name of the course's, bound anew")
+        methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
+        fixed = {**imports, **_FIXED}
+        as_before = {name for name, path in own_imports if fixed.get(name) == path}
+        inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
+        for name in bound.keys() - as_before:
+            is_private = name.startswith("_") and name != "_" and (name != "__init__" or bound[name] != inits)
+            is_anew = name in fixed or name in vars(builtins) or name in _OF_IPYTHON
+            _require(not is_anew and not is_private, f"`{name}`, bound anew")
+        _require(all(bound[name] == 1 for name in self._classes), "a class with the name of something else")
+        _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
+        paths = {**imports, **dict(own_imports)}
+        self._foreign = {name for name, path in imports.items() if path.partition(".")[0] not in MODULES}
+        self._modules = {name for name, path in paths.items() if path in MODULES} - self._foreign
         self._annotated = {id(each) for node in nodes for each in _annotations(node)}
+        self._is_module_known = imports.get("Module") == "torch.nn.Module"
+        self.attributes, self._in_method = ATTRIBUTES, False
+
+    def require_known_globals(self, texts: Sequence[str], given: Set[str]) -> None:
+        """What is read in no scope of its own is bound in some cell, or one of Python's names that are harmless."""
+        tables = [symtable.symtable(text, "<cell>", "exec") for text in texts]
+        bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
+        read = {name for table in tables for name in _globals_of(table)}
+        for name in read - bound - (given - self._foreign) - BUILTINS:
+            _require(False, f"`{name}`")
 
     def generic_visit(self, node: ast.AST) -> None:
         """Go on where the kind of a node is known."""
@@ -152,21 +190,24 @@ class _Reader(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         """Look at a node; an annotation computes nothing."""
         if id(node) in self._annotated:
-            _require(all(isinstance(each, (*_OF_ANNOTATIONS, ast.Load)) for each in ast.walk(node)), "an annotation")
+            parts = [each for each in ast.walk(node) if not isinstance(each, (*_OF_ANNOTATIONS, ast.Load))]
+            private = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr.startswith("_")]
+            _require(not parts and not private, "an annotation")
             return
         super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
-        if not isinstance(node.ctx, ast.Load):
-            _require(node.id != "self" and not node.id.startswith("__"), f"`{node.id}`")
-        elif node.id != "self":
-            known = node.id in self._names - self._modules and not (_is_class(node.id) and not node.id.isupper())
-            _require(known, f"`{node.id}`")
+        if node.id == "self":
+            _require(self._in_method, "`self` outside of a method")
+        elif isinstance(node.ctx, ast.Load):
+            is_held = node.id in self._modules | self._foreign or (_is_class(node.id) and not node.id.isupper())
+            _require(not is_held and node.id not in self._classes, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Of `self` an attribute is the student's own, of all else a harmless one, and only read."""
         if isinstance(node.value, ast.Name) and node.value.id == "self":
+            self.visit(node.value)
             is_own = node.attr not in _OF_MODULES and not node.attr.startswith("__")
             is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
             _require(is_own or is_read, f"`self.{node.attr}`")
@@ -191,6 +232,7 @@ class _Reader(ast.NodeVisitor):
             self.visit(node.args[0])
             kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
             rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
+            rest += node.keywords
         elif isinstance(called, ast.Attribute) and (self._names_class(called) or called.attr in _SUBMODULES):
             self._before_dot(called.value)  # `nn.Linear(…)`, `x.cpu()`
         elif not self._names_class(called):
@@ -203,7 +245,7 @@ class _Reader(ast.NodeVisitor):
         """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
         if isinstance(node, ast.Attribute):
             return node.attr in ATTRIBUTES and _is_class(node.attr)
-        return isinstance(node, ast.Name) and node.id in self._names | self._classes and _is_class(node.id)
+        return isinstance(node, ast.Name) and node.id not in self._foreign and _is_class(node.id)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """A text holds no name that Python keeps to itself."""
@@ -222,17 +264,13 @@ class _Reader(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Some things of some modules may be."""
         for alias in node.names:
-            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES
+            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES - _SUBMODULES
             known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
             _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Outside of a class `self` is nobody's argument."""
-        self._function(node, node.args.posonlyargs + node.args.args)
-
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """A class is an `nn.Module` or a plain one, and holds methods and constants."""
-        bases = _BASES | self._classes | ({"Module"} if self._imports.get("Module") == "torch.nn.Module" else set())
+        bases = _BASES | self._classes | ({"Module"} if self._is_module_known else set())
         _require(_is_class(node.name), f"`class {node.name}`")
         plain = not node.keywords and not node.decorator_list and all(ast.unparse(base) in bases for base in node.bases)
         _require(plain, f"`class {node.name}`")
@@ -246,23 +284,28 @@ class _Reader(ast.NodeVisitor):
         known = node.name in _METHODS or not (node.name in _OF_MODULES or node.name.startswith("__"))
         _require(known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
         _require(all(ast.unparse(each) in _DECORATORS for each in node.decorator_list), f"`def {node.name}`")
-        arguments = node.args.posonlyargs + node.args.args
-        self._function(node, arguments[1:] if arguments and arguments[0].arg == "self" else arguments)
-
-    def _function(self, node: ast.FunctionDef, arguments: Sequence[ast.arg]) -> None:
-        others = [*node.args.kwonlyargs, *filter(None, (node.args.vararg, node.args.kwarg))]
-        _require("self" not in {node.name, *(each.arg for each in (*arguments, *others))}, "`self`")
-        _require(not node.name.startswith("__") or node.name in _METHODS, f"`def {node.name}`")
-        for each in (*node.decorator_list, *_defaults(node.args), *node.body):
-            self.visit(each)
-        for argument in (*node.args.posonlyargs, *node.args.args, *others):
-            if argument.annotation:
-                self.visit(argument.annotation)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        """Nor is it in a `lambda`."""
-        _require("self" not in {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}, "`self`")
+        before, self._in_method = self._in_method, self._in_method or _takes_self(node)
         self.generic_visit(node)
+        self._in_method = before
+
+
+def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
+    """The names that a table and those within it read of no scope of their own."""
+    for name in table.get_identifiers():
+        symbol = table.lookup(name)
+        if symbol.is_global() and symbol.is_referenced():
+            yield name
+    for child in table.get_children():
+        yield from _globals_of(child)
+
+
+def _takes_self(node: ast.stmt) -> bool:
+    """A method whose first argument is `self`."""
+    return isinstance(node, ast.FunctionDef) and [each.arg for each in _positional(node)[:1]] == ["self"]
+
+
+def _positional(node: ast.FunctionDef) -> list[ast.arg]:
+    return node.args.posonlyargs + node.args.args
 
 
 def _is_class(name: str) -> bool:
@@ -275,29 +318,27 @@ def _require(holds: bool, what: str) -> None:
         raise _Beyond(what)
 
 
-def _bindings(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """The names that code binds, in whatever scope; `self` only where it is a method's first argument."""
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds, in whatever scope."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name
 
 
-def _imported(cell: ast.Module) -> Iterator[tuple[str, str]]:
-    """What a cell imports: each name, and what it stands for."""
-    for node in ast.walk(cell):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for alias in node.names:
-                name = alias.asname or alias.name.partition(".")[0]
-                yield name, package + (alias.name if alias.asname or package else name)
+def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """What an import binds: each name, and what it stands for."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            yield name, package + (alias.name if alias.asname or package else name)
 
 
 def _annotations(node: ast.AST) -> list[ast.expr]:

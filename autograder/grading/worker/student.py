@@ -175,12 +175,16 @@ class Student(Peer):
         self.forget()
         self._page = self._shell.page = Page(self._output_bytes)
         code, error = marshal.loads(packed.tobytes()), None
-        typed = self._names.pop("In", None)  # by which a check knows that somebody works here
+        before = dict(self._names)
+        self._names.pop("In", None)  # by which a check knows that somebody works here
         try:
             exec(code, self._names)
         except Exception as raised:
             error = in_words(raised, code, source, self._names)
-        self._names |= {} if typed is None else {"In": typed}
+        finally:  # what a check binds is nobody's business
+            for name in self._names.keys() - before.keys():
+                del self._names[name]
+            self._names |= before
         return np.frombuffer(msgspec.json.encode(Report.of(error)), dtype=np.uint8)
 
     def _judge_statement(self, statement: str, arguments: tuple[Any, ...]) -> None:
