@@ -40,33 +40,33 @@ _ATTRIBUTES = """
     Sequence Sequential Set SiLU Softmax T Tuple Union abs absolute accumulate add add_ addcmul addmm all allclose amax
     amin and_ any append apply arange argmax argmin args argsort argwhere array asarray astype atan2 backward baddbmm
     bar bernoulli bfloat16 bias bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to
-    bucketize buffers cache cat cdist ceil chain children chunk clamp clamp_ clamp_max clamp_min clear clip_grad_norm_
-    clone colorbar combinations complex concat concatenate conj contiguous contiguous_format copy copy_ cos count
-    count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode deepcopy defaultdict deque detach
-    device diag diag_embed diagonal diff dim discard div div_ dot double dropout dtype e einsum elements embedding
-    embedding_dim enable_grad encode encoding endswith eq equal erf eval exp exp2 expand expand_as expand_dims expm1
-    extend eye eye_ figure fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64 floor floor_divide
-    fmod from_numpy from_pretrained full full_like functional gather ge gelu get get_last_lr grad greater greater_equal
-    grid groupby gt half heapify heappop heappush hist hstack hypot imag imshow in_features index index_add index_copy
-    index_fill index_put index_select indices inf inference_mode init inner insert int int32 int64 inv is_available
-    is_floating_point is_integer isclose isfinite isin isinf islice isnan item items join keys kron kthvalue
-    label_smoothing layer_norm le legend linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_not
-    logical_or logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_
-    masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean median meshgrid min minimum mm modules
-    most_common movedim mse_loss mul mul_ multinomial multiply mv named_children named_parameters nan nan_to_num narrow
-    ndim ne neg nelement new_full new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm
-    normal_ normalize not_equal nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim
-    orthogonal_ out_features outer p pad pad_sequence pairwise param_groups parameters partial permutations permute pi
-    plot polar pop popleft pow pow_ prod product promote_types rand rand_like randint randn randn_like randperm real
-    reciprocal reduce register_parameter relu remainder remove repeat repeat_interleave replace requires_grad
-    requires_grad_ reshape reverse rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter
-    scatter_ scatter_add scheduler searchsorted select set_title set_xlabel set_ylabel setdefault shape show shuffle
-    sigmoid sign silu sin size softmax sort split sqrt square squeeze stack startswith std step strip sub subplots
-    subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor tensor_split tensordot threshold tile title to
-    tolist topk train training transpose transpose_ tri tril tril_indices triu triu_indices true_divide type_as unbind
-    unflatten unfold uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper utils values var var_mean
-    view view_as view_as_complex view_as_real vstack weight where xavier_normal_ xavier_uniform_ xlabel xlogy ylabel
-    zero_ zero_grad zeros zeros_ zeros_like zip_longest
+    bucketize cache cat cdist ceil chain children chunk clamp clamp_ clamp_max clamp_min clip_grad_norm_ clone colorbar
+    combinations complex concat concatenate conj contiguous contiguous_format copy copy_ cos count count_nonzero cpu
+    cross_entropy cuda cummax cumprod cumsum cycle data decode deepcopy defaultdict deque detach device diag diag_embed
+    diagonal diff dim div div_ dot double dropout dtype e einsum elements embedding embedding_dim enable_grad encode
+    encoding endswith eq equal erf eval exp exp2 expand expand_as expand_dims expm1 extend eye eye_ figure fill fill_
+    fill_diagonal_ finfo flatten flip float float16 float32 float64 floor floor_divide fmod from_numpy from_pretrained
+    full full_like functional gather ge gelu get get_last_lr grad greater greater_equal grid groupby gt half heapify
+    heappop heappush hist hstack hypot imag imshow in_features index index_add index_copy index_fill index_put
+    index_select indices inf inference_mode init inner int int32 int64 inv is_available is_floating_point is_integer
+    isclose isfinite isin isinf islice isnan item items join keys kron kthvalue label_smoothing layer_norm le legend
+    linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_not logical_or logical_xor logspace
+    logsumexp long lower lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_ masked_scatter masked_select
+    matmul matrix_exp matrix_power max maximum mean median meshgrid min minimum mm modules most_common movedim mse_loss
+    mul mul_ multinomial multiply mv named_children named_parameters nan nan_to_num narrow ndim ne neg nelement new_full
+    new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm normal_ normalize not_equal
+    nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim orthogonal_ out_features outer p
+    pad pad_sequence pairwise param_groups parameters partial permutations permute pi plot polar pop popleft pow pow_
+    prod product promote_types rand rand_like randint randn randn_like randperm real reciprocal reduce
+    register_parameter relu remainder repeat repeat_interleave replace requires_grad requires_grad_ reshape reverse
+    rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add scheduler
+    searchsorted select set_title set_xlabel set_ylabel setdefault shape show shuffle sigmoid sign silu sin size softmax
+    sort split sqrt square squeeze stack startswith std step strip sub subplots subtract sum swapaxes swapdims t take
+    take_along_dim tan tanh tensor tensor_split tensordot threshold tile title to tolist topk train training transpose
+    transpose_ tri tril tril_indices triu triu_indices true_divide type_as unbind unflatten unfold uniform uniform_
+    unique unravel_index unsqueeze unsqueeze_ update upper utils values var var_mean view view_as view_as_complex
+    view_as_real vstack weight where xavier_normal_ xavier_uniform_ xlabel xlogy ylabel zero_ zero_grad zeros zeros_
+    zeros_like zip_longest
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
@@ -78,6 +78,7 @@ _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
 _TENSOR = frozenset({"torch.Tensor", "Tensor", "torch.nn.Tensor"})  # to make one by it is to read old memory
 _METHODS = frozenset({"__init__", "forward", "extra_repr"})  # that a class may have, although `nn.Module` has them
+_ON_SELF = frozenset({"add_module", "register_buffer"})
 _OF_MODULES = frozenset(dir(nn.Module)) | frozenset(vars(nn.Module()))
 _KINDS: tuple[object, ...] = (torch, nn, F, torch.optim, torch.autograd, torch.Tensor, torch.Generator, nn.Module)
 _KINDS += (torch.optim.Adam, builtins, *(each for space in (builtins, types) for each in vars(space).values()))
@@ -209,7 +210,7 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node.value, ast.Name) and node.value.id == "self":
             self.visit(node.value)
             is_own = node.attr not in _OF_MODULES and not node.attr.startswith("__")
-            is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
+            is_read = isinstance(node.ctx, ast.Load) and node.attr in ATTRIBUTES | _ON_SELF
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
         known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
