@@ -78,6 +78,7 @@ _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
 _TENSOR = frozenset({"torch.Tensor", "Tensor", "torch.nn.Tensor"})  # to make one by it is to read old memory
 _METHODS = frozenset({"__init__", "forward", "extra_repr"})  # that a class may have, although `nn.Module` has them
+_COPIES = "deepcopy"
 _ON_SELF = frozenset({"add_module", "register_buffer"})
 _OF_MODULES = frozenset(dir(nn.Module)) | frozenset(vars(nn.Module()))
 _KINDS: tuple[object, ...] = (torch, nn, F, torch.optim, torch.autograd, torch.Tensor, torch.Generator, nn.Module)
@@ -202,7 +203,9 @@ class _Reader(ast.NodeVisitor):
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
-            is_held = node.id in self._modules | self._foreign or (_is_class(node.id) and not node.id.isupper())
+            is_held = node.id in self._modules | self._foreign | {_COPIES} or (
+                _is_class(node.id) and not node.id.isupper()
+            )
             _require(not is_held and node.id not in self._classes, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -213,7 +216,7 @@ class _Reader(ast.NodeVisitor):
             is_read = isinstance(node.ctx, ast.Load) and node.attr in ATTRIBUTES | _ON_SELF
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
-        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
+        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED) and node.attr != _COPIES
         _require(known and not _is_class(node.attr) and node.attr not in _SUBMODULES, f"`.{node.attr}`")
         self._before_dot(node.value)
 
@@ -227,6 +230,10 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
+        name = getattr(called, "id", getattr(called, "attr", ""))
+        if name == _COPIES:  # what it has seen on the way, its second argument would show
+            _require(len(rest) == 1 and not isinstance(rest[0], ast.Starred | ast.keyword), f"`{name}` with more")
+            return self.visit(rest[0])
         if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
         elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
@@ -266,6 +273,8 @@ class _Reader(ast.NodeVisitor):
         """Some things of some modules may be."""
         for alias in node.names:
             known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES - _SUBMODULES
+            is_renamed = alias.asname not in (None, alias.name)
+            known = known and not (is_renamed and alias.name == _COPIES)
             known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
             _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
 
