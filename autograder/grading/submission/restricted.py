@@ -24,6 +24,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
 from autograder.course.lesson import MAGIC, MOST_LETTERS
+from autograder.grading.submission.dependencies import imported
 
 _BUILTINS = """
     AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
@@ -156,7 +157,7 @@ class _Reader(ast.NodeVisitor):
     """Reads all cells of a student, whose nodes it is given first, and raises at what it does not know."""
 
     def __init__(self, nodes: Sequence[ast.AST], imports: Mapping[str, str]) -> None:
-        own_imports = {alias for node in nodes for alias in _imported(node)}
+        own_imports = {alias for node in nodes for alias in imported(node)}
         bound = Counter(name for node in nodes for name in _bindings(node))
         self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
@@ -200,13 +201,13 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
+        _require(node.id == "_" or not node.id.startswith("_"), f"`{node.id}`")
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
-            is_held = node.id in self._modules | self._foreign | {_COPIES} or (
-                _is_class(node.id) and not node.id.isupper()
-            )
-            _require(not is_held and node.id not in self._classes, f"`{node.id}`")
+            is_constant = not _is_class(node.id) or node.id.isupper()
+            held = self._classes | self._modules | self._foreign | {_COPIES}
+            _require(is_constant and node.id not in held, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Of `self` an attribute is the student's own, of all else a harmless one, and only read."""
@@ -340,15 +341,6 @@ def _bindings(node: ast.AST) -> Iterator[str]:
         yield node.asname or node.name.partition(".")[0]
     elif isinstance(node, ast.ExceptHandler) and node.name:
         yield node.name
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What an import binds: each name, and what it stands for."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            yield name, package + (alias.name if alias.asname or package else name)
 
 
 def _annotations(node: ast.AST) -> list[ast.expr]:

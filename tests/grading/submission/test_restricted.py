@@ -9,15 +9,13 @@ import inspect
 import sys
 import textwrap
 import types
-from collections.abc import Iterable
 
 import pytest
 import torch
 from matrix import right_answers, source
-from support.classroom import LESSONS, ROOT, classroom
+from support import two_processes
+from support.classroom import LESSONS, classroom
 
-from autograder.grading.jobs import prepared
-from autograder.grading.submission.compiled import CompiledLesson, packed, unpacked
 from autograder.grading.submission.restricted import ATTRIBUTES, BUILTINS, MODULES, goes_beyond
 
 IMPORTS = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math", "data": "autograder.data"}
@@ -95,6 +93,7 @@ BEYOND = {
     "a deep copy that is held": "import copy\nf = copy.deepcopy",
     "old memory by self": "class A(nn.Module):\n    def f(self):\n        self.to_empty(device='cpu')",
     "a class twice": "class Foo:\n    pass\n\nFoo = 3",
+    "the class around": "class A:\n    def f(self):\n        return __class__",
     "fullwidth": "(3).__ｃｌａｓｓ__",
 }
 
@@ -115,28 +114,14 @@ def test_what_could_reach_a_check_goes_beyond(code: str) -> None:
     assert known(code)
 
 
-def lesson_of(name: str) -> tuple[CompiledLesson, set[str]]:
-    """A lesson as the judge has it, and the names that its own cells bind."""
-    lesson = unpacked(packed(prepared(ROOT / "solutions" / name / f"{name}.ipynb")))
-    return lesson, set().union(*(names.binds for (_, given), names in lesson.names.items() if given))
-
-
 @pytest.mark.parametrize("name", LESSONS)
 def test_solutions_go_no_further_and_few_right_answers_do(name: str) -> None:
     """The written answers of a lesson are known, and most of the unusual right ones of the tables."""
-    (lesson, given), room = lesson_of(name), classroom(name)
-    others = given | {part for answer in room.answers.values() for part in _defined(answer)}
-
-    def beyond(answers: Iterable[str]) -> str:
-        return goes_beyond([*answers], others, lesson.imports, lesson.attributes)
-
-    assert beyond(room.answers.values()) == ""
+    room = classroom(name)
+    assert two_processes.goes_beyond(name, room.answers.values()) == ""
     right = [answer for exercise in room.answers for answer in right_answers(name, exercise)]
-    assert sum(not beyond([source(name, answer)]) for answer in right) >= 0.6 * len(right)
-
-
-def _defined(answer: str) -> list[str]:
-    return [line.split("(")[0].split()[1] for line in answer.splitlines() if line.startswith(("def ", "class "))]
+    known = [answer for answer in right if not two_processes.goes_beyond(name, [source(name, answer)])]
+    assert len(known) >= 0.6 * len(right)
 
 
 def test_nothing_dangerous_is_within_reach() -> None:
