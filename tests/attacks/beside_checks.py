@@ -67,6 +67,24 @@ BESIDE_CHECKS = [
         "an argument makes IPython's shell known": f"lambda get_ipython: 0\nget_ipython().ex({PATCH!r})",
         "a name is written in wide letters": f"ｅｘｅｃ({PATCH!r})",
         "a text is formatted into an attribute": f'"{{0.__class__}}".format(3)\n{PATCH}',
+        "a part of a module is called as PyTorch calls what stands for a tensor": """
+            class Taker(nn.Module):
+                def forward(self, *args):
+                    self.taken = args
+                    return args[1][0]
+
+            class Holder(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.parts = nn.ModuleDict({"_" * 2 + "torch_function" + "_" * 2: Taker()})
+
+            torch.add(torch.ones(1), Holder().parts).weight = 3
+        """,
+        "an annotation keeps what it looks up": f"""
+            d = {{}}
+            g = (i for i in d)
+            x: d.setdefault("f", g.gi_frame.f_builtins["exec"]({PATCH!r}))
+        """,
         "a generator's frame leads to Python's names": f'(i for i in [1]).gi_frame.f_builtins["exec"]({PATCH!r})',
     }.items()
 ]

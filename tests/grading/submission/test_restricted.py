@@ -93,6 +93,12 @@ BEYOND = {
     "a deep copy that is held": "import copy\nf = copy.deepcopy",
     "old memory by self": "class A(nn.Module):\n    def f(self):\n        self.to_empty(device='cpu')",
     "a class twice": "class Foo:\n    pass\n\nFoo = 3",
+    "a class of something else": "def f(x, y):\n    return isinstance(x, y.gi_frame.Linear)",
+    "an annotation that looks things up": "d = {}\ng = (i for i in d)\nx: d[g.gi_frame]",
+    "a name that is imported and bound": "import torch\n\ndef f(torch):\n    pass",
+    "one name for two imports": "from torch import add as a\nimport copy as a",
+    "a module below an unknown one": "import matplotlib.pyplot",
+    "a part by any name": "class A(nn.Module):\n    def f(self, name, part):\n        self.add_module(name, part)",
     "the class around": "class A:\n    def f(self):\n        return __class__",
     "fullwidth": "(3).__ｃｌａｓｓ__",
 }
