@@ -357,7 +357,10 @@ class Judge:
     def _error_there(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
-        report = process.peer.request(Operation.CHECK, packed, source)
+        try:
+            report = process.peer.request(Operation.CHECK, packed, source)
+        except Exception as raised:  # an interrupt, as a rule
+            return in_words(raised, code, source, {})
         try:
             return msgspec.json.decode(report.tobytes(), type=Report).error()
         except (AttributeError, msgspec.DecodeError) as error:
