@@ -11,6 +11,7 @@ from pathlib import Path
 from autograder.collect import platforms
 from autograder.collect.download import Download
 from autograder.collect.github import Wanted, accounts, github
+from autograder.collect.groups import Groups
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
 from autograder.collect.place import Placed, Submitted
@@ -109,7 +110,8 @@ def collect(root: Path, options: CollectOptions) -> int:
                 write_students(connection, people.students.values())
             summary.notes += people.notes
             summary.nobodys += found.nobodys
-            for hand_in in _newest(found.hand_ins, summary):
+            groups = Groups.read(course.root, people.students, {one.student for one in found.hand_ins})
+            for hand_in in _newest(groups.shared(found.hand_ins), summary):
                 _place(hand_in, course, submitted, marks, summary)
             if _wrong_download(summary):
                 submitted.let_older_replace(summary.of_others)
@@ -149,8 +151,13 @@ def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
         earlier = newest.setdefault(hand_in.student, hand_in)
         if earlier is not hand_in:
             summary.notes.append(f"{summary.named(hand_in.student)}: handed in several times; the newest is taken.")
-            newest[hand_in.student] = max(earlier, hand_in, key=lambda one: one.order)
+            newest[hand_in.student] = max(earlier, hand_in, key=_age)
     return [newest[student] for student in sorted(newest)]
+
+
+def _age(hand_in: HandIn) -> tuple[float, float]:
+    """What is greatest for the newest; where a platform says nothing, the times of the files do."""
+    return hand_in.order, max((file.modified for file in hand_in.files), default=0.0)
 
 
 def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping[str, Marks], summary: Summary) -> None:
