@@ -16,7 +16,7 @@ from nbgrader.exchange.default import ExchangeCollect as NbgradersCollect
 
 from autograder import files
 from autograder.collect.download import Download
-from autograder.collect.groups import Groups
+from autograder.collect.groups import GROUPS, HANDED_IN_BY, read_groups
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.place import keep_earlier
 from autograder.course.config import CourseError
@@ -74,25 +74,24 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
     def init_src(self) -> None:
         """Find the newest hand-in of everybody, or the newest in time; of a group the newest of all its members'."""
         super().init_src()
-        records = [record for record in self.src_records if record["username"]]
-        groups, newest = self._groups({record["username"] for record in records}), dict[str, dict[str, Any]]()
-        for record in sorted(records, key=lambda record: record["timestamp"]):
-            for member in groups.of(record["username"]):
-                newest[member] = record | {"username": member, "by": record["username"]}
-        for member, record in sorted(newest.items()):
-            if member != record["by"]:
-                self.log.warning("%s: %s", printable(member), printable(groups.note(record["by"])))
-        self.src_records = [record for _, record in sorted(newest.items())]
-
-    def _groups(self, students: set[str]) -> Groups:
+        self.src_records = [record for record in self.src_records if record["username"]]
         course = Course(self.config)
+        if not (course.root / GROUPS).exists():
+            return
+        gradebook, newest = Gradebook(course.db_url, course.root), dict[str, dict[str, Any]]()
         try:
-            gradebook = Gradebook(course.db_url, course.root)
             with gradebook.reading() as connection:
-                return Groups.read(course.root, read_students(connection), students)
+                students = {record["username"] for record in self.src_records}
+                groups = read_groups(course.root, read_students(connection), students)
         except CourseError as error:
             self.fail(str(error))
-            raise
+        for record in sorted(self.src_records, key=lambda record: record["timestamp"]):
+            for member in groups.get(record["username"], [record["username"]]):
+                newest[member] = record | {"username": member, "by": record["username"]}
+        self.src_records = [newest[member] for member in sorted(newest)]
+        for record in self.src_records:
+            if record["by"] != record["username"]:
+                self.log.warning("%s: %s", printable(record["username"]), printable(HANDED_IN_BY.format(record["by"])))
 
     def copy_files(self) -> None:
         """Collect what was found; of a hand-in that a newer one replaces, nbgrader keeps nothing."""

@@ -181,19 +181,13 @@ class _Run:
         Whatever one submission brings about, here or before, is its own result: no other is held up by it.
         """
         timestamp, notes = _time(job.handed_in)
-        is_last = folder == self.course.submitted(job.student, job.lesson)
+        forced, is_last = self.options.force, folder == self.course.submitted(job.student, job.lesson)
         try:
-            requests, unknown = requests_in(job.submitted, job.source) if is_last else (None, ())
+            asked, unknown = requests_in(job.submitted, job.source) if is_last else (None, ())
             notes += tuple(Note(NoteKind.REQUEST, text) for text in unknown)
             result = replace(result, notes=(*result.notes, *notes))
             return self.recorder.record(
-                result,
-                job.digest,
-                submitted=folder,
-                timestamp=timestamp,
-                forced=self.options.force,
-                hand_ins=ids,
-                requests=requests,
+                result, job.digest, submitted=folder, timestamp=timestamp, forced=forced, hand_ins=ids, requests=asked
             )
         except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended

@@ -16,10 +16,10 @@ from autograder.course.names import printable
 from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import GradebookSnapshot, Student, label_of, read_gradebook
+from autograder.grading.gradebook.requests import Request
 from autograder.grading.pending import NAMED, name_some, pending_in
 
 DONE = "✓ All that was handed in is graded."
-ANSWER = "give points or write a comment in formgrader"
 GRADE = "{} to be graded: run `autograder grade`."
 
 
@@ -34,7 +34,7 @@ class LessonStatus:
         not_gradable: whose hand-in could not be graded.
         changed: who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the
             lesson, the penalty or the graded notebook is another one since, or grading broke off.
-        requests: what is to be looked at again, as students ask, the oldest request first.
+        requests: what students ask to be looked at again, the oldest first; answered ones too.
     """
 
     lesson: str
@@ -44,7 +44,7 @@ class LessonStatus:
     to_review: tuple[str, ...]
     not_gradable: tuple[str, ...]
     changed: tuple[str, ...]
-    requests: tuple[Mapping[str, str], ...] = ()
+    requests: tuple[Request, ...] = ()
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -87,23 +87,8 @@ def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson, late: LateRu
             sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
         ),
         changed=tuple(pending.student for pending in pending_in(book, lesson.name, late) if pending.was_graded),
-        requests=tuple(_open_requests(book, lesson.name)),
+        requests=tuple(one for one in book.requests if one.lesson == lesson.name),
     )
-
-
-def _open_requests(book: GradebookSnapshot, lesson: str) -> list[dict[str, str]]:
-    """Who asks for which exercise to be looked at again, since when, and why."""
-    found = [(one, student) for (student, name), asked in book.requests.items() if name == lesson for one in asked]
-    return [
-        {
-            "student": student,
-            "exercise": one.exercise,
-            "asked": one.asked.replace(tzinfo=UTC).isoformat(),
-            "words": one.words,
-        }
-        for one, student in sorted(found, key=lambda pair: (pair[0].asked, pair[1]))
-        if one.is_open
-    ]
 
 
 def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
@@ -135,10 +120,10 @@ def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], boo
                 if what == "not gradable":
                     reasons = ((one, book.graded[one, lesson.lesson].result) for one in who[:NAMED])
                     yield from (f"  {one}: {result.reason}" for one, result in reasons if result)
-        if lesson.requests:
-            yield f"{lesson.lesson}, asked to be looked at again ({ANSWER}):"
-            for one in lesson.requests:
-                name = label_of(one["student"], students)
-                yield f"  {name}, {one['exercise']}, {one['asked'][:10]}: {one['words'] or 'no reason given'}"
+        if asked := [one for one in lesson.requests if one.is_open]:
+            yield f"{lesson.lesson}, asked to be looked at again (give points or write a comment in formgrader):"
+            for one in asked:
+                name, why = label_of(one.student, students), one.words or "no reason given"
+                yield f"  {name}, {one.exercise}, {one.asked[:10]}: {why}"
     count = sum(len(lesson.waiting) + len(lesson.changed) for lesson in lessons)
     yield GRADE.format(count) if count else DONE

@@ -154,7 +154,8 @@ def _lesson(
     written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
     titles = {one.name: f"{one.number} {one.title}".strip() for one in outline.exercises}
     titles |= {answer.id: answer.label for answer in outline.written}
-    requests = ((titles.get(one.exercise, one.exercise), one) for one in book.requests.get((student, outline.name), ()))
+    own = (one for one in book.requests if (one.student, one.lesson) == (student, outline.name))
+    requests = ((titles.get(one.exercise, one.exercise), one) for one in own)
     return LessonShown(
         outline, graded, pending, exercises=tuple(exercises), written=tuple(written), requests=tuple(requests)
     )

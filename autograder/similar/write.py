@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.collect.groups import Groups
+from autograder.collect.groups import read_groups
 from autograder.course.config import CourseError
 from autograder.course.lesson import Lesson, cells_of
 from autograder.course.names import counted, listed, printable
@@ -114,10 +114,10 @@ def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
         exercise.name for exercise in Lesson(lesson, source).exercises
     ]
     hand_ins, left_out = dict[str, HandIn](), set(book.course.students(lesson))
-    groups = Groups.read(book.course.root, book.students, left_out)
+    groups = read_groups(book.course.root, book.students, left_out)
     for hand_in in read_hand_ins(book, lesson, source):
         left_out.remove(hand_in.student)
-        hand_ins.setdefault(min(groups.of(hand_in.student)), hand_in)
+        hand_ins.setdefault(min(groups.get(hand_in.student, [hand_in.student])), hand_in)
     folders = (path.parent for path in book.course.sources())
     known = known_traits(path for folder in folders for path in notebooks_in(folder))
     compared = list(hand_ins.values())

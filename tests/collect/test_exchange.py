@@ -99,7 +99,7 @@ def test_what_a_member_of_a_group_handed_in_is_collected_for_all(course: Path, i
     (course / "groups.csv").write_text(f"student,group\n{me},red\nbob,red\n")
     hand_in(inbound, me)
     said = collect(course)
-    assert f"bob: Handed in by {me}, for the group red." in said and "cheating" not in said
+    assert f"bob: Handed in by {me}, who is in the same group." in said and "cheating" not in said
     hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: b"newer"})
     collect(course, "--update")
     there = collected(course)

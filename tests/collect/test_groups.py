@@ -54,7 +54,7 @@ def test_one_hand_in_counts_for_all(course: Path, capsys: pytest.CaptureFixture[
     assert submitted(course, "ada")["timestamp.txt"] == b"2030-01-02T10:00:00+00:00\n"
     assert submitted(course, "cem")[NAME] == b"[]"
     assert "  ada: handed in several times; the newest is taken.\n" in said
-    assert "  ada: Handed in by bob, for the group red.\n" in said and "by ada" not in said
+    assert "  ada: Handed in by bob, who is in the same group.\n" in said and "by ada" not in said
     assert said.endswith("Handed in nothing (1): dan.\n")
     assert collect("gradescope", download) == 0
     assert "0 new, 0 replaced, 3 unchanged" in capsys.readouterr().out

@@ -132,7 +132,7 @@ class GradebookSnapshot:
         where: the gradebook: its file, or the address of its server without the password.
         extensions: by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing.
         talks: by (student, lesson), when somebody talked with them about their code.
-        requests: by (student, lesson), what they ask to be looked at again, the oldest first; answered ones too.
+        requests: what students ask to be looked at again, the oldest first; answered ones too.
     """
 
     lessons: Mapping[str, GradebookLesson]
@@ -142,7 +142,7 @@ class GradebookSnapshot:
     where: str = ""
     extensions: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
     talks: Mapping[tuple[str, str], date] = field(default_factory=dict)
-    requests: Mapping[tuple[str, str], Sequence[Request]] = field(default_factory=dict)
+    requests: Sequence[Request] = ()
 
     def due(self, student: str, lesson: str) -> datetime | None:
         """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""

@@ -7,9 +7,9 @@ exercise when it came, as a digest; once that is another, it is answered.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from nbgrader.api import BaseCell, Comment, Grade, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import Connection, delete, insert, select
@@ -18,83 +18,66 @@ from autograder.course.lesson import answer_of
 from autograder.grading.gradebook.database import REQUESTS
 from autograder.grading.gradebook.lesson import GradebookLesson
 
-ANSWERED = ""  # in place of a digest: whatever becomes of points and comments
-
 
 @dataclass(frozen=True)
 class Request:
-    """What a student asks to be looked at again.
+    """What a student asks to be looked at again. Its fields are those of `status --json`.
 
     Attributes:
-        words: why, on one line, perhaps shortened.
         asked: when it was first graded with the notebook, in UTC.
+        words: why, on one line, perhaps shortened.
         is_open: no points and no comment about the exercise were given by hand since.
     """
 
+    student: str
+    lesson: str
     exercise: str
+    asked: str
     words: str
-    asked: datetime
     is_open: bool
 
 
 def keep_requests(
-    connection: Connection,
-    lesson: GradebookLesson,
-    student: str,
-    submission: str,
-    words: Mapping[str, str],
-    now: datetime,
+    connection: Connection, lesson: GradebookLesson, student: str, submission: str, words: Mapping[str, str]
 ) -> None:
     """Keep the requests of a student's last hand-in, and no others; one with the same words is the same."""
     own = (REQUESTS.c.lesson == lesson.name) & (REQUESTS.c.student == student)
     known = {(row.exercise, row.words): row for row in connection.execute(select(REQUESTS).where(own))}
     connection.execute(delete(REQUESTS).where(own))
-    given = _given(connection, submission) if words else {}
+    now = datetime.now(UTC).replace(tzinfo=None)
     for exercise, text in words.items():
-        old, digest = known.get((exercise, text)), _digest(given, lesson, exercise)
-        row = insert(REQUESTS).values(lesson=lesson.name, student=student, exercise=exercise, submission_id=submission)
-        is_open, asked = old is None or old.given == digest, old.asked if old else now
-        connection.execute(row.values(words=text, asked=asked, given=digest if is_open else ANSWERED))
+        row = {"lesson": lesson.name, "student": student, "submission_id": submission, "exercise": exercise}
+        row |= {"words": text, "given": _given(connection, lesson, submission, exercise)}
+        old = known.get((exercise, text))
+        if old and old.given != row["given"]:
+            row["given"] = ""  # answered, whatever becomes of points and comments
+        connection.execute(insert(REQUESTS).values(asked=old.asked if old else now, **row))
 
 
-def read_requests(
-    connection: Connection, lessons: Mapping[str, GradebookLesson]
-) -> dict[tuple[str, str], Sequence[Request]]:
-    """Read all requests, by (student, lesson), the oldest first."""
+def read_requests(connection: Connection, lessons: Mapping[str, GradebookLesson]) -> list[Request]:
+    """Read all requests, the oldest first."""
     if not connection.dialect.has_table(connection, REQUESTS.name):  # made by the first command that writes
-        return {}
+        return []
     query = select(REQUESTS).join(SubmittedAssignment, SubmittedAssignment.id == REQUESTS.c.submission_id)
-    found, given = dict[tuple[str, str], list[Request]](), dict[str, Mapping[str, list[str]]]()
-    for row in connection.execute(query.order_by(REQUESTS.c.asked, REQUESTS.c.exercise)).all():
-        if row.lesson in lessons:
-            if row.submission_id not in given:
-                given[row.submission_id] = _given(connection, row.submission_id)
-            is_open = row.given == _digest(given[row.submission_id], lessons[row.lesson], row.exercise)
-            request = Request(row.exercise, row.words, row.asked, is_open)
-            found.setdefault((row.student, row.lesson), []).append(request)
-    return {**found}
+    found = []
+    for row in connection.execute(query.order_by(REQUESTS.c.asked, REQUESTS.c.student, REQUESTS.c.exercise)).all():
+        if lesson := lessons.get(row.lesson):
+            is_open = row.given == _given(connection, lesson, row.submission_id, row.exercise)
+            asked = row.asked.replace(tzinfo=UTC).isoformat()
+            found.append(Request(row.student, row.lesson, row.exercise, asked, row.words, is_open))
+    return found
 
 
-def _given(connection: Connection, submission: str) -> dict[str, list[str]]:
-    """Cell → what somebody gave by hand: points, extra credit, a comment."""
-    base, given = BaseCell.__table__, dict[str, list[str]]()
+def _given(connection: Connection, lesson: GradebookLesson, submission: str, exercise: str) -> str:
+    """What there is by hand about an exercise, its answer and the checks of that, as a digest."""
+    base, given = BaseCell.__table__, []
     for table, columns in ((Grade, (Grade.manual_score, Grade.extra_credit)), (Comment, (Comment.manual_comment,))):
-        query = (
+        rows = connection.execute(
             select(base.c.name, *columns)
-            .select_from(table)
+            .join(table, table.cell_id == base.c.id)
             .join(SubmittedNotebook, SubmittedNotebook.id == table.notebook_id)
-            .join(base, base.c.id == table.cell_id)
             .where(SubmittedNotebook.assignment_id == submission)
         )
-        for name, *values in connection.execute(query):
-            told = zip(columns, values, strict=True)
-            given.setdefault(name, []).extend(
-                f"{column.key} {value}" for column, value in told if value not in (None, "")
-            )
-    return given
-
-
-def _digest(given: Mapping[str, Sequence[str]], lesson: GradebookLesson, exercise: str) -> str:
-    """What there is by hand about an exercise: its answer, and the checks of that."""
-    own = (cell for cell in sorted(given) if exercise in (cell, answer_of(cell, lesson.answers)))
-    return hashlib.sha256(repr([(cell, given[cell]) for cell in own if given[cell]]).encode()).hexdigest()
+        own = (row for row in rows if exercise in (row.name, answer_of(row.name, lesson.answers)))
+        given += [[table.__name__, *row] for row in own if {*row[1:]} - {None, ""}]
+    return hashlib.sha256(repr(sorted(given, key=repr)).encode()).hexdigest()

@@ -181,7 +181,7 @@ class Recorder:
             new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
             now = datetime.now(UTC).replace(tzinfo=None)
             if requests is not None:
-                keep_requests(session.connection(), lesson, result.student, submission.id, requests, now)
+                keep_requests(session.connection(), lesson, result.student, submission.id, requests)
             aside = session.scalars(select(OTHERS.c.digest).where(OTHERS.c.submission_id == submission.id))
             chosen = is_chosen(digest, hand_ins, [hand_in_of(one) for one in aside])
             forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})

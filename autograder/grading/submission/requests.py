@@ -29,7 +29,8 @@ def requests_in(submitted: bytes, source: bytes) -> tuple[dict[str, str], list[s
         exercise → the words of the last request about it, and what to say of those about none.
     """
     found, notes = dict[str, str](), dict[str, None]()
-    if not (asking := [request for cell in _cells(submitted) if (request := _request(cell))]):
+    cells = _cells(submitted) if MARK in submitted.lower() else []
+    if not (asking := [request for cell in cells if (request := _request(cell))]):
         return found, []
     lesson = Lesson("", json.loads(source))
     names = {cell.id.casefold(): cell.id for cell in lesson.written}
@@ -47,13 +48,12 @@ def requests_in(submitted: bytes, source: bytes) -> tuple[dict[str, str], list[s
 def same_but_requests(submitted: bytes, earlier: bytes) -> bool:
     """Whether a notebook has requests, and is an earlier one but for these and for its outputs."""
     cells = _cells(submitted)
-    return any(map(_request, cells)) and _others(cells) == _others(_cells(earlier, whole=True))
+    return any(map(_request, cells)) and _others(cells) == _others(_cells(earlier))
 
 
-def _cells(notebook: bytes, *, whole: bool = False) -> list[SubmittedCell]:
-    """The cells of a notebook; none where there can be no request, unless the whole is asked for."""
+def _cells(notebook: bytes) -> list[SubmittedCell]:
     try:
-        return cells_of(notebook) if whole or MARK in notebook.lower() else []
+        return cells_of(notebook)
     except NotGradable:
         return []
 
