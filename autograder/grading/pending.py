@@ -16,7 +16,7 @@ from autograder.grading.gradebook.late import LateRule, LateRuleError
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, label_of, read_gradebook
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits
-from autograder.grading.submission.requests import MARK, same_but_requests
+from autograder.grading.submission.requests import same_but_requests
 
 NAMED = 10  # students in a line
 ALIKE = 1e-9  # points that may differ by how they were added up
@@ -123,15 +123,15 @@ def digests(course: Course, student: str, lesson: str, source: bytes, limits: Li
 
 
 def read_hand_in(course: Course, folder: Path, student: str, lesson: str, source: bytes, limits: Limits) -> Job:
-    """Read one of a student's hand-ins; one that only adds requests to the one before it came when that did."""
-    job = read_job(folder, student, lesson, source, limits, handed_in(folder))
-    kept = kept_hand_ins(course, student, lesson) if MARK in job.submitted.lower() else [folder]
+    """Read one of a student's hand-ins; one that differs from that before it in requests alone came when that did."""
+    job = first = read_job(folder, student, lesson, source, limits, handed_in(folder))
+    kept = kept_hand_ins(course, student, lesson)
     for path in reversed(kept[: kept.index(folder)]):
         earlier = read_job(path, student, lesson, source, limits, handed_in(path))
-        if earlier.beside != job.beside or not same_but_requests(job.submitted, earlier.submitted):
+        if earlier.beside != first.beside or not same_but_requests(first.submitted, earlier.submitted):
             break
-        job = replace(job, handed_in=earlier.handed_in)
-    return job
+        first = earlier
+    return replace(job, handed_in=first.handed_in)
 
 
 def _is_later(when: str, graded: GradedSubmission) -> bool:

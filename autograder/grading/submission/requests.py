@@ -14,6 +14,7 @@ from autograder.grading.submission.reader import NotGradable, SubmittedCell, cel
 
 FORM = re.compile(r"[\W_]*regrade[\s:]+(?:exercise\s+)?`?([\w.]+)[\s:*`–—-]*(.*)", re.IGNORECASE | re.DOTALL)
 LOOKED_AT, LONGEST = 1000, 300  # letters of such a cell, and of its words as they are kept
+MOST_NOTES = 3  # on requests about no exercise
 MARK = b"egrade"  # without which a file has no request
 UNKNOWN = "“Regrade {}” names no exercise of this lesson. Write its number, as in `Regrade {}: why`."
 
@@ -42,13 +43,15 @@ def requests_in(submitted: bytes, source: bytes) -> tuple[dict[str, str], list[s
             found[name] = words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
         else:
             notes[UNKNOWN.format(printable(asked[:40]), next(iter([*numbers, *names]), "1.1"))] = None
-    return found, list(notes)
+    return found, list(notes)[:MOST_NOTES]
 
 
 def same_but_requests(submitted: bytes, earlier: bytes) -> bool:
-    """Whether a notebook has requests, and is an earlier one but for these and for its outputs."""
-    cells = _cells(submitted)
-    return any(map(_request, cells)) and _others(cells) == _others(_cells(earlier))
+    """Whether two notebooks differ in requests alone, and in outputs."""
+    if MARK not in (submitted + earlier).lower():
+        return False
+    first, second = _cells(submitted), _cells(earlier)
+    return any(map(_request, [*first, *second])) and _others(first) == _others(second)
 
 
 def _cells(notebook: bytes) -> list[SubmittedCell]:
