@@ -88,7 +88,7 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
     future[:, 5], padding[:, 4:], word[:, 3] = 2.0, 2.0, 2.0
     for training in (False, True):
         layer.train(training)
-        before = layer(x, memory, *given)
+        before = layer(x, memory, *given).clone()
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
         slip = (
             "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call? Or is an "

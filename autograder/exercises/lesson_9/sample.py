@@ -154,7 +154,7 @@ def generator_cases(answer: Sample, *, seed: int = 0) -> None:
     for number in (1 + few(seed), 2 + few(seed)):
         drawn = []
         for _ in range(2):
-            drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)))
+            drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)).clone())
             answer(logits)  # from everybody's
         verdict = "Two generators with the same seed give different ids."
         slip = "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`."
@@ -162,7 +162,7 @@ def generator_cases(answer: Sample, *, seed: int = 0) -> None:
     same = torch.equal(drawn[0], answer(logits, generator=torch.Generator().manual_seed(number + 1)))
     check.true(not same, "Generators with different seeds give the same ids.")
     generator = torch.Generator().manual_seed(number)
-    first, second = (answer(logits, generator=generator) for _ in range(2))
+    first, second = (answer(logits, generator=generator).clone() for _ in range(2))
     check.true(not torch.equal(first, second), "Two calls with one generator give the same ids.")
     check.true(not torch.equal(answer(logits), answer(logits)), "Two calls without a generator give the same ids.")
     check.true(
