@@ -95,7 +95,7 @@ WRONG = {
     "kept as a leaf that asks for gradients": edit("weights.detach()", "….requires_grad_()").fails("weights", "asks for gradients"),
     "kept under another name": edit("self.attention_weights = weights", "self.weights = weights").fails("weights", "there is no `attention.attention_weights`"),
     "kept without a mask alone": edit("self.attention_weights = weights.detach()", "if mask is None:\n    …").fails("weights", "in every call"),
-    "the values scaled in eval mode": edit("output, weights", "v = v if self.training else v * (1 - self.dropout.p)\n…").fails(
+    "the values scaled in eval mode": edit("self.w_v(value)", "… * (1.0 if self.training else 1 - self.dropout.p)").fails(
         "dropout", "neither drops entries nor scales"
     ),
     "dropout as it once was: in eval mode all is scaled": edit(
