@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from autograder import check, parts
 from autograder.exercises.lesson_3 import sinusoidal_encoding
 from autograder.exercises.lesson_3.shared import Layer, in_double, layers, same_shape, waves
-from autograder.exercises.shared import device, few, rested, sizes, some, tensors
+from autograder.exercises.shared import device, few, rested, rests_at_any_rate, sizes, some, tensors
 
 TOO_LONG = (ValueError, AssertionError)  # an `assert` refuses as well
 
@@ -58,6 +58,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
         (x,) = tensors((20, 30, 12), seed=seed + 6)
         with check.case(dropout=layer_p, x=x), check.unchanged(x=x):
             before, output = rested_and_trained(layer, x)
+            rests_at_any_rate("layer(x)", lambda rate: answer(12, 40, rate), layer_p, x)
             check.dropout("layer(x)", output, before, p=layer_p)
             dropped = output.detach() == 0
             verdict = "In training, every position drops the same entries of `layer(x)`."

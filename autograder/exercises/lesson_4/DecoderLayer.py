@@ -18,6 +18,7 @@ from autograder.exercises.lesson_4.shared import (
     require_dropped,
     require_parts,
     require_rates,
+    require_read_whole,
     require_shares,
     unchanged,
 )
@@ -124,6 +125,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     require_dropped("DecoderLayer(12, 3, 20, dropout=1.0)(x, memory)", answer, sublayers, given, is_wired=is_wired)
     if is_wired:
         require_shares(answer, sublayers, torch.zeros(20, 30, 12), *tensors((20, 6, 12), seed=seed))
+    require_read_whole("layer(x, memory)", answer, sublayers, *given)
 
 
 def slips(

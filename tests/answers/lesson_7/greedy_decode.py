@@ -103,8 +103,8 @@ WRONG = {
         (", new)", ", new)\nif i == 0: new = torch.where(new == eos_id, model.decode(tokens, memory, src)[:, -1].topk(2).indices[:, 1], new)"),
         on="for/break",
     ),
-    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU"),
-    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU"),
+    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "uses a tensor on the CPU"),
+    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "uses a tensor on the CPU"),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
 }
 
