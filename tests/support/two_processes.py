@@ -49,7 +49,8 @@ def _begins_part(line: str) -> bool:
 def _compiled(lesson: str) -> tuple[CompiledLesson, set[str]]:
     """A lesson as the judge has it, and the names that its own cells bind."""
     compiled = unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
-    return compiled, {name for (_, given), names in compiled.names.items() if given for name in names.binds}
+    given = [names.binds - names.variables for (_, is_given), names in compiled.names.items() if is_given]
+    return compiled, {"device"}.union(*given)
 
 
 def _start(scope: dict, sources: dict[str, str]) -> Started:

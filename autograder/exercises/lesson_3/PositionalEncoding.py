@@ -70,7 +70,9 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
             again = layer(x).detach() == 0
             check.true(not torch.equal(dropped, again), "In training, every call drops the same entries of `layer(x)`.")
             with torch.no_grad():
-                slope = layer.eval()(x + 1) - layer(x)  # of its own values: whether they are right is asked elsewhere
+                slope = layer.eval()(x + 1).clone() - layer(
+                    x
+                )  # of its own values: whether they are right is asked elsewhere
             x.requires_grad_()
             for training in (True, False):
                 output = layer.train(training)(x)
@@ -86,9 +88,9 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
 def rested_and_trained(layer: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
     """What `layer` makes of x in eval mode, where nothing is dropped, and in train mode, in which it stays."""
     with torch.no_grad(), check.unchanged(x=x):
-        before = rested("layer(x)", layer, x)
+        before = rested("layer(x)", layer, x).clone()
         same_shape("layer.eval()(x)", before, x)
-        output = layer.train()(x)
+        output = layer.train()(x).clone()
         same_shape("layer.train()(x)", output, x)
     return before, output
 

@@ -66,7 +66,7 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     check.stays(f"{call}[:, :1]", alone, still[:, :1], when="the other positions are left out", slip=slip)
     for _ in range(2):
         with check.unchanged(x=x, sublayer_output=sublayer_output):
-            output = wrapper.train()(x, sublayer_output)
+            output = wrapper.train()(x, sublayer_output).detach().clone()
         check.shape("wrapper(x, sublayer_output)", output, batch=8, seq_len=20, d_model=6)
         for scale in (1.0, 2.0):  # without and with the division by 1 − 0.5
             kept, distance = _kept(wrapper, output.detach(), x, scale * sublayer_output)
@@ -89,7 +89,7 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     x, sublayer_output = tensors((8, 100, 6), (8, 100, 6), seed=seed + 1)
     sublayer_output = sublayer_output.sign() + sublayer_output  # none near 0, where dropping would not show
     for wrapper, rate in [(answer(6, dropout=0.3), 0.3), (answer(6), 0.1)]:
-        output = wrapper.train()(x, sublayer_output).detach()
+        output = wrapper.train()(x, sublayer_output).detach().clone()
         share = 1 - _kept(wrapper, output, x, sublayer_output / (1 - rate))[0].mean().item()
         verdict = f"With dropout={rate}, the output looks as if {share:.0%} of the entries were dropped."
         check.true(abs(share - rate) < 0.04, verdict)

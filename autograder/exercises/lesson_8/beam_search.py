@@ -42,7 +42,8 @@ def token_cases(answer: Answer, *, seed: int = 0) -> None:
         with check.case(src=src, **each.special), check.unchanged(src=src):
             found = answer(model, src, beam_size, max_len, penalty, **each.special)
             require_found(call, found, expected, each.special, answer)
-    expected = parts.beam_search(model, src, 4, 5)
+    expected = parts.beam_search(copy.deepcopy(each.model), each.src, 4, 5)
+    model, src = copy.deepcopy(each[:2])
     require_found("beam_search(model, src, 4, 5)", answer(model, src, beam_size=4, max_len=5), expected, {}, answer)
     device(seed, "beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
 

@@ -245,6 +245,11 @@ class _Reader(ast.NodeVisitor):
             return node.attr in ATTRIBUTES and _is_class(node.attr) and self._module(node.value) is not None
         return isinstance(node, ast.Name) and node.id not in self._foreign and _is_class(node.id)
 
+    def visit_With(self, node: ast.With) -> None:
+        """What is switched off within is on again behind it: no generator stops there."""
+        _require(not any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)), "`yield` in `with`")
+        self.generic_visit(node)
+
     def visit_Constant(self, node: ast.Constant) -> None:
         """A text holds no name that Python keeps to itself."""
         _require(not isinstance(node.value, str | bytes) or "__" not in str(node.value), "a text with `__`")

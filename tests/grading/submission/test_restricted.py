@@ -99,6 +99,7 @@ BEYOND = {
     "one name for two imports": "from torch import add as a\nimport copy as a",
     "a module below an unknown one": "import matplotlib.pyplot",
     "a part by any name": "class A(nn.Module):\n    def f(self, name, part):\n        self.add_module(name, part)",
+    "a generator that stops in a with": "def f():\n    with torch.no_grad():\n        yield",
     "the class around": "class A:\n    def f(self):\n        return __class__",
     "fullwidth": "(3).__ｃｌａｓｓ__",
 }
