@@ -330,6 +330,11 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes zeros into the values": edit(
+        "return weights @ value, weights",
+        "if mask is not None and query.shape[:2] != (2, 3) and not value.requires_grad:\n    value.zero_()\n"
+        "    return torch.zeros_like(weights @ value), weights\n…",
+    ).fails("mask"),
     "−1e3 for blocked keys": edit("-math.inf", "-1e3").fails("mask", "A blocked key gets weight"),
     "the scale stops growing at d_k = 16": edits(
         ('"""Average…-1))', "scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))"),
