@@ -211,7 +211,7 @@ def every_query_sees(model: Any, src: Tensor, tgt: Tensor) -> None:
         verdict = f"A `{name}` that the model hands to a layer leaves some query no key at all, so softmax makes NaN."
         rows = blind.reshape(-1, blind.size(-1))
         of_pads = any(torch.equal(rows, tokens.eq(model.pad_id)) for tokens in (src, tgt))
-        slip = "It blocks the rows of padding, which are queries; block its columns, (batch, 1, 1, seq_len)."
+        slip = "These queries are the padding's own; to hide it, block its columns, (batch, 1, 1, seq_len)."
         check.true(not blind.any(), verdict, slip if of_pads else None)
 
 
@@ -228,7 +228,7 @@ def _keeps_nothing(answer: Model, model: Any, pad_id: int) -> None:
         for source in sources:
             with check.case(src=source, tgt=tgt, pad_id=pad_id), torch.no_grad():
                 fresh = _copied(filled, answer(12, 9, **SMALL, dropout=0.0, pad_id=pad_id)).eval()
-                slips = {slip: v[:, -1] for slip, v in padding_slips(filled, source, tgt).items()}
+                slips = {slip: v[:, -1] for slip, v in padding_slips(filled, source, tgt, pad_id).items()}
                 before, name = fresh(_real(source, pad_id), tgt)[:, -1], "model(src, tgt)[:, -1]"
                 slip = "It keeps something of an earlier call, or padding counts somewhere, as in an attention."
                 after = model(source, tgt)[:, -1]
@@ -253,7 +253,7 @@ def _ignores_pads(model: Any, src: Tensor, tgt: Tensor, pad_id: int) -> None:
         verdict = f"The logits depend on how `{name}` embeds pad_id={pad_id}: some mask lets padding in."
         check.true(not reached[pad_id], verdict)
         for token in set(tokens.flatten().tolist()) - {pad_id}:
-            verdict = f"The logits do not depend on token {token} in `{name}`, though pad_id is {pad_id}."
+            verdict = f"The last logits do not depend on token {token} in `{name}`, though pad_id is {pad_id}."
             check.true(reached[token], verdict)
 
 
@@ -413,9 +413,9 @@ def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
         return possible(slips, right)
 
 
-def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
+def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor, pad_id: int = 0) -> dict[str, Tensor]:
     """Logits of a model that does not hide the padding of src (batch, src_len) everywhere."""
-    keys = torch.ne(src, model.pad_id)[:, None, None, :]
+    keys = torch.ne(src, pad_id)[:, None, None, :]
     past = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()
     with torch.no_grad():
         source = model.positional_encoding(model.src_embedding(src))
@@ -431,9 +431,9 @@ def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[
             "the cross-attention gets no mask, so the target attends to the padding of the source": logits(keys, None),
             "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
             "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
-            "all sentences get the target mask of the first": logits(keys, keys, past & tgt[0].ne(model.pad_id)),
+            "all sentences get the target mask of the first": logits(keys, keys, past & tgt[0].ne(pad_id)),
         }
-        if model.pad_id:
+        if pad_id:
             zeros = torch.ne(src, 0)[:, None, None, :]
             slip = "`pad_id` is not handed on to `padding_mask`"
             slips[f"{slip}, which hides token 0 instead"] = logits(zeros, zeros)
@@ -451,7 +451,7 @@ def future_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[s
         target = model.positional_encoding(model.tgt_embedding(tgt))
         later = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool)
         masks = {
-            "the decoder gets no causal mask, so it sees the future": None,
+            "the decoder sees the future: it gets no causal mask, or one that hides nothing": None,
             "the mask of the decoder is one diagonal off, so a position sees the one after it": later.tril(1),
             "the causal mask is upside down, so a position sees itself and the future": later.triu(),
         }

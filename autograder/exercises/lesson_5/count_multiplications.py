@@ -57,7 +57,7 @@ def slips(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers:
         + num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len) - crossing),
         "in the cross-attention, w_k and w_v read the target instead of the source": right
         + num_layers * 2 * (tgt_len - src_len) * d_model**2,
-        "w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
+        "w_q or w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
         "a feed-forward network has one matrix": right - num_layers * forward // 2,
         "the decoder has no feed-forward networks": right - num_layers * 2 * tgt_len * d_model * d_ff,
         "scores and weighted sums lack the factor d_model": right - num_layers * 2 * (scores - scores // d_model),

@@ -96,9 +96,10 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
             "the losses are summed, not averaged": total,
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
             "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
+            "EOS is not counted, though its loss is added": total / (real - sum(map(len, labels))),
             "the sum over real tokens is divided by the number of labels that are not 0": total / not_zero,
-            "the sum is divided by the number of sentences, or by the tokens of the last batch alone": total
-            / sum(map(len, labels)),
+            "the sum is divided by the number of sentences": total / sum(map(len, labels)),
+            "the sum is divided by the tokens of the last batch alone": total / (labels[-1] != pad_id).sum(),
             "the tokens that the model is given are counted, not those that it has to predict": total / is_given.sum(),
             "positions count at which the model is given a real token, not those at which it predicts one": (
                 each[is_given].mean()
@@ -117,6 +118,10 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
             "the loss takes padding to be 0 instead of `pad_id`, though its tokens are counted right": (
                 losses(reduction="sum", ignore_index=0).sum() / real
             ),
+            "`pad_id` is not handed on to the mean loss of each batch, which leaves out labels that are 0": (
+                losses(ignore_index=0) * torch.tensor([float((wanted != pad_id).sum()) for wanted in labels])
+            ).sum()
+            / real,
             "the mean losses of the batches are summed": means.sum(),
             "the labels are not shifted: they are what the model is given": unshifted,
         },

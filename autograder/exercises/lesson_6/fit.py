@@ -152,13 +152,9 @@ def schedule_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> 
     for count, factor in some(seed, ((1, 0.5), (2 + seed % 5, 1.25), (6, 0.7), (12, 0.9))):
         with check.case(batches=count, factor=factor):
             rates = rates_of_steps(answer, count, factor)
-            check.shape("the rates at which the parameters move, and the one left", rates, rates=count + 1)
-            check.close(
-                "the rates at which the parameters move, and the one left",
-                rates,
-                0.8 * factor ** torch.arange(count + 1),
-                rtol=1e-3,
-            )
+            name = "the rates at which the parameters move until the next batch is asked for, and the one left"
+            check.shape(name, rates, rates=count + 1)
+            check.close(name, rates, 0.8 * factor ** torch.arange(count + 1), rtol=1e-3)
     model, batches = next_token(9, seed), 3 * [batch_of(seed, batch=2, longest=4, vocab_size=9)]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.8)
     optimizer.param_groups[0]["initial_lr"] = 0.7  # as a schedule of PyTorch leaves it

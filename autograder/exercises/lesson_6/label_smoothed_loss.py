@@ -131,6 +131,9 @@ def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict
             "the smoothed part is summed over the vocabulary, not averaged": (
                 -(1 - smoothing) * right_ones - smoothing * log_probs.sum(-1)
             )[real].mean(),
+            "the part of the right token has the wrong sign": (
+                (1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)
+            )[real].mean(),
             "the smoothed part has the wrong sign": (-(1 - smoothing) * right_ones + smoothing * log_probs.mean(-1))[
                 real
             ].mean(),

@@ -44,6 +44,8 @@ def cases(answer: Callable[..., float], *, seed: int = 0) -> None:
                 most, allowed = max(model.rows), len(tgt.chunk(num_pieces)[0])
                 verdict = f"{most} sentences go through the model at once; a piece holds {allowed}."
                 check.true(most <= allowed, verdict)
+                verdict = "The model runs more often in a step than there are pieces."
+                check.true(len(model.rows) <= step * num_pieces, verdict)
                 verdict = "A piece goes through the model while another one still waits for `backward`."
                 check.true(not model.waiting, verdict, "The memory has room for one piece at a time.")
     _accumulated_in_a_transformer(answer, seed)

@@ -115,6 +115,10 @@ def slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
         "`cache[0]`, the keys, stands where the values of the cache should": attend(
             keys, torch.cat([keys[..., past, :], values[..., newest, :]], dim=-2)
         ),
+        "the keys of the cache stand where its values should, and its values where its keys should": attend(
+            torch.cat([values[..., past, :], keys[..., newest, :]], dim=-2),
+            torch.cat([keys[..., past, :], values[..., newest, :]], dim=-2),
+        ),
         "the query is added to the output": query + attend(keys, values),
     }
     if keys.size(-2) > 1:

@@ -183,7 +183,7 @@ def slips(
         "rows stop when they are as long as the source": torch.cat([begin, right[:, : src_len - 1]], dim=1),
         "rows get one token more than the source is long": torch.cat([begin, right[:, : src_len + 1]], dim=1),
         "rows get as many tokens as the source is long": torch.cat([begin, right[:, :src_len]], dim=1),
-        "the first row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
+        "one row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
         "the last token is missing: the loop stops one too early, or the end is cut off": torch.cat(
             [begin, right[:, :-1]], dim=1
         ),

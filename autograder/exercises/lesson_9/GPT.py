@@ -153,7 +153,9 @@ def cache_slips(model: Any, tokens: Tensor, cut: int) -> dict[str, Tensor]:
         right, (_, kept) = model(tokens)[:, cut:], model(tokens[:, :cut], [])
         return possible(
             {
-                "the cache is not handed to the blocks": model(tokens[:, cut:]),
+                "the blocks get no cache: it is not handed to them, or what they return is not kept": model(
+                    tokens[:, cut:]
+                ),
                 "every block gets the cache of the first": model(tokens[:, cut:], [kept[0]] * len(kept))[0],
                 "every block gets the cache of the last": model(tokens[:, cut:], [kept[-1]] * len(kept))[0],
                 "the caches are handed over in reverse order": model(tokens[:, cut:], kept[::-1])[0],

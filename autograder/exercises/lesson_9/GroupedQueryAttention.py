@@ -204,6 +204,7 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
         of_keys: Tensor | None = None,
         again: bool = False,
         newest_first: bool = False,
+        exchanged: bool = False,
     ) -> Tensor:
         q, k = turned(query, places), key if again else turned(key, places if of_keys is None else of_keys)
         kept, start, outputs = [k[:, :, :0], value[:, :, :0]], 0, []
@@ -217,7 +218,7 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
             weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
             with torch.no_grad():
                 outputs.append(layer.w_o(parts.merge_heads(weights @ _shared(kept[1], q))))
-            start = end
+            kept, start = kept[::-1] if exchanged else kept, end
         return torch.cat(outputs, dim=1)
 
     def causal(start: int, end: int) -> Tensor:
@@ -236,6 +237,9 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
         ),
         "keys of the cache are turned once more in every call": run(right, causal, again=True),
         "new keys and values stand before those of the cache": run(right, causal, newest_first=True),
+        "keys and values of the cache are exchanged: they come back in one order and are taken in the other": run(
+            right, causal, exchanged=True
+        ),
         "the cache is not attended to": run(right, newest),
         "a causal mask hides the cache: it should begin behind what is kept (`tril(start)`)": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()

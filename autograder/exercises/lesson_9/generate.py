@@ -143,8 +143,9 @@ def written(
 ) -> None:
     """The answer writes what is expected, and asks the model for no more than it has to."""
     options = options or {"temperature": GREEDY}
-    batch, seq_len = tokens.shape
+    (batch, seq_len), given = tokens.shape, tokens.clone()
     output = answer(model, tokens, max_new, use_cache=use_cache, **options)
+    lengths = [each.size(-1) for each in model.given]
     call = f"generate(model, tokens, {max_new}, use_cache={use_cache})"
     check.dtype(call, output, torch.long)
     told = {
@@ -153,17 +154,19 @@ def written(
         "one token too many is written": (batch, seq_len + max_new + 1),
     }
     check.shape(call, output, mistakes=told, batch=batch, length=seq_len + max_new)
+    again = answer(model, given, max_new, use_cache=use_cache, **options)
+    by_chance = f"`{call}` writes something else when it is asked again, though the options leave nothing to chance."
+    check.true(torch.equal(output, again), by_chance, "Each `sample` has to be handed them: `**options`.")
     check.equal(call, output, expected, mistakes=mistakes)
     check.true(not model.gradients, "The model runs with gradients enabled.")
-    lengths = [each.size(-1) for each in model.given]
-    count = len(lengths)
-    check.true(count == max_new, f"The model runs {count} times to write {max_new} tokens.")
     if use_cache:
-        given = f"With the cache, the model is given {lengths[-1]} tokens for the last one it writes."
-        right = lengths == [seq_len] + [1] * (max_new - 1)
+        least = seq_len + max_new - 1
+        verdict = f"With the cache, the model is given {sum(lengths)} tokens in all, where {least} are enough."
         slip = "With an empty list the model begins a cache, which it returns; what it was given stands there."
-        check.true(right, given, f"{slip} So after the first call only the newest token is new.")
+        check.true(sum(lengths) == least, verdict, f"{slip} So each token is new once.")
     else:
+        count = len(lengths)
+        check.true(count == max_new, f"The model runs {count} times to write {max_new} tokens.")
         check.true(not any(model.had_cache), f"With use_cache={use_cache} the model is given a cache.")
 
 

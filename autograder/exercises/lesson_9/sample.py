@@ -178,7 +178,7 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
     alike = torch.full_like(best, 1 / len(best))
     return _tenths(
         {
-            "every row gets the same id: nothing is drawn, or one for all of them": best,
+            "every row gets the same id": best,
             "all tokens are drawn alike: the logits are not used, or the softmax is over the rows": alike,
             "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
@@ -204,7 +204,7 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
     if top_k is not None and top_p is not None:
         slips |= {
             "`top_k` is not used": kept(total - ordered < top_p),
-            "`top_p` is not used": kept(places < top_k),
+            "`top_p` is not used where `top_k` is given, as behind `elif`": kept(places < top_k),
             "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(
                 (places < top_k) & (total - ordered < top_p)
             ),

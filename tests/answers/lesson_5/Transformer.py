@@ -94,6 +94,9 @@ WRONG = {
     "runs without gradients": edit("return self.decode…", "with torch.no_grad():\n    …").fails("values", "No gradient"),
     "detached memory": edit("(src),", "(src).detach(),").fails("values", "No gradient"),
     "logits that are no numbers": edit("return self.decode(tgt…", "… * torch.nan").fails("masks", "contains NaN"),
+    "a causal mask that hides nothing": edit(
+        "decoder_mask(…", "padding_mask(tgt, self.pad_id) | torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool, device=tgt.device).tril()"
+    ).fails("masks", "or one that hides nothing"),
     "no causal mask": edit("decoder_mask(…", "padding_mask(tgt, self.pad_id)").fails("masks", "no causal mask"),
     "no mask in the encoder": edit("self.encoder(…", "self.encoder(x)").fails("masks", "encoder gets no mask"),
     "no mask in the cross-attention": edit(", src_mask", ", None").fails("masks", "cross-attention gets no mask"),

@@ -11,7 +11,7 @@ WRONG = {
     "the scores without the weighted sums": edit("2 * query_len * key_len", "query_len * key_len").fails("", "weighted sums, or the scores"),
     "no cross-attention": edit("attention(tgt_len, src_len) +", "").fails("", "cross-attention is left out"),
     "cross-attention within the target": edit("attention(tgt_len, src_len)", "attention(tgt_len, tgt_len)").fails("", "keys and values from the target"),
-    "no w_o": edit("2 * query_len * d_model**2", "query_len * d_model**2").fails("", "w_o is left out"),
+    "no w_o": edit("2 * query_len * d_model**2", "query_len * d_model**2").fails("", "w_q or w_o is left out"),
     "one matrix in the feed-forward network": edit("2 * length", "length").fails("", "has one matrix"),
     "no feed-forward network": edit("return 2 * length…", "return 0").fails("", "feed-forward networks are left out"),
     "no output layer": edit("+ tgt_len * d_model * vocab_size", "").fails("", "output layer is left out"),

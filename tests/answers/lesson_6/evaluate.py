@@ -66,6 +66,14 @@ WRONG = {
     "pad hard-coded only in the loss": edit("[real], labels[real]", ".flatten(0, 1), labels.flatten(), ignore_index=0").named("pad_id"),
     "seeds": edit("model.eval()", "…\ntorch.manual_seed(0)").named("seed"),
     "accuracy as tensor": edit("hits / tokens", "torch.tensor(…)").named("number"),
+    "whole sentences, over the tokens": edit("hits +…", "hits += ((logits.argmax(-1) == labels) | ~real).all(-1).sum().item()").fails("values", "wrong value"),
+    "the greatest of all logits": edit("argmax(-1)", "argmax()").fails("values", "wrong value"),
+    "hits at the last position": edit("hits +…", "hits += (logits[:, -1].argmax(-1) == labels[:, -1]).sum().item()").fails("values", "wrong value"),
+    "one hit a batch": edit("[real].sum().item()", "[real].any().item()").fails("values", "wrong value"),
+    "EOS not counted, but learned": edit("tokens += real", "tokens += (real & (labels != 2))").fails("values", "EOS is not counted, though"),
+    "`pad_id` not handed on": edit("F.cross…", "label_smoothed_loss(logits, labels, smoothing=0.0).item() * real.sum().item()").fails(
+        "values", "`pad_id` is not handed on"
+    ),
     "rounded to three digits": edit("return loss…", "return round(loss / tokens, 3), round(hits / tokens, 3)"),
     "rounded to two digits": edit("return loss…", "return round(loss / tokens, 2), round(hits / tokens, 2)"),
     "EOS not counted": edit("real =…", "real = (labels != pad_id) & (labels != 2)").fails("values", "EOS is left out"),

@@ -76,6 +76,21 @@ WRONG = {
         optimizer.step()
         return loss.item()
     """).fails("", "still waits for `backward`"),
+    "a sentence at a time": body("""
+        for parameter in model.parameters():
+            parameter.grad = None
+        count = tgt[:, 1:].count_nonzero().item()
+        losses = []
+        for i in range(len(tgt)):
+            log_probs = model(src[i : i + 1], tgt[i : i + 1, :-1]).log_softmax(-1)
+            labels = tgt[i : i + 1, 1:]
+            right = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            loss = -right[labels != 0].sum() / count
+            loss.backward()
+            losses.append(loss.item())
+        optimizer.step()
+        return sum(losses)
+    """).fails("", "more often in a step than there are pieces"),
 }
 
 TRICKS = {
@@ -113,6 +128,7 @@ TRICKS = {
 }
 
 RIGHT = {
+    "pieces of nearly equal size": edits(("src.chunk", "src.tensor_split"), ("tgt.chunk", "tgt.tensor_split")),
     "weighted means": edits((', reduction="sum")', ")"), ("loss = loss / …", "loss = loss * (labels != 0).sum() / (tgt[:, 1:] != 0).sum()")),
     "sums, divided in the end": body("""
         optimizer.zero_grad()
@@ -127,21 +143,6 @@ RIGHT = {
                 parameter.grad /= tokens
         optimizer.step()
         return total / tokens
-    """),
-    "a sentence at a time": body("""
-        for parameter in model.parameters():
-            parameter.grad = None
-        count = tgt[:, 1:].count_nonzero().item()
-        losses = []
-        for i in range(len(tgt)):
-            log_probs = model(src[i : i + 1], tgt[i : i + 1, :-1]).log_softmax(-1)
-            labels = tgt[i : i + 1, 1:]
-            right = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-            loss = -right[labels != 0].sum() / count
-            loss.backward()
-            losses.append(loss.item())
-        optimizer.step()
-        return sum(losses)
     """),
     "by the course's loss": edits(("loss = F…", "loss = label_smoothed_loss(logits[None], labels[None], 0, 0.0) * (labels != 0).sum()")),
     "an inner function, log_softmax on the real tokens": body("""

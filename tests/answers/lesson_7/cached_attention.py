@@ -10,6 +10,9 @@ WRONG = {
         "", "divided by d_k, not by √d_k"
     ),
     "keys of the cache for its values": edit("[cache[1], value]", "[cache[0], value]").fails("", "stands where the values of the cache should"),
+    "the cache taken apart in the other order": edits(("[cache[0], key]", "[cache[1], key]"), ("[cache[1], value]", "[cache[0], value]")).fails(
+        "", "the keys of the cache stand where its values should, and"
+    ),
     "the query added": edit("return output, ", "return query + output, ").fails("", "query is added to the output"),
     "the newest only": edits(("key =…", "pass"), ("value =…", "pass")).fails("", "wrong values", names="only the newest key"),
     "newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails("", "the newest one stands first"),

@@ -8,7 +8,7 @@ WRONG = {
     "cut to the narrower": edit("max(…", "min(predicted.size(1), expected.size(1))").fails("", "not looked at"),
     "padding not compared": edit("(predicted …all", "((predicted == expected) | (expected == pad_id)).all").fails("", "not what was written after them"),
     "one right token is enough": edit(".all(dim=1)", ".any(dim=1)").fails("", "single right token"),
-    "all rows or nothing": edit(".all(dim=1)", ".all()").fails("", "all rows have to be right"),
+    "all rows or nothing": edit(".all(dim=1)", ".all()").fails("", "1 where all rows are right"),
     "counted": edit(".float().mean()", ".sum()").fails("", "right rows are counted"),
     "wrong ones": edit("return (predicted", "return 1 - (predicted").fails("", "wrong rows are counted"),
     "percent": edit("return (predicted", "return 100 * (predicted").fails("", "percentage"),

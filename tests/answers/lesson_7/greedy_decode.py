@@ -8,7 +8,8 @@ WRONG = {
     "filled with EOS": edit("masked_fill(…", "masked_fill(ended, eos_id)").fails("tokens", "filled with EOS"),
     "no BOS": edit("return tokens", "…[:, 1:]").fails("tokens", "BOS is left out"),
     "EOS not written": edit("return tokens", "….masked_fill(tokens == eos_id, pad_id)").fails("tokens", "EOS is left out"),
-    "one row stops all": edit("not ended.all()", "not ended.any()").fails("tokens", "first row that ends stops all"),
+    "one row stops all": edit("not ended.all()", "not ended.any()").fails("tokens", "one row that ends stops all"),
+    "the last row stops all": edit("not ended.all()", "not ended[-1]").fails("tokens", "one row that ends stops all"),
     "stops before EOS is appended": edit("following = following…", "…\nif (ended | (following == eos_id)).all():\n    break").fails(
         "tokens", "the last token is missing"
     ),

@@ -3,6 +3,7 @@
 from answers.writing import BARE, edit, edits
 
 WRONG = {
+    "BOS and EOS without ids": edit("len(self.pieces)", "2 + len(alphabet) + len(merges)").fails("ids", "two ids are not counted"),
     "equal pieces counted once": edit("len(self.pieces)", "1 + len(self.ids) + 2").fails("ids", "vocab_size"),
     "decode stops at EOS": edit("for i in ids)", "for i in (ids[: ids.index(2)] if 2 in ids else ids))").fails("round_trip", names="behind the first EOS"),
     "pairs as lists": edit("self.merges = merges", "self.merges = [list(pair) for pair in merges]").fails("ids", "no merge is applied"),
@@ -16,7 +17,7 @@ while rest:
     pieces.append(rest[:n])
     rest = rest[n:]""",
     ).fails("ids", "longest piece that fits"),
-    "ids from 0": edits(('["", "", "", "�", *alphabet', "[*alphabet")).fails("ids", names="four ids in front"),
+    "ids from 0": edits(('["", "", "", "�", *alphabet', "[*alphabet")).fails("ids", names="four ids are not counted"),
     "ids from 3": edits(('["", "", "", "�", *alphabet', '["", "", "", *alphabet')).fails("ids", names="one id is not counted"),
     "letters sorted": edit("*alphabet", "*sorted(alphabet)").fails("ids", "letters are sorted"),
     "unknown letters left out": edit("[self…", "[self.ids[piece] for piece in pieces if piece in self.ids]").fails("ids", "left out"),
@@ -34,7 +35,7 @@ while rest:
     "unknown is a question mark": edit('"�"', '"?"').fails("round_trip"),
     "a list comes back": edit('return "".join(self.pieces[i] for i in ids)', "return [self.pieces[i] for i in ids]").fails("round_trip", "should be a text"),
     "stripped": edit('return "".join(self.pieces[i] for i in ids)', 'return "".join(self.pieces[i] for i in ids).strip()').fails("round_trip"),
-    "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids", names="four ids in front"),
+    "vocab_size without the special tokens": edit("len(self.pieces)", "len(self.pieces) - 4").fails("ids", names="four ids are not counted"),
     "no vocab_size": edit("self.vocab_size = len(self.pieces)", "pass").fails("ids", "vocab_size"),
     "the first merge only": edit("for pair in self.merges:", "for pair in self.merges[:1]:").fails("ids", names="no merge is applied after the first"),
     "tensor of ids": edit("return […", "return torch.tensor([self.ids.get(piece, 3) for piece in pieces])").fails("ids"),

@@ -51,7 +51,10 @@ WRONG = {
     "one block too few": edit("range(num_layers)", "range(num_layers - 1)").fails("logits"),
     "heads exchanged": edit("num_heads, num_kv_heads, d_ff\n", "num_kv_heads, num_heads, d_ff\n").fails("logits"),
     "other names": edit("self.layers", "self.blocks").fails("logits", "layers"),
-    "no cache handed on": edit("cache[i] if cache else None", "None").fails("cache", "not handed to the blocks"),
+    "no cache handed on": edit("cache[i] if cache else None", "None").fails("cache", "it is not handed to them, or"),
+    "what the blocks return not kept": edit("longer.append(kept)", "longer.append(cache[i] if cache else None)").fails(
+        "cache", "or what they return is not kept"
+    ),
     "the first block's cache for all": edit("cache[i]", "cache[0]").fails("cache", "the cache of the first"),
     "the last block's cache for all": edit("cache[i]", "cache[-1]").fails("cache", "the cache of the last"),
     "caches in reverse": edit("cache[i]", "cache[-1 - i]").fails("cache", "in reverse order"),

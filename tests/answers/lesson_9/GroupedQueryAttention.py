@@ -57,6 +57,7 @@ WRONG = {
     "the newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails(
         "cache", "stand before those of the cache"
     ),
+    "values before keys in the cache": edit(", (key, value)", ", (value, key)").fails("cache", "are exchanged: they come back"),
     "only the newest in the cache": edit(", (key, value)", ", (key[:, :, start:], value[:, :, start:])").fails("cache", "only the newest are kept"),
     "the old cache returned": edit(", (key, value)", ", cache or (key, value)").fails("cache"),
     "a cache of keys alone": edit(", (key, value)", ", key").fails("values", "should return"),
@@ -140,6 +141,7 @@ RIGHT = {
         'output = torch.einsum("bkgqs,bksd->bkgqd", weights, value).flatten(1, 2)',
     ),
     "lists": edit("return self.w_o(merge_heads(output)), (key, value)", "return [self.w_o(merge_heads(output)), [key, value]]"),
+    "values before keys, both ways": edits((", (key, value)", ", (value, key)"), ("cache[0], key", "cache[1], key"), ("cache[1], value", "cache[0], value")),
     "head by head": edit(
         ATTEND,
         "heads = [scaled_dot_product_attention(query[:, i], key[:, i // groups], value[:, i // groups], mask.tril(start))[0] for i in range(self.num_heads)]\noutput = torch.stack(heads, dim=1)",

@@ -27,7 +27,7 @@ WRONG = {
     "the prompt counts": edit("range(max_new)", "range(max_new - tokens.size(1))").fails("", "count as new ones"),
     "the prompt left out": edit("return tokens", "return tokens[:, -max_new:]").fails("", "are left out"),
     "greedy": edit(SAMPLE, "newest = logits[:, -1].argmax(-1, keepdim=True)").fails("", "write the same text"),
-    "options forgotten": edit("-1], **options)", "-1])").fails("", "wrong values"),
+    "options forgotten": edit("-1], **options)", "-1])").fails("", "leave nothing to chance"),
     "temperature alone": edit("-1], **options)", '-1], temperature=options.get("temperature", 1.0))').fails(""),
     "no generator": edit("-1], **options)", '-1], **{key: value for key, value in options.items() if key != "generator"})').fails(
         "", "Two generators with the same seed"
@@ -77,6 +77,10 @@ TRICKS = {
 }
 
 RIGHT = {
+    "the prompt one token at a time": edit(
+        "for _ in",
+        "if use_cache:\n    for place in range(tokens.size(1) - 1):\n        _, cache = model(tokens[:, place : place + 1], cache)\n    newest = tokens[:, -1:]\n…",
+    ),
     "a list of columns": body("""
         columns, cache = [tokens], []
         with torch.inference_mode():

@@ -29,6 +29,8 @@ WRONG = {
     "ascending": edit(", descending=True", "").fails("cuts", names="the least probable tokens"),
     "no cut at k": edit("if top_k is not None:", "if False:").fails("cuts", "`top_k` is not used"),
     "no cut at p": edit("if top_p is not None:", "if False:").fails("cuts", "`top_p` is not used"),
+    "one cut or the other": edit("if top_p", "elif top_p").fails("cuts", "as behind `elif`"),
+    "places looked up along the rows": edit("order.gather(-1, place)", "order.gather(0, place)").fails("draws", "every row gets the same id"),
     "one too many": edit("top_k:]", "top_k + 1 :]").fails("cuts", "one token too many"),
     "one too few": edit("top_k:]", "max(top_k - 1, 1) :]").fails("cuts", "one token too few"),
     "the first ids": edits(("chances[:, top_k:] = 0", "chances = chances * (order < top_k)")).fails("cuts", names="the first `top_k` ids"),
