@@ -1,6 +1,6 @@
 """Answers to `label_smoothed_loss`, lesson 6."""
 
-from answers.writing import body, edit, edits, whole
+from answers.writing import edit, edits, whole
 
 WRONG = {
     "smoothing over padding too": whole("""
@@ -21,10 +21,11 @@ WRONG = {
             nll = F.nll_loss(log_probs.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
             return (1 - smoothing) * nll + smoothing * log_probs.mean(-1)[labels != pad_id].mean()
     """).fails("values", "smoothed part has the wrong sign"),
-    "the right token's part has the wrong sign": body("""
-        log_p, real = logits.log_softmax(-1), labels != pad_id
-        right = log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        return ((1 - smoothing) * right - smoothing * log_p.mean(-1))[real].mean()
+    "the right token's part has the wrong sign": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_p, real = logits.log_softmax(-1), labels != pad_id
+            right = log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            return ((1 - smoothing) * right - smoothing * log_p.mean(-1))[real].mean()
     """).fails("values", "the part of the right token has the wrong sign"),
     "as the Annotated Transformer does": whole("""
         def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
@@ -43,7 +44,7 @@ WRONG = {
     """).fails("values", "perplexity"),
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
     "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0", names="is not used, and 0"),
-    "padding counts": edit("ignore_index=…", "").fails("padding", "wrong value", names="padding counts as a label"),
+    "padding counts": edit("ignore_index=…", "").fails("padding", names="padding counts as a label"),
     "padding counts (values)": edit("ignore_index=pad_id,", "").fails("values", "padding counts as a label"),
     "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6", names="is not used, and 0 is"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
@@ -52,7 +53,7 @@ WRONG = {
     ).fails("values", "number of all positions"),
     "divided by all positions (padding)": edit(
         "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / labels.numel()"
-    ).fails("padding", "wrong value", names="number of all positions"),
+    ).fails("padding", names="number of all positions"),
     "divided by the sentences": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)").fails(
         "values", "number of sentences"
     ),
@@ -86,7 +87,7 @@ WRONG = {
     "detached": edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)").fails("values", "No gradient"),
     "crashes without padding": edit("return F", "first = (labels == pad_id).nonzero()[0]\n…").fails("padding", "raised"),
     "masks the logits of padding with zeros": edits(("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n…"), ("ignore_index=pad_id,", "")).fails(
-        "padding", "wrong value"
+        "padding"
     ),
     "one loss for each token": edit("label_smoothing=…", "… reduction='none',").fails("values", "should be one number"),
     "logarithm of a softmax by hand": whole("""
