@@ -35,7 +35,7 @@ NO_NAME = re.compile(
     r"wrong (values?|shape|dtype|error)|raised( \w+)?|should be .*|\w+Error|is None|all rows mixed up|"
 )
 NEAR = 10  # wrong answers go this many times beyond what is allowed
-MOST = 0.15  # of what is allowed, for right ones: 0.09 where this was measured, but other machines round otherwise
+MOST = 0.25  # of what is allowed, for right ones: 0.16 where this was measured, but other machines round otherwise
 HEAD = """\
 <!-- Made by `make mistakes`; do not edit. -->
 
@@ -49,7 +49,7 @@ Every answer in `tests/answers/`, wrong or right, graded by the checks of its ex
   error, does not count. *Named*: a message holds these words. *Misnamed*: a message names a slip that the tables do not
   hold the answer to be.
 - *Near*: wrong answers that only a comparison with a tolerance catches and that lie less than 10 times beyond it, and
-  right ones that use more than 0.15 of it (none used more than a tenth where this was measured). Where there are none,
+  right ones that use more than 0.25 of it (none used more than a sixth where this was measured). Where there are none,
   rounding decides nothing; where there are some, they stand below the table.
 - The verdicts do not depend on the state of random generators, on the number of threads or on the order of lessons:
   `tests/test_answers.py` changes all of these 50 times, each time for a right and a wrong answer of every fifth
