@@ -1,6 +1,6 @@
 """Answers to `label_smoothed_loss`, lesson 6."""
 
-from answers.writing import body, edit, edits, whole
+from answers.writing import edit, edits, whole
 
 WRONG = {
     "smoothing over padding too": whole("""
@@ -21,10 +21,11 @@ WRONG = {
             nll = F.nll_loss(log_probs.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
             return (1 - smoothing) * nll + smoothing * log_probs.mean(-1)[labels != pad_id].mean()
     """).fails("values", "smoothed part has the wrong sign"),
-    "the right token's part has the wrong sign": body("""
-        log_p, real = logits.log_softmax(-1), labels != pad_id
-        right = log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        return ((1 - smoothing) * right - smoothing * log_p.mean(-1))[real].mean()
+    "the right token's part has the wrong sign": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            log_p, real = logits.log_softmax(-1), labels != pad_id
+            right = log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            return ((1 - smoothing) * right - smoothing * log_p.mean(-1))[real].mean()
     """).fails("values", "the part of the right token has the wrong sign"),
     "as the Annotated Transformer does": whole("""
         def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
