@@ -17,7 +17,10 @@ from torch import Tensor
 from autograder.check import _panel
 from autograder.check._errors import CheckFailed
 
-NO_RESULT = "A function gives None where it reaches no `return`, or returns what `print(…)` gives."
+NO_RESULT = (
+    "A function gives None where it reaches no `return` with a value, or returns what gives None itself, as `print(…)` "
+    "and `list.append(…)` do."
+)
 
 _distances: ContextVar[list[float] | None] = ContextVar("distances", default=None)
 

@@ -37,7 +37,7 @@ def gradients_reach(sources: Mapping[str, Tensor], output: Tensor) -> None:
             raise CheckFailed(
                 f"The gradient that flows back to `{name}` is 0 everywhere, so nothing there could learn.",
                 slip="The graph leads back to it, but a small change there changes nothing, as where a factor is 0, "
-                "something is rounded, or a softmax gives all weight to one key.",
+                "something is rounded, or a softmax gives all weight to one key or runs over a single one.",
             )
         if gradient is None:
             raise CheckFailed(

@@ -204,7 +204,7 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
             if any(words in str(error) for words in MISMATCH):
                 slip = "Make new tensors with `device=x.device`; register constants as buffers."
                 raise CheckFailed(
-                    f"`{name}` makes a tensor on the CPU while its inputs are elsewhere.", slip=slip
+                    f"`{name}` uses a tensor on the CPU while its inputs are elsewhere.", slip=slip
                 ) from None
             continue
         results = result if isinstance(result, tuple | list) else [result]

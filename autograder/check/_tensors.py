@@ -145,7 +145,8 @@ def close(
     if got.isnan().any():
         place = first_true(got.isnan())
         lines = [f"first at index {place}"] if got.dim() else []
-        picture = _panel.values(expected, got, place, rtol=rtol, atol=atol)
+        # What is expected may be the answer's own, and NaN as well.
+        picture = None if expected.isnan().any() else _panel.values(expected, got, place, rtol=rtol, atol=atol)
         slip = values_when(mistake, is_one=not got.dim())
         text = about(name, "contains NaN", "There is NaN in")
         raise CheckFailed(text, lines, slip, mistake=mistake, picture=picture)
@@ -269,8 +270,8 @@ def dropout(
         place = first_true(strange)
         kept_text, got_text = two_numbers(kept[place].item(), got[place].item())
         lines = versus(f"0 or {kept_text}  at index {place}, at dropout={p}", got_text)
-        wrong = f"there are wrong values in {what}" if what == name else f"{what} has the wrong values"
-        raise CheckFailed(f"In training, {wrong}.", lines, values_when(mistake), mistake=mistake)
+        wrong = f"{what} are not those of eval mode" if what == name else f"{what} is not its value in eval mode"
+        raise CheckFailed(f"In training, {wrong} with entries dropped.", lines, values_when(mistake), mistake=mistake)
     if got.dim() > 2 and len(got) > 1 and ((got == 0) == (got[:1] == 0)).all():
         raise CheckFailed(f"In training, every sentence drops the same entries of {what}.")
     if abs(zeros - p) > 5 * (p * (1 - p) / got.numel()) ** 0.5:
@@ -288,5 +289,6 @@ def unchanged(**tensors: Tensor) -> Iterator[None]:
         if not torch.equal(tensor.detach().nan_to_num(), before[name].nan_to_num()):
             raise CheckFailed(
                 f"Your code changes `{name}`, which it should leave as it is.",
-                slip="Compute a new tensor: `x += y`, `x[…] = y` and methods whose name ends in `_` write into `x`.",
+                slip="Compute a new tensor: `x += y`, `x[…] = y` and methods whose name ends in `_` write into `x`, "
+                "and so do options such as `inplace=True` and `max_norm`.",
             )

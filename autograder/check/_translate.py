@@ -26,17 +26,18 @@ MAX_LINE_LENGTH = 160
 # Python and PyTorch give no data about what went wrong, only words.
 ADVICE = {
     r"Boolean value of Tensor": (
-        "`if`, `not`, `and` and `or` ask for one yes or no, and this tensor holds many. "
+        "`if`, `not`, `and`, `or` and Python's `max` and `min` ask for one yes or no, and this tensor holds many. "
         "`mask is not None` is one; `~`, `&` and `|` work on every entry."
     ),
     r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x": (
         "The last dimension is {0} wide, and the layer or matrix it meets takes {1}."
     ),
-    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)": (
-        "Dimension {2}, counted from 0, has {0} entries in one tensor and {1} in the other: equal, or 1, would do."
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton": (
+        "Last dimension beside last, one tensor has {0} entries where the other has {1}: equal, or 1, would do."
     ),
     r"view size is not compatible": (
-        "After `transpose` the numbers lie in another order in memory, and `view` cannot join them: `reshape` can."
+        "`view` cannot join dimensions whose numbers do not lie one after the other in memory, as after `transpose`, "
+        "`permute` or `expand`: `reshape` can."
     ),
     r"received an empty list of sequences": "There is nothing to pad: a batch holds no pairs.",
     r"'tuple' object has no attribute": "A function that returns two things gives a tuple: take it apart first.",

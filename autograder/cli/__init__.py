@@ -14,7 +14,7 @@ from autograder.cli.course import add_demo, add_doctor, add_release, add_start
 from autograder.cli.grade import add_grade
 from autograder.cli.new import add_new
 from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
-from autograder.cli.student import add_due, add_student
+from autograder.cli.student import add_comments, add_due, add_student
 from autograder.course.names import did_you_mean
 from autograder.version import installed
 
@@ -30,6 +30,7 @@ def command_line() -> argparse.ArgumentParser:
         add_due,
         add_collect,
         add_grade,
+        add_comments,
         add_status,
         add_history,
         add_report,

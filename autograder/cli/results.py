@@ -15,7 +15,8 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "status",
         help="say for each lesson who handed in, who is graded, and what waits",
         description="Say for each lesson when it is due, how many handed in and are graded, whom somebody is to look "
-        "at, what could not be graded, and what has changed since it was graded. Nothing is written.",
+        "at, what could not be graded, what has changed since it was graded, and what students ask to be looked at "
+        "again. Nothing is written.",
     )
     command.add_argument("lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all")
     forms = command.add_mutually_exclusive_group()

@@ -1,4 +1,4 @@
-"""`autograder student`: what there is of one student, their removal, and more time; `autograder due`: for all."""
+"""`autograder student`: one student, their removal, more time; `autograder due` and `comments`: for several."""
 
 from __future__ import annotations
 
@@ -97,6 +97,32 @@ def add_due(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     command.add_argument("--none", action="store_true", help="take the date back: nobody is late")
     command.add_argument("--json", action="store_true", help="print the dates as JSON")
     command.set_defaults(run=run_due)
+
+
+def add_comments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder comments`."""
+    command = commands.add_parser(
+        "comments",
+        help="list comments by hand, most frequent first, and give one to other students",
+        description="List what was written by hand in formgrader about the answers of a lesson, with numbers, those "
+        "first that most students have. With --give, one goes to other students too, beneath what was written there.",
+    )
+    command.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 08_translation")
+    command.add_argument("exercise", nargs="?", default="", metavar="EXERCISE", help="default: all of the lesson")
+    command.add_argument(
+        "--give", nargs="+", default=[], metavar=("N", "STUDENT"), help="the number of a comment, and who gets it"
+    )
+    command.set_defaults(run=run_comments)
+
+
+@in_course
+def run_comments(arguments: argparse.Namespace, root: Path) -> None:
+    """List or give comments of the course around the current folder."""
+    from rich.console import Console
+
+    from autograder.student.comments import comments
+
+    comments(root, arguments.lesson, arguments.exercise, arguments.give, Console())
 
 
 @in_course

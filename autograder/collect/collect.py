@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from autograder.collect import platforms
 from autograder.collect.download import Download
 from autograder.collect.github import Wanted, accounts, github
+from autograder.collect.groups import HANDED_IN_BY, read_groups
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.people import People
 from autograder.collect.place import Placed, Submitted
@@ -109,7 +110,8 @@ def collect(root: Path, options: CollectOptions) -> int:
                 write_students(connection, people.students.values())
             summary.notes += people.notes
             summary.nobodys += found.nobodys
-            for hand_in in _newest(found.hand_ins, summary):
+            groups = read_groups(course.root, people.students, {one.student for one in found.hand_ins})
+            for hand_in in _newest(_shared(found.hand_ins, groups), summary):
                 _place(hand_in, course, submitted, marks, summary)
             if _wrong_download(summary):
                 submitted.let_older_replace(summary.of_others)
@@ -142,6 +144,15 @@ def _from_download(download: Download, course: Course, lesson: str, options: Col
     return found
 
 
+def _shared(hand_ins: Iterable[HandIn], groups: Mapping[str, Collection[str]]) -> Iterator[HandIn]:
+    """Yield each hand-in, for every member of its group."""
+    for one in hand_ins:
+        yield one
+        for member in groups.get(one.student, ()):
+            if member != one.student:
+                yield replace(one, student=member, notes=(*one.notes, HANDED_IN_BY.format(one.student)))
+
+
 def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
     """Return one hand-in of each student, by their ids."""
     newest: dict[str, HandIn] = {}
@@ -149,8 +160,13 @@ def _newest(hand_ins: Iterable[HandIn], summary: Summary) -> list[HandIn]:
         earlier = newest.setdefault(hand_in.student, hand_in)
         if earlier is not hand_in:
             summary.notes.append(f"{summary.named(hand_in.student)}: handed in several times; the newest is taken.")
-            newest[hand_in.student] = max(earlier, hand_in, key=lambda one: one.order)
+            newest[hand_in.student] = max(earlier, hand_in, key=_age)
     return [newest[student] for student in sorted(newest)]
+
+
+def _age(hand_in: HandIn) -> tuple[float, float]:
+    """What is greatest for the newest; where a platform says nothing, the times of the files do."""
+    return hand_in.order, max((file.modified for file in hand_in.files), default=0.0)
 
 
 def _place(hand_in: HandIn, course: Course, submitted: Submitted, marks: Mapping[str, Marks], summary: Summary) -> None:

@@ -16,12 +16,15 @@ from nbgrader.exchange.default import ExchangeCollect as NbgradersCollect
 
 from autograder import files
 from autograder.collect.download import Download
+from autograder.collect.groups import GROUPS, HANDED_IN_BY, read_groups
 from autograder.collect.hand_in import HandIn, read
 from autograder.collect.place import keep_earlier
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.names import printable
 from autograder.course.paths import Course, is_folder_name
+from autograder.grading.gradebook.database import Gradebook
+from autograder.grading.gradebook.reader import read_students
 from autograder.grading.submission.beside import OTHERS
 from autograder.grading.submission.reader import SECRET, TIME
 
@@ -69,9 +72,26 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
             return str(error)
 
     def init_src(self) -> None:
-        """Find the newest hand-in of everybody, or the newest in time."""
+        """Find the newest hand-in of everybody, or the newest in time; of a group the newest of all its members'."""
         super().init_src()
         self.src_records = [record for record in self.src_records if record["username"]]
+        course = Course(self.config)
+        if not (course.root / GROUPS).exists():
+            return
+        gradebook, newest = Gradebook(course.db_url, course.root), dict[str, dict[str, Any]]()
+        try:
+            with gradebook.reading() as connection:
+                students = {record["username"] for record in self.src_records}
+                groups = read_groups(course.root, read_students(connection), students)
+        except CourseError as error:
+            self.fail(str(error))
+        for record in sorted(self.src_records, key=lambda record: record["timestamp"]):
+            for member in groups.get(record["username"], [record["username"]]):
+                newest[member] = record | {"username": member, "by": record["username"]}
+        self.src_records = [newest[member] for member in sorted(newest)]
+        for record in self.src_records:
+            if record["by"] != record["username"]:
+                self.log.warning("%s: %s", printable(record["username"]), printable(HANDED_IN_BY.format(record["by"])))
 
     def copy_files(self) -> None:
         """Collect what was found; of a hand-in that a newer one replaces, nbgrader keeps nothing."""
@@ -82,6 +102,7 @@ class ExchangeCollect(NbgradersCollect):  # type: ignore[misc]  # nbgrader has n
             is_newer = self.update and (there is None or record["timestamp"] > there)
             if is_newer or (self.before_duedate and there != record["timestamp"]):
                 keep_earlier(course, record["username"], lesson)
+        self.check_owner = False  # as `_path_to_record` did; what a group handed in is owned by one of them
         super().copy_files()
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:

@@ -127,6 +127,19 @@ def rested(name: str, module: nn.Module, *inputs: Tensor) -> Any:
     return module(*inputs)
 
 
+def rests_at_any_rate(name: str, answer: Callable[[float], nn.Module], p: float, *inputs: Tensor) -> None:
+    """In eval mode, what `answer` makes for the dropout `p` gives what it gives without dropout.
+
+    Args:
+        name: the call, as code.
+        answer: makes a module of a rate.
+    """
+    with torch.no_grad():
+        before, after = (data.randomized(answer(rate)).eval()(*(each.clone() for each in inputs)) for rate in (0.0, p))
+    slip = "In eval mode dropout does nothing: it neither drops entries nor scales them."
+    check.stays(f"`{name}` in eval mode", after, before, when=f"dropout is {p} instead of 0", slip=slip)
+
+
 def without_dropout(module: nn.Module) -> nn.Module:
     """The module without dropout, whoever was not told its rate."""
     for part in module.modules():

@@ -22,18 +22,19 @@ from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.names import did_you_mean, printable
-from autograder.course.paths import Course, handed_in
+from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, hand_in_of, hand_ins, is_chosen
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.gradebook.writer import Recorded, Recorder
-from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, read_job, told
+from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, told
 from autograder.grading.options import GradeOptions
-from autograder.grading.pending import digests
+from autograder.grading.pending import digests, read_hand_in
 from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
 from autograder.grading.sandbox.readable_paths import exposed
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, marks_of, with_name
 from autograder.grading.submission.reader import cells_of
+from autograder.grading.submission.requests import requests_in
 from autograder.grading.summary import Summary
 from autograder.grading.worker.client import GradingServer
 
@@ -112,7 +113,7 @@ class _Run:
         def jobs(turn: int) -> Iterator[Job]:
             for student, one in kept.items():
                 for folder in one.folders[turn : turn + 1]:
-                    job = read_job(folder, student, lesson, source, self.limits, handed_in(folder))
+                    job = read_hand_in(self.course, folder, student, lesson, source, self.limits)
                     known = None if self.options.force else self._known(job, recorded.get(student), others, one.ids)
                     if known:
                         tried[student][hand_in_of(job.digest)] = _hand_in(job, known)
@@ -180,11 +181,13 @@ class _Run:
         Whatever one submission brings about, here or before, is its own result: no other is held up by it.
         """
         timestamp, notes = _time(job.handed_in)
-        result = replace(result, notes=(*result.notes, *notes))
+        forced, is_last = self.options.force, folder == self.course.submitted(job.student, job.lesson)
         try:
-            forced = self.options.force
+            asked, unknown = requests_in(job.submitted, job.source) if is_last else (None, ())
+            notes += tuple(Note(NoteKind.REQUEST, text) for text in unknown)
+            result = replace(result, notes=(*result.notes, *notes))
             return self.recorder.record(
-                result, job.digest, submitted=folder, timestamp=timestamp, forced=forced, hand_ins=ids
+                result, job.digest, submitted=folder, timestamp=timestamp, forced=forced, hand_ins=ids, requests=asked
             )
         except Exception as error:
             self.recorder.graded(job.lesson)  # which says so where it is the gradebook that has to be mended

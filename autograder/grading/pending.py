@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.dates import recorded_time
 from autograder.course.paths import Course, handed_in
-from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, rule_of
+from autograder.grading.gradebook.counting import Contest, HandIn, hand_in_of, hand_ins, kept_hand_ins, rule_of
 from autograder.grading.gradebook.history import Reason, reasons_of
 from autograder.grading.gradebook.late import LateRule, LateRuleError
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student, label_of, read_gradebook
-from autograder.grading.jobs import prepared, read_job
+from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits
+from autograder.grading.submission.requests import same_but_requests
 
 NAMED = 10  # students in a line
 ALIKE = 1e-9  # points that may differ by how they were added up
@@ -115,10 +116,22 @@ def digests(course: Course, student: str, lesson: str, source: bytes, limits: Li
     """Return digest → folder of the hand-ins that may count, the oldest first; one that came twice is the newer."""
     found: dict[str, Path] = {}
     for folder in hand_ins(course, student, lesson):
-        digest = read_job(folder, student, lesson, source, limits, handed_in(folder)).digest
+        digest = read_hand_in(course, folder, student, lesson, source, limits).digest
         found.pop(digest, None)
         found[digest] = folder
     return found
+
+
+def read_hand_in(course: Course, folder: Path, student: str, lesson: str, source: bytes, limits: Limits) -> Job:
+    """Read one of a student's hand-ins; one that differs from that before it in requests alone came when that did."""
+    job = first = read_job(folder, student, lesson, source, limits, handed_in(folder))
+    kept = kept_hand_ins(course, student, lesson)
+    for path in reversed(kept[: kept.index(folder)]):
+        earlier = read_job(path, student, lesson, source, limits, handed_in(path))
+        if earlier.beside != first.beside or not same_but_requests(first.submitted, earlier.submitted):
+            break
+        first = earlier
+    return replace(job, handed_in=first.handed_in)
 
 
 def _is_later(when: str, graded: GradedSubmission) -> bool:

@@ -34,6 +34,7 @@ class NoteKind(StrEnum):
     RUN = "run"  # a cell that was interrupted or ended its process
     FILES_LEFT_OUT = "files left out"
     NOT_COUNTED = "not counted"  # another hand-in is
+    REQUEST = "request"  # to look again at what no exercise is
 
 
 @dataclass(frozen=True)

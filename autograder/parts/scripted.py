@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from autograder.data import FIRST_WORD
 
+Kind = TypeVar("Kind", bound=nn.Module)
+
 MOST_CALLS = 60
 HISTORIES = 9973  # a prime: few histories meet
+
+
+def remembering_copy(model: Kind, memo: dict[int, Any], *memories: object) -> Kind:
+    """Return a deep copy of a model that writes into the same memories as the model itself."""
+    copied = memo[id(model)] = model.__new__(type(model))
+    copied.__dict__ = copy.deepcopy(vars(model), memo | {id(memory): memory for memory in memories})
+    return copied
 
 
 class ScriptedModel(nn.Module):
@@ -52,11 +61,7 @@ class ScriptedModel(nn.Module):
         self.modes: set[tuple[bool, bool]] = set()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptedModel:
-        shared = {id(memory): memory for memory in (self.encodings, self.lengths, self.modes)}
-        copied = self.__new__(type(self))
-        memo[id(self)] = copied
-        copied.__dict__ = copy.deepcopy(self.__dict__, memo | shared)
-        return copied
+        return remembering_copy(self, memo, self.encodings, self.lengths, self.modes)
 
     @property
     def dropout(self) -> nn.Dropout:
@@ -157,7 +162,7 @@ class NextByHistory(nn.Module):
     Attributes:
         given: the tokens, at every call, copied.
         had_cache: whether there was one, at every call.
-        gradients: whether they were enabled at any call.
+        enabled: whether gradients were, at any call; a deep copy shares what is remembered.
 
     Raises:
         RuntimeError: from `forward`, when it is asked so often that the loop around it cannot end.
@@ -171,13 +176,21 @@ class NextByHistory(nn.Module):
         self.register_buffer("table", scale * torch.randn(HISTORIES, vocab_size, generator=generator))
         self.given: list[Tensor] = []
         self.had_cache: list[bool] = []
-        self.gradients = False
+        self.enabled: set[bool] = set()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NextByHistory:
+        return remembering_copy(self, memo, self.given, self.had_cache, self.enabled)
+
+    @property
+    def gradients(self) -> bool:
+        """Whether they were enabled at any call."""
+        return True in self.enabled
 
     def forward(self, tokens: Tensor, cache: Any = None) -> Any:
         """(batch, seq_len) → logits (batch, seq_len, vocab_size); with a cache, a list, the longer cache as well."""
         self.given.append(tokens.clone())
         self.had_cache.append(cache is not None)
-        self.gradients |= torch.is_grad_enabled()
+        self.enabled.add(torch.is_grad_enabled())
         if len(self.given) > MOST_CALLS:
             raise RuntimeError(f"The model has been asked {MOST_CALLS} times. Does your loop end?")
         history, histories = cache[0] if cache else torch.zeros_like(tokens[:, 0]), []

@@ -15,7 +15,8 @@ from rich.table import Table
 from autograder.course.names import printable
 from autograder.grading.gradebook.late import LateRule
 from autograder.grading.gradebook.lesson import GradebookLesson
-from autograder.grading.gradebook.reader import GradebookSnapshot, Student, read_gradebook
+from autograder.grading.gradebook.reader import GradebookSnapshot, Student, label_of, read_gradebook
+from autograder.grading.gradebook.requests import Request
 from autograder.grading.pending import NAMED, name_some, pending_in
 
 DONE = "✓ All that was handed in is graded."
@@ -33,6 +34,7 @@ class LessonStatus:
         not_gradable: whose hand-in could not be graded.
         changed: who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the
             lesson, the penalty or the graded notebook is another one since, or grading broke off.
+        requests: what students ask to be looked at again, the oldest first; answered ones too.
     """
 
     lesson: str
@@ -42,6 +44,7 @@ class LessonStatus:
     to_review: tuple[str, ...]
     not_gradable: tuple[str, ...]
     changed: tuple[str, ...]
+    requests: tuple[Request, ...] = ()
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -84,6 +87,7 @@ def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson, late: LateRu
             sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
         ),
         changed=tuple(pending.student for pending in pending_in(book, lesson.name, late) if pending.was_graded),
+        requests=tuple(one for one in book.requests if one.lesson == lesson.name),
     )
 
 
@@ -116,5 +120,10 @@ def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], boo
                 if what == "not gradable":
                     reasons = ((one, book.graded[one, lesson.lesson].result) for one in who[:NAMED])
                     yield from (f"  {one}: {result.reason}" for one, result in reasons if result)
+        if asked := [one for one in lesson.requests if one.is_open]:
+            yield f"{lesson.lesson}, asked to be looked at again (give points or write a comment in formgrader):"
+            for one in asked:
+                name, why = label_of(one.student, students), one.words or "no reason given"
+                yield f"  {name}, {one.exercise}, {one.asked[:10]}: {why}"
     count = sum(len(lesson.waiting) + len(lesson.changed) for lesson in lessons)
     yield GRADE.format(count) if count else DONE

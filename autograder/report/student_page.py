@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
+from autograder.grading.gradebook.requests import Request
 from autograder.grading.pending import Pending
 from autograder.grading.results import Outcome, Status, told_once
 from autograder.report.counts import State, state_of, states_of
@@ -78,6 +79,7 @@ class LessonShown:
         graded: None where there is nothing, or nothing yet.
         pending: what is out of date about it, if anything is.
         due: where nothing was handed in and there still is time; in UTC.
+        requests: what the student asked to be looked at again, each with what to call the exercise.
     """
 
     outline: LessonOutline
@@ -86,6 +88,7 @@ class LessonShown:
     due: datetime | None = None
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
+    requests: tuple[tuple[str, Request], ...] = ()
 
     @property
     def reason(self) -> str:
@@ -149,7 +152,13 @@ def _lesson(
         _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
     )
     written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
-    return LessonShown(outline, graded, pending, exercises=tuple(exercises), written=tuple(written))
+    titles = {one.name: f"{one.number} {one.title}".strip() for one in outline.exercises}
+    titles |= {answer.id: answer.label for answer in outline.written}
+    own = (one for one in book.requests if (one.student, one.lesson) == (student, outline.name))
+    requests = ((titles.get(one.exercise, one.exercise), one) for one in own)
+    return LessonShown(
+        outline, graded, pending, exercises=tuple(exercises), written=tuple(written), requests=tuple(requests)
+    )
 
 
 def _exercise(

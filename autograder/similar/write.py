@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.collect.groups import read_groups
 from autograder.course.config import CourseError
 from autograder.course.lesson import Lesson, cells_of
 from autograder.course.names import counted, listed, printable
@@ -48,7 +49,7 @@ class Comparison:
     """The hand-ins of one lesson, compared.
 
     Attributes:
-        compared, left_out: students' ids; who is left out handed in what cannot be graded.
+        compared, left_out: students' ids, one of each group; who is left out handed in what cannot be graded.
         published: whose hand-in is the published solution.
         own: how many of those compared are students' own: neither blank nor the published solution.
         cut: whose hand-in is so long that not all of it was compared.
@@ -112,19 +113,24 @@ def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
     exercises = [cell.id for cell in cells_of(source) if cell.is_answer] or [
         exercise.name for exercise in Lesson(lesson, source).exercises
     ]
-    hand_ins: Sequence[HandIn] = list(read_hand_ins(book, lesson, source))
+    hand_ins, left_out = dict[str, HandIn](), set(book.course.students(lesson))
+    groups = read_groups(book.course.root, book.students, left_out)
+    for hand_in in read_hand_ins(book, lesson, source):
+        left_out.remove(hand_in.student)
+        hand_ins.setdefault(min(groups.get(hand_in.student, [hand_in.student])), hand_in)
     folders = (path.parent for path in book.course.sources())
     known = known_traits(path for folder in folders for path in notebooks_in(folder))
-    students = tuple(hand_in.student for hand_in in hand_ins)
+    compared = list(hand_ins.values())
+    students = tuple(hand_in.student for hand_in in compared)
     return Comparison(
         lesson,
         compared=students,
-        left_out=tuple(sorted(set(book.course.students(lesson)) - set(students))),
-        published=tuple(hand_in.student for hand_in in hand_ins if hand_in.is_published),
-        own=sum(hand_in.is_own for hand_in in hand_ins),
-        cut=tuple(hand_in.student for hand_in in hand_ins if hand_in.is_cut),
+        left_out=tuple(sorted(left_out)),
+        published=tuple(hand_in.student for hand_in in compared if hand_in.is_published),
+        own=sum(hand_in.is_own for hand_in in compared),
+        cut=tuple(hand_in.student for hand_in in compared if hand_in.is_cut),
         not_graded=tuple(student for student in students if (student, lesson) not in book.graded),
-        pairs=tuple(similar_pairs(hand_ins, exercises, known)),
+        pairs=tuple(similar_pairs(compared, exercises, known)),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.collect.groups import read_groups
 from autograder.course.config import CourseError
 from autograder.course.dates import moment
 from autograder.course.names import printable
@@ -58,7 +59,9 @@ def give_time(root: Path, options: ExtendOptions, out: Console) -> int:
                 printable(f"The gradebook has no student {', '.join(unknown)}. ")
                 + "Add who is missing with `nbgrader db student add`, then try again."
             )
-        students = list(dict.fromkeys(options.students)) or list(known)
+        groups = read_groups(course.root, known)
+        students = list(dict.fromkeys(one for named in options.students for one in groups.get(named, [named])))
+        students = students or list(known)
         changes = extend(connection, rule, lesson, students, extension)
     assert lesson.duedate is not None, "without one there is no extension"
     who = ", ".join(students) if options.students else f"all {len(students)} students"

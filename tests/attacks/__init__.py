@@ -2,6 +2,7 @@
 
 from attacks.active_content import ACTIVE_CONTENT
 from attacks.attack import Attack
+from attacks.beside_checks import BESIDE_CHECKS
 from attacks.escaping_sandbox import ESCAPING_SANDBOX
 from attacks.exhausting_resources import EXHAUSTING_RESOURCES
 from attacks.forging_results import FORGING_RESULTS
@@ -26,5 +27,6 @@ KINDS: dict[str, list[Attack]] = {
     "active content": ACTIVE_CONTENT,
     "ready parts": READY_PARTS,
     "posing as the course": POSING_AS_THE_COURSE,
+    "beside the checks": BESIDE_CHECKS,
 }
 ATTACKS: list[Attack] = [attack for attacks in KINDS.values() for attack in attacks]

@@ -391,7 +391,7 @@ def test_an_exception_is_told_with_the_learners_own_line() -> None:
     {
         "1 if torch.ones(2) else 0": "`mask is not None` is one;",
         "torch.nn.Linear(9, 4)(torch.ones(2, 3))": "is 3 wide, and the layer or matrix it meets takes 9.",
-        "torch.ones(2, 3) + torch.ones(2, 4)": "Dimension 1, counted from 0, has 3 entries in one tensor and 4",
+        "torch.ones(2, 3) + torch.ones(2, 4)": "one tensor has 3 entries where the other has 4",
         "torch.ones(2, 3).mT.view(6)": "`reshape` can",
         "(torch.ones(2), 1).sum()": "take it apart first",
     }.items(),
@@ -596,9 +596,9 @@ def test_tensors_are_made_where_the_inputs_are() -> None:
     check.device("f(x)", lambda x: x / torch.tensor(2.0), X)
     check.device("f(x)", lambda x: torch.tensor(x.tolist()), X)  # asks for numbers: cannot be judged
     for where in ("cpu", "kept"):
-        assert "makes a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
-    assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
-    assert "makes a tensor on the CPU" in said(check.device, "f(x)", as_before_2_12, X)
+        assert "uses a tensor on the CPU" in said(check.device, "layer(x)", Positions(where), X)
+    assert "uses a tensor on the CPU" in said(check.device, "f(x)", lambda x: x + torch.ones(2), X)
+    assert "uses a tensor on the CPU" in said(check.device, "f(x)", as_before_2_12, X)
     assert "is on the device cpu" in said(check.device, "f(x)", lambda x: torch.ones(2), X)
 
 
@@ -628,7 +628,7 @@ def test_a_loop_that_asks_yes_or_no_is_followed(question: Callable[[torch.Tensor
         return x
 
     check.device("f(x)", lambda x: grow(x, x.device), X)
-    assert "makes a tensor on the CPU" in said(check.device, "f(x)", lambda x: grow(x, torch.device("cpu")), X)
+    assert "uses a tensor on the CPU" in said(check.device, "f(x)", lambda x: grow(x, torch.device("cpu")), X)
 
 
 def test_a_device_is_asked_of_a_module_that_comes_back_as_it_was() -> None:

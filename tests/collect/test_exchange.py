@@ -12,6 +12,8 @@ import pytest
 from support.downloads import notebook
 from support.gradebook import LESSON
 
+from autograder.demo.sample_class import open_gradebook
+
 NAME = f"{LESSON}.ipynb"
 
 
@@ -37,12 +39,12 @@ def hand_in(inbound: Path, student: str, time: str = "2026-10-01 10:00:00.5 UTC"
     return folder
 
 
-def collect(course: Path, *options: str) -> str:
+def collect(course: Path, *options: str, status: int = 0) -> str:
     """Collect as an instructor does; what is said."""
     command = [sys.executable, "-m", "nbgrader", "collect", LESSON, *options]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return done.stderr
 
 
@@ -87,3 +89,23 @@ def test_a_newer_hand_in_takes_the_place_of_an_older_one(course: Path, inbound: 
     assert "Collecting submission" in collect(course, "--update")
     assert collected(course)[f"{me}/{LESSON}/{NAME}"] == notebook(course)
     assert collected(course)[f".replaced/{me}/{LESSON}/1/{NAME}"] == b"{}", "the older one is kept"
+
+
+def test_what_a_member_of_a_group_handed_in_is_collected_for_all(course: Path, inbound: Path) -> None:
+    """It is said whose it is, a newer one takes its place with --update, and a wrong list of groups stops it."""
+    me = pwd.getpwuid(os.getuid()).pw_name
+    with open_gradebook(course) as gradebook:
+        gradebook.add_student("bob")
+    (course / "groups.csv").write_text(f"student,group\n{me},red\nbob,red\n")
+    hand_in(inbound, me)
+    said = collect(course)
+    assert f"bob: Handed in by {me}, who is in the same group." in said and "cheating" not in said
+    hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: b"newer"})
+    collect(course, "--update")
+    there = collected(course)
+    for name in (NAME, "timestamp.txt"):
+        assert there[f"bob/{LESSON}/{name}"] == there[f"{me}/{LESSON}/{name}"]
+        assert there[f".replaced/bob/{LESSON}/1/{name}"]
+    assert there[f"bob/{LESSON}/{NAME}"] == b"newer"
+    (course / "groups.csv").write_text("student,group\nbob,red\nbob,blue\n")
+    assert "line 3: bob is in two groups, red and blue." in collect(course, status=1)

@@ -52,6 +52,7 @@ def test_every_autograder_command_parses() -> None:
     calls = commands("autograder")
     assert {words[0] for words in calls} == {
         "collect",
+        "comments",
         "doctor",
         "due",
         "export",

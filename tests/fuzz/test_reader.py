@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,14 @@ from fuzz.bounds import require_readable, soon
 from fuzz.strategies import Entry, files, folders, made
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.sample_lesson import sample_lesson
 
 from autograder import files as file_system
 from autograder.course.paths import handed_in
 from autograder.grading.jobs import read_job
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import KINDS, NotGradable, bytes_of, cells_of, find
+from autograder.grading.submission.requests import LONGEST, requests_in, same_but_requests
 
 LESSON = "01_doubling"
 
@@ -43,6 +46,18 @@ def test_any_bytes_are_cells_or_have_a_reason(raw: bytes) -> None:
     for cell in cells:
         assert cell.kind in KINDS and cell.source.encode("utf-8") is not None and "\r" not in cell.source
         assert all(isinstance(name, str) for name in cell.ids)
+
+
+@given(files(), st.text())
+def test_any_bytes_ask_for_something_or_nothing(raw: bytes, words: str) -> None:
+    """Whatever a cell begins with, a request is a line that can be shown, of one exercise that there is."""
+    asking = json.dumps({"cells": [{"cell_type": "markdown", "source": f"Regrade 1.1{words}"}]}).encode()
+    for notebook in (raw, asking, raw + b"Regrade"):
+        with soon():
+            requests, notes = requests_in(notebook, json.dumps(sample_lesson()).encode())
+            assert not (same_but_requests(notebook, notebook) and not requests and not notes)
+        assert requests.keys() <= {"double"}
+        assert all(text.isprintable() and len(text) <= LONGEST + 50 for text in (*requests.values(), *notes))
 
 
 @given(

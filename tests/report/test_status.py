@@ -75,6 +75,7 @@ def test_every_student_is_where_they_are(term: Path, capsys: pytest.CaptureFixtu
             "to_review": ["eve"],
             "not_gradable": ["cem"],
             "changed": ["bob", "fay"],
+            "requests": [],
         }
     ]
 

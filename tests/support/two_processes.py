@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import os
 import socket
+from collections.abc import Iterable
 from types import SimpleNamespace
 
 from support import classroom
 from support.classroom import Classroom, Result
 
+from autograder.grading.jobs import prepared
 from autograder.grading.results import Limits, Outcome
 from autograder.grading.rpc.channel import Channel
-from autograder.grading.submission.compiled import CompiledLesson
+from autograder.grading.submission import restricted
+from autograder.grading.submission.compiled import CompiledLesson, packed, unpacked
 from autograder.grading.worker.judge import Judge
 from autograder.grading.worker.student import Student
 from autograder.grading.worker.student_process import Started
@@ -27,6 +30,27 @@ def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: boo
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources, there=there)
+
+
+def goes_beyond(lesson: str, sources: Iterable[str]) -> str:
+    """What in answers to a lesson keeps its checks from running beside them; "" for nothing."""
+    compiled, given = _compiled(lesson)
+    answers = classroom.classroom(lesson).answers.values()
+    parts = {line.split("(")[0].split()[1] for answer in answers for line in answer.splitlines() if _begins_part(line)}
+    return restricted.goes_beyond([*sources], given | parts, compiled.imports, compiled.attributes)
+
+
+def _begins_part(line: str) -> bool:
+    """Whether a line begins a function or a class."""
+    return line.startswith(("def ", "class "))
+
+
+@functools.cache
+def _compiled(lesson: str) -> tuple[CompiledLesson, set[str]]:
+    """A lesson as the judge has it, and the names that its own cells bind."""
+    compiled = unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
+    given = [names.binds - names.variables for (_, is_given), names in compiled.names.items() if is_given]
+    return compiled, {"device"}.union(*given)
 
 
 def _start(scope: dict, sources: dict[str, str]) -> Started:

@@ -34,7 +34,9 @@ def slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
         "the scores are divided by their sum instead of going through a softmax": (products / products.sum()) @ value,
         "every value counts the same": value.mean(dim=0),
         "only the best-matching value is taken": value[products.argmax()],
-        "every weight is 1, as without weights or by a softmax over a dimension of size 1": value.sum(dim=0),
+        "every weight is 1, as without weights, by a summed softmax, or by a softmax over a dimension of size 1": (
+            value.sum(dim=0)
+        ),
         "the scores are divided by √d_k, which comes in the next exercise": (
             (products / math.sqrt(query.numel())).softmax(dim=0) @ value
         ),

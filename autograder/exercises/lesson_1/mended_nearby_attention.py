@@ -16,17 +16,22 @@ def cases(answer: Attention, *, seed: int = 0) -> None:
     for index, size in enumerate(sizes(seed, 3, seq_len=(1, 40), d=(1, 6))):
         seq_len, d = size.values()
         (x,) = tensors((seq_len, d), seed=31 * seed + index)
-        places = torch.arange(float(seq_len))
-        bias = (places - places[:, None]) / 4 + torch.full((seq_len, seq_len), -torch.inf).triu(1)
-        expected = F.scaled_dot_product_attention(x, x, torch.eye(seq_len), attn_mask=bias)
+        expected = _weights(x)
         with check.case(x=x), check.unchanged(x=x):
             output, weights = attend(answer, x.clone().requires_grad_())
             check.close("weights", weights, expected)
             check.close("output", output, expected @ x)
     (x,) = tensors((4, 3), seed=seed)
     x.requires_grad_()
-    check.gradients_reach({"x": x}, attend(answer, x)[0])
+    check.gradients_agree("output", attend(answer, x)[0], _weights(x) @ x, x=x)
     device(seed, "mended_nearby_attention(x)", answer, torch.ones(3, 2))
+
+
+def _weights(x: Tensor) -> Tensor:
+    """The right weights for x (seq_len, d)."""
+    places = torch.arange(float(len(x)))
+    bias = (places - places[:, None]) / 4 + torch.full((len(x), len(x)), -torch.inf).triu(1)
+    return F.scaled_dot_product_attention(x, x, torch.eye(len(x)), attn_mask=bias)
 
 
 def slips(x: Tensor) -> dict[str, Tensor]:
@@ -65,8 +70,8 @@ def slips(x: Tensor) -> dict[str, Tensor]:
         "the future's scores become 0, and exp(0) = 1 still is a weight": scores.masked_fill(future, 0.0).softmax(
             dim=1
         ),
-        "the softmax still runs over the queries, and the weights are transposed, or the distance is turned round, "
-        "the key's place minus the query's, which comes to the same": down.T,
+        "the distance is turned round, the key's place minus the query's, or the softmax still runs over the queries, "
+        "and the weights are transposed, which comes to the same": down.T,
         "the weights are those of the right rows, transposed": scores.masked_fill(future, -torch.inf).softmax(dim=1).T,
         "one softmax runs over all rows and columns": scores.masked_fill(future, -torch.inf)
         .flatten()

@@ -10,7 +10,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.exercises.shared import DTYPES, device, each_smallest, few, masks, sizes, some, tensors
+from autograder.exercises.shared import (
+    DTYPES,
+    device,
+    each_smallest,
+    few,
+    masks,
+    rests_at_any_rate,
+    sizes,
+    some,
+    tensors,
+)
 from autograder.parts.attention import LearnersAttention, TensorFunction
 
 LAYERS = "w_q", "w_k", "w_v", "w_o"
@@ -36,13 +46,9 @@ def parameter_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         check.parameters(call, attention, expected)
         check.separate(call, attention, answer(d_model=d_model, num_heads=num_heads))
         for layer in ("w_q", "w_k", "w_v"):
-            flat = getattr(attention, layer).weight.detach().flatten()
-            slip = "All columns of all heads begin alike, and so they stay."
-            check.true(
-                not torch.equal(flat, flat[:1].expand_as(flat)),
-                f"`{layer}.weight` begins with one number everywhere.",
-                slip,
-            )
+            weight, slip = getattr(attention, layer).weight, "Leave the first numbers to the layers themselves."
+            verdict = f"In a new `{call}`, all numbers of `{layer}.weight` are the same."
+            check.true(weight.min() < weight.max(), verdict, slip)
         before = {name for name, _ in attention.named_parameters()}
         saved = set(attention.state_dict())
         attention(x, x, x)
@@ -71,7 +77,7 @@ def value_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     for index, size in enumerate(each_smallest(seed, 3, batch=(1, 4), num_heads=(1, 6), seq_len=(1, 9), d_k=(2, 8))):
         batch, num_heads, seq_len, d_k = size.values()
         d_model, dtype = num_heads * d_k, DTYPES[index % 2]
-        attention = answer(d_model, num_heads).to(dtype).train(index % 3 > 0)
+        attention = answer(d_model, num_heads, dropout=0.0).to(dtype).train(index % 3 > 0)
         answer(2 * d_model, 2 * num_heads)  # another layer changes nothing
         (x,) = tensors((batch, seq_len, d_model), seed=31 * seed + index, dtype=dtype)
         for weights_seed in (index, index + 1):
@@ -98,7 +104,7 @@ def cross_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     for index, size in enumerate(each_smallest(seed, 2, **ranges)):
         batch, num_heads, query_len, key_len, d_k = size.values()
         d_model = num_heads * d_k
-        attention = _layer(answer, d_model, num_heads, seed=index)
+        attention = _layer(answer, d_model, num_heads, seed=index, dropout=0.0)
         twin = parts.MultiHeadAttention.twin_of(attention, num_heads)
         every = enumerate(_masks(seed + index, batch, num_heads, query_len, key_len))
         for turn, mask in islice(every, index % 3, None, 3):
@@ -112,7 +118,7 @@ def cross_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                 output = _masked(attention.train(training), query, key, value, mask)
                 check.close("attention(query, key, value, mask)", output, expected)
         _keeps_nothing(attention, twin, query, key)
-    _hides_and_learns(_layer(answer, 12, 3, seed=seed), answer(12, 3).eval(), seed)
+    _hides_and_learns(_layer(answer, 12, 3, seed=seed, dropout=0.0), answer(12, 3).eval(), seed)
 
 
 def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
@@ -183,12 +189,14 @@ def weights_behind(attention: Any, query: Tensor, key: Tensor, mask: Tensor | No
 
     Returns:
         those of attention with its layers, (batch, num_heads, query_len, key_len); where it keeps others, and its
-        output shows that these are what it used, the ones it used: a slip before the softmax is told elsewhere.
+        output shows that these are what it used, or weights, the ones it used: a slip before the softmax is told
+        elsewhere.
     """
     right = _right_weights(attention, query, key, mask)
     used, kept = shown_weights(attention, query, key, mask), getattr(attention, "attention_weights", None)
     is_right = isinstance(kept, Tensor) and kept.shape == right.shape and torch.allclose(kept, right, atol=1e-4)
-    return right if is_right or not _are_weights(used) else used
+    is_used = isinstance(kept, Tensor) and kept.shape == used.shape and torch.allclose(kept, used, atol=1e-4)
+    return used if not is_right and (is_used or _are_weights(used)) else right
 
 
 def _right_weights(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
@@ -238,9 +246,10 @@ def weight_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                             continue  # this output does not show its weights, and another check says why
                     other(key, key, key)  # another layer keeps its own
                     kept = attention.attention_weights
-                    check.true(kept is not None, "`attention.attention_weights` is None after a call.")
+                    told = "After a call there is no `attention.attention_weights`, or it is None."
+                    check.true(kept is not None, told)
                     check.close("`attention.attention_weights`, held against the output", kept, used)
-                    check.true(not kept.requires_grad, "`attention.attention_weights` is still attached to the graph.")
+                    check.true(not kept.requires_grad, "`attention.attention_weights` asks for gradients.")
 
 
 def shape_slips(attention: Any, query: Tensor, key: Tensor, mask: Tensor) -> dict[str, Tensor]:
@@ -289,6 +298,7 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                     continue
                 _is_dropped(attention.train(), p, before, weights, allowed, query, key, given)
     (x,) = tensors((2, 8, 12), seed=seed)
+    rests_at_any_rate("attention(x, x, x)", lambda rate: answer(12, 3, dropout=rate), 0.4, x, x, x)
     for still in (answer(12, 3).train(), answer(12, 3, dropout=0.0).train()):
         same = torch.allclose(still(x, x, x), still(x, x, x), atol=1e-5)
         check.true(same, "In training, two calls of `attention(x, x, x)` differ at dropout=0.0.")

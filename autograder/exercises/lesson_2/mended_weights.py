@@ -6,23 +6,22 @@ import torch
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.exercises.shared import DTYPES, device, each_smallest, masks, strided, tensors
+from autograder.exercises.shared import device, each_smallest, masks, strided, tensors
 
 
 def cases(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
-    """The weights of every sentence and head at every size, layout and dtype, with the gradients."""
+    """The weights of every sentence and head at every size and layout, with the gradients."""
     ranges = {"batch": (1, 4), "num_heads": (1, 5), "query_len": (1, 7), "key_len": (1, 9), "d_k": (1, 8)}
     for index, size in enumerate(each_smallest(seed, 4, **ranges)):
         batch, num_heads, query_len, key_len, d_k = size.values()
         shapes = (batch, num_heads, query_len, d_k), (batch, num_heads, key_len, d_k)
-        query, key = tensors(*shapes, seed=31 * seed + index, dtype=DTYPES[index % 2])
+        query, key = tensors(*shapes, seed=31 * seed + index)
         query, key = (strided(query), strided(key)) if index % 2 else (query, key)
         is_word = masks(seed + index, batch, key_len)
         _, expected = parts.scaled_dot_product_attention(query, key, key, is_word[:, None, None, :])
         case = check.case(query=query, key=key, is_word=is_word)
         with case, check.unchanged(query=query, key=key, is_word=is_word):
             weights = answer(query, key, is_word)
-            check.dtype("mended_weights(query, key, is_word)", weights, query.dtype)
             check.close("mended_weights(query, key, is_word)", weights, expected)
     call = "mended_weights(query, key, is_word)"
     for batch in (1, 2):
@@ -35,7 +34,7 @@ def cases(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: int = 0) 
         query, key = tensors((2, 3, 9, 4), (2, 3, 6, 4), seed=seed, dtype=torch.float64)
         query, is_word = large * query, torch.arange(6) < torch.tensor([[2], [3]])
         _, expected = parts.scaled_dot_product_attention(query, key, key, is_word[:, None, None, :])
-        check.close(f"`{call}` with large scores", answer(query, key, is_word), expected)
+        check.close(f"`{call}` with large scores", answer(query, key, is_word), expected, rtol=1e-3, atol=1e-3)
 
 
 def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:

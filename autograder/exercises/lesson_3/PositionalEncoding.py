@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from autograder import check, parts
 from autograder.exercises.lesson_3 import sinusoidal_encoding
 from autograder.exercises.lesson_3.shared import Layer, in_double, layers, same_shape, waves
-from autograder.exercises.shared import device, few, rested, sizes, some, tensors
+from autograder.exercises.shared import device, few, rested, rests_at_any_rate, sizes, some, tensors
 
 TOO_LONG = (ValueError, AssertionError)  # an `assert` refuses as well
 
@@ -58,6 +58,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
         (x,) = tensors((20, 30, 12), seed=seed + 6)
         with check.case(dropout=layer_p, x=x), check.unchanged(x=x):
             before, output = rested_and_trained(layer, x)
+            rests_at_any_rate("layer(x)", lambda rate: answer(12, 40, rate), layer_p, x)
             check.dropout("layer(x)", output, before, p=layer_p)
             dropped = output.detach() == 0
             verdict = "In training, every position drops the same entries of `layer(x)`."
@@ -69,7 +70,9 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
             again = layer(x).detach() == 0
             check.true(not torch.equal(dropped, again), "In training, every call drops the same entries of `layer(x)`.")
             with torch.no_grad():
-                slope = layer.eval()(x + 1) - layer(x)  # of its own values: whether they are right is asked elsewhere
+                slope = layer.eval()(x + 1).clone() - layer(
+                    x
+                )  # of its own values: whether they are right is asked elsewhere
             x.requires_grad_()
             for training in (True, False):
                 output = layer.train(training)(x)
@@ -85,9 +88,9 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
 def rested_and_trained(layer: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
     """What `layer` makes of x in eval mode, where nothing is dropped, and in train mode, in which it stays."""
     with torch.no_grad(), check.unchanged(x=x):
-        before = rested("layer(x)", layer, x)
+        before = rested("layer(x)", layer, x).clone()
         same_shape("layer.eval()(x)", before, x)
-        output = layer.train()(x)
+        output = layer.train()(x).clone()
         same_shape("layer.train()(x)", output, x)
     return before, output
 

@@ -56,7 +56,9 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         return interleaved(angle.cos() * sine + angle.sin() * cosine, angle.cos() * cosine - angle.sin() * sine)
 
     return {
-        "the rotation turns the wrong way: the minus sign belongs to the other sine": turned(-turn),
+        "the rotation turns the wrong way: the minus sign belongs to the other sine, or the angle has the wrong sign": (
+            turned(-turn)
+        ),
         "nothing is shifted": start,
         "`encoding_angle` is given column and offset, in this order": turned(
             2 * pair / 10000.0 ** ((offset - offset % 2) / encoding.size(1))

@@ -18,6 +18,7 @@ from autograder.exercises.lesson_4.shared import (
     require_dropped,
     require_parts,
     require_rates,
+    require_read_whole,
     require_shares,
     unchanged,
 )
@@ -88,7 +89,7 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
     future[:, 5], padding[:, 4:], word[:, 3] = 2.0, 2.0, 2.0
     for training in (False, True):
         layer.train(training)
-        before = layer(x, memory, *given)
+        before = layer(x, memory, *given).clone()
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
         slip = (
             "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call? Or is an "
@@ -124,6 +125,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     require_dropped("DecoderLayer(12, 3, 20, dropout=1.0)(x, memory)", answer, sublayers, given, is_wired=is_wired)
     if is_wired:
         require_shares(answer, sublayers, torch.zeros(20, 30, 12), *tensors((20, 6, 12), seed=seed))
+    require_read_whole("layer(x, memory)", answer, sublayers, *given)
 
 
 def slips(

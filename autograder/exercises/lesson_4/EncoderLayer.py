@@ -17,6 +17,7 @@ from autograder.exercises.lesson_4.shared import (
     require_dropped,
     require_parts,
     require_rates,
+    require_read_whole,
     require_shares,
     unchanged,
 )
@@ -77,6 +78,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     require_dropped("EncoderLayer(12, 3, 20, dropout=1.0)(x)", answer, sublayers, x, is_wired=is_wired)
     if is_wired:  # another wiring, which is judged elsewhere, has other shares
         require_shares(answer, sublayers, torch.zeros(20, 30, 12))
+    require_read_whole("layer(x)", answer, sublayers, *x)
 
 
 def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:

@@ -56,6 +56,9 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     output = network(x)
     check.shape("network.train()(x)", output, batch=20, seq_len=30, d_model=6)
     output = output.detach()
+    apart = torch.equal(network.linear_1.weight.detach(), 2 * torch.eye(6))
+    verdict = "What is written into `linear_2.weight` changes `linear_1.weight`: the two share their numbers."
+    check.true(apart, verdict, "Each needs its own.")
 
     def fits(*values: Tensor) -> bool:
         return bool(torch.stack([torch.isclose(output, each) for each in values]).any(dim=0).all())

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder import check, parts
+from autograder import check, data, parts
 from autograder.exercises.shared import few, masks, sizes, some, tensors, without_dropout
 from autograder.parts.attention import TensorFunction
 
@@ -81,7 +81,9 @@ def require_rates(name: str, answer: Layer, seed: int) -> None:
 
 
 def _passed_on(part: str, rate: float, rates: set[float], right: bool) -> None:
-    found = " and ".join(map(str, sorted(rates))) or "no rate at all"
+    if not (rates or right):
+        check.true(False, f"`{part}` holds no dropout at all.", "Is it the part that belongs there?")
+    found = " and ".join(map(str, sorted(rates)))
     check.true(right, f"With dropout={rate}, `{part}` drops out at {found}.", "Pass `dropout` on.")
 
 
@@ -128,6 +130,20 @@ def require_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> N
         verdict = f"With dropout=0.3, the output looks as if {lower:.0%} of what `{loud}` returns were dropped."
         twice = "It is dropped twice: add & norm does so already." if abs(lower - 0.51) < 0.03 else None
         check.true(abs(lower - 0.3) < 0.03, verdict, twice)
+
+
+def require_read_whole(call: str, answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
+    """Where the parts themselves drop nothing, nothing is dropped: what they read is whole."""
+    layer = data.randomized(answer(12, 3, 20, dropout=0.5)).train()
+    for name in (*sublayers, *(f"add_norm_{number + 1}" for number in range(len(sublayers)))):
+        without_dropout(getattr(layer, name))
+    slip = (
+        "Add & norm drops what a part returns, and the network its hidden values; what a part reads is never dropped."
+    )
+    with torch.no_grad():
+        output = layer(*given)
+        name = f"`{call}` with the dropout of its parts off"
+        check.stays(name, output, layer.eval()(*given), when="the layer is in train mode", slip=slip)
 
 
 def kinds(seed: int, batch: int, num_heads: int, query_len: int, key_len: int) -> list[Tensor]:

@@ -145,7 +145,7 @@ def future_cases(answer: Model, *, seed: int = 0) -> None:
             model.train(training)
             for shown in {1, tgt_len // 2, tgt_len - 1} - {0}:
                 with check.case(src=src, tgt=tgt, training=training):
-                    whole, beginning = model(src, tgt), model(src, tgt[:, :shown])
+                    whole, beginning = model(src, tgt).clone(), model(src, tgt[:, :shown]).clone()
                     _require_finite(beginning)
                     gives_the_same_again(model, src, tgt, whole)
                     name = f"model(src, tgt)[:, :{shown}]"

@@ -43,6 +43,8 @@ def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> No
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     answer(model.train())
     check.mode("initialize_parameters(model)", model, True)
+    lost = sorted(before.keys() - {name for name, _ in model.named_parameters()})
+    check.true(not lost, f"The model has lost its parameter `{lost[0] if lost else ''}`.")
     for name, parameter in model.named_parameters():
         shape = tuple(parameter.shape)
         check.dtype(name, parameter, before[name].dtype)

@@ -1,8 +1,11 @@
 """What exercises of lesson 6 share."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +13,7 @@ from torch import Tensor, nn
 
 from autograder import check, data, parts
 from autograder.exercises.shared import tensors
+from autograder.parts.scripted import remembering_copy
 
 Batch = tuple[Tensor, Tensor]
 
@@ -69,18 +73,26 @@ class Watched(parts.NextToken):
     Attributes:
         rows: the number of sentences of each call.
         gradients: of the logits, one for each call that `backward` has reached.
-        waiting: how many calls waited for `backward` when there was another one, at most.
+        waits: how many calls waited for `backward` at each call; a deep copy shares what is remembered.
     """
 
     def __init__(self, table: Tensor, scale: float = 1.0) -> None:
         super().__init__(table, scale)
         self.rows: list[int] = []
         self.gradients: list[Tensor] = []
-        self.waiting = 0
+        self.waits = [0]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Watched:
+        return remembering_copy(self, memo, self.rows, self.gradients, self.waits)
+
+    @property
+    def waiting(self) -> int:
+        """How many calls waited for `backward` when there was another one, at most."""
+        return max(self.waits)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""
-        self.waiting = max(self.waiting, len(self.rows) - len(self.gradients))
+        self.waits.append(len(self.rows) - len(self.gradients))
         logits: Tensor = super().forward(src, tgt)
         if logits.requires_grad:
             self.rows.append(len(tgt))
@@ -104,6 +116,9 @@ class Deep(nn.Module):
         self.modes: set[tuple[bool, bool]] = set()
         self.dropped: list[Tensor] = []
         data.randomized(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Deep:
+        return remembering_copy(self, memo, self.modes, self.dropped)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, src_len) and (batch, tgt_len) → logits (batch, tgt_len, vocab_size)."""

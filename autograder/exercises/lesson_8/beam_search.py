@@ -42,7 +42,8 @@ def token_cases(answer: Answer, *, seed: int = 0) -> None:
         with check.case(src=src, **each.special), check.unchanged(src=src):
             found = answer(model, src, beam_size, max_len, penalty, **each.special)
             require_found(call, found, expected, each.special, answer)
-    expected = parts.beam_search(model, src, 4, 5)
+    expected = parts.beam_search(copy.deepcopy(each.model), each.src, 4, 5)
+    model, src = copy.deepcopy(each[:2])
     require_found("beam_search(model, src, 4, 5)", answer(model, src, beam_size=4, max_len=5), expected, {}, answer)
     device(seed, "beam_search(model, src, 2, 3)", answer, model, src, 2, 3)
 
@@ -168,10 +169,10 @@ def wide_cases(answer: Answer, *, seed: int = 0) -> None:
     for index, penalty in some(seed, enumerate((0.6, 0.0))):
         src = data.tokens([2, 3], vocab_size=5, seed=seed + index)
         model: Any = small_transformer(5, 11 * seed + 3 + index, src)
+        best, greedy = best_of_all(model, src, 3, penalty), parts.greedy_decode(model, src, 6)
         with check.case(src=src, length_penalty=penalty):
             call = f"beam_search(model, src, beam_size=25, max_len=3, length_penalty={penalty})"
-            require_found(call, answer(model, src, 25, 3, penalty), best_of_all(model, src, 3, penalty), {}, answer)
-        greedy = parts.greedy_decode(model, src, 6)
+            require_found(call, answer(model, src, 25, 3, penalty), best, {}, answer)
         tokens, _ = check.returns("beam_search(model, src, 1, 6)", answer(model, src, 1, 6), "tokens", "scores")
         missing = max(0, greedy.size(1) - tokens.size(-1))  # columns of padding may be left out
         tokens = torch.nn.functional.pad(tokens, (0, missing))[:, : greedy.size(1)]

@@ -20,13 +20,14 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
                 check.unchanged(**given),
             ):
                 require_candidates(answer(*given.values(), penalty, pad_id), given, penalty, pad_id)
-    require_candidates(answer(**given), given, 0.6, 0)
+    with check.unchanged(**given):
+        require_candidates(answer(**given), given, 0.6, 0)
     fresh = beam_drawn(seed, 2, 3, 7)
     fresh["totals"][:, 1:], fresh["lengths"][:], fresh["ended"][:] = -torch.inf, 0, False
     late = beam_drawn(seed, 4, 3, 7)
     late["totals"] -= 300.0 * ~late["ended"]  # what has ended is far better
     for given in (fresh, late):
-        with check.case(**given):
+        with check.case(**given), check.unchanged(**given):
             require_candidates(answer(*given.values()), given, 0.6, 0)
     device(seed, "best_candidates(…)", answer, *given.values())
 

@@ -19,7 +19,8 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
                 told = slips(totals, lengths, penalty)
                 name = "sequence_scores(totals, lengths, length_penalty)"
                 check.close(name, answer(totals, lengths, penalty), expected, mistakes=told)
-    check.close("sequence_scores(totals, lengths)", answer(totals, lengths), parts.sequence_scores(totals, lengths))
+    expected = parts.sequence_scores(totals, lengths)
+    check.close("sequence_scores(totals, lengths)", answer(totals, lengths), expected)
     device(seed, "sequence_scores(totals, lengths)", answer, totals, lengths)
 
 

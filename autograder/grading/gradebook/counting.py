@@ -73,11 +73,14 @@ def which_counts(rule: Rule, attempts: Sequence[Attempt]) -> int:
 
 def hand_ins(course: Course, student: str, lesson: str) -> list[Path]:
     """Return the folders of the hand-ins that may count, the oldest first."""
-    last = course.submitted(student, lesson)
-    if rule_of(course.config) is Rule.LAST:
-        return [last]
+    kept = kept_hand_ins(course, student, lesson)
+    return kept[-1:] if rule_of(course.config) is Rule.LAST else kept
+
+
+def kept_hand_ins(course: Course, student: str, lesson: str) -> list[Path]:
+    """Return the folders of all hand-ins that are kept, the oldest first."""
     earlier = (path for path in course.replaced(student, lesson).glob("*") if path.name.isdecimal())
-    return [*sorted(earlier, key=lambda path: int(path.name)), last]
+    return [*sorted(earlier, key=lambda path: int(path.name)), course.submitted(student, lesson)]
 
 
 def hand_in_of(digest: str) -> str:

@@ -1,4 +1,4 @@
-"""The gradebook's database, nbgrader's and three tables of our own: SQLite or PostgreSQL, to write or to read."""
+"""The gradebook's database, nbgrader's and four tables of our own: SQLite or PostgreSQL, to write or to read."""
 
 from __future__ import annotations
 
@@ -72,6 +72,17 @@ TALKS = Table(
     Column("lesson", String(128), primary_key=True),
     Column("student", String(128), primary_key=True),
     Column("held", Date, nullable=False),
+)
+REQUESTS = Table(
+    "autograder_request",
+    RESULTS.metadata,
+    Column("lesson", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),
+    Column("exercise", String(128), primary_key=True),
+    Column("submission_id", String(32), nullable=False),
+    Column("words", Text, nullable=False),
+    Column("asked", DateTime, nullable=False),
+    Column("given", Text, nullable=False),  # a digest of what there was by hand when it came
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
-from autograder.grading.gradebook.database import OTHERS, RESULTS, TALKS
+from autograder.grading.gradebook.database import OTHERS, REQUESTS, RESULTS, TALKS
 
 # Where a row names another by an id that says nothing: the column, what it names, and what to call that.
 NAMED: dict[str, tuple[str, Any, str]] = {
@@ -59,9 +59,10 @@ def _tables(connection: Connection, student: str) -> dict[Table, ColumnElement[b
         OTHERS: OTHERS.c.student == student,
         RESULTS: RESULTS.c.student == student,
         TALKS: TALKS.c.student == student,
+        REQUESTS: REQUESTS.c.student == student,
         Student.__table__: Student.id == student,
     }
-    for ours in (OTHERS, RESULTS, TALKS):
+    for ours in RESULTS.metadata.sorted_tables:
         if not connection.dialect.has_table(connection, ours.name):  # made by the first command that writes
             del tables[ours]
     return tables

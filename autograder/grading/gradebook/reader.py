@@ -27,6 +27,7 @@ from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, Rule, hand_in_of, read_others, rule_of
 from autograder.grading.gradebook.database import RESULTS, TALKS, Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
+from autograder.grading.gradebook.requests import Request, read_requests
 from autograder.grading.results import Outcome, Result
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
@@ -131,6 +132,7 @@ class GradebookSnapshot:
         where: the gradebook: its file, or the address of its server without the password.
         extensions: by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing.
         talks: by (student, lesson), when somebody talked with them about their code.
+        requests: what students ask to be looked at again, the oldest first; answered ones too.
     """
 
     lessons: Mapping[str, GradebookLesson]
@@ -140,6 +142,7 @@ class GradebookSnapshot:
     where: str = ""
     extensions: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
     talks: Mapping[tuple[str, str], date] = field(default_factory=dict)
+    requests: Sequence[Request] = ()
 
     def due(self, student: str, lesson: str) -> datetime | None:
         """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""
@@ -181,9 +184,10 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
         students, rows = read_students(connection), _SubmissionRows.read(connection)
         extensions, talks = read_extensions(connection), _talks(connection)
+        requests = read_requests(connection, lessons)
     # Put together while nobody waits for the gradebook.
     graded = rows.graded(rule_of(course.config))
-    return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions, talks)
+    return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions, talks, requests)
 
 
 def read_students(connection: Connection) -> dict[str, Student]:

@@ -44,11 +44,12 @@ from autograder.grading.gradebook.counting import (
     rule_of,
     set_aside,
 )
-from autograder.grading.gradebook.database import OTHERS, RESULTS, Gradebook, explained
+from autograder.grading.gradebook.database import OTHERS, REQUESTS, RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
+from autograder.grading.gradebook.requests import keep_requests
 from autograder.grading.results import Note, NoteKind, Result
 
 _Notebooks: TypeAlias = Mapping[str, SubmittedNotebook]  # by the id of the lesson's notebook
@@ -115,7 +116,7 @@ class Recorder:
         )
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
-            for table in (RESULTS, OTHERS):  # of students whom nbgrader has removed since
+            for table in (RESULTS, OTHERS, REQUESTS):  # of students whom nbgrader has removed since
                 session.execute(delete(table).where(table.c.submission_id.not_in(select(SubmittedAssignment.id))))
             rows = session.execute(
                 select(*ours)
@@ -149,6 +150,7 @@ class Recorder:
         timestamp: datetime | None,
         forced: bool = False,
         hand_ins: Sequence[str] = (),
+        requests: Mapping[str, str] | None = None,
     ) -> Result:
         """Write one result: folder, scores and the result itself, all of it durable on return.
 
@@ -161,6 +163,7 @@ class Recorder:
             timestamp: When it was handed in; None where nobody knows, and nobody is late.
             forced: Whether it would have been graded had nothing changed.
             hand_ins: The student's for this lesson that may count, as `hand_in_of` names them, the oldest first.
+            requests: Exercise → why it is to be looked at again; None where this is not the last hand-in.
 
         Returns:
             the result as it is recorded, with a note on files that were left out, or that another hand-in counts.
@@ -177,6 +180,8 @@ class Recorder:
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
             new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
             now = datetime.now(UTC).replace(tzinfo=None)
+            if requests is not None:
+                keep_requests(session.connection(), lesson, result.student, submission.id, requests)
             aside = session.scalars(select(OTHERS.c.digest).where(OTHERS.c.submission_id == submission.id))
             chosen = is_chosen(digest, hand_ins, [hand_in_of(one) for one in aside])
             forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})

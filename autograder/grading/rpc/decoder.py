@@ -43,13 +43,12 @@ from autograder.grading.rpc.messages import (
     SetValue,
     SliceValue,
     TensorContent,
-    TensorsValue,
     TensorValue,
     TupleValue,
     Value,
     Verdict,
 )
-from autograder.grading.rpc.modules import contents, refill
+from autograder.grading.rpc.modules import refill
 from autograder.grading.rpc.proxies import (
     Caller,
     RemoteFunction,
@@ -87,9 +86,6 @@ class Decoder:
         modules = [self._take_module(content) for content in message.modules]
         for module, module_content in zip(modules, message.modules, strict=True):
             self._take_state(module, module_content.number, module_content.state)
-        for number, training in message.modes:
-            vars(state.module(number))["training"] = training
-            state.set_mode(number, training)
         for number, groups in message.optimizers:
             self._take_options(number, groups)
         for number in message.unused:
@@ -120,9 +116,6 @@ class Decoder:
 
     def _dict(self, value: DictValue, depth: int) -> dict[Any, Any]:
         return {self._decode(key, depth): self._decode(item, depth) for key, item in value.items}
-
-    def _tensors(self, value: TensorsValue, depth: int) -> tuple[Tensor, ...]:
-        return tuple(self._state.tensors.get(number) for number in value.numbers)
 
     def _slice(self, value: SliceValue, depth: int) -> slice:
         return slice(*self._several([value.start, value.stop, value.step], depth))
@@ -270,7 +263,6 @@ class Decoder:
         module._non_persistent_buffers_set = volatile
         parts = {name: None if key is None else state.module(key) for name, key in told.parts.items()}
         refill(module._modules, parts)
-        state.contents[number] = contents(module)
 
     def _parameter(self, number: int) -> nn.Parameter:
         tensor = self._state.tensors.get(number)
@@ -291,7 +283,6 @@ READERS: dict[type, Reader] = {  # what is in none of these is None, a truth val
     SetValue: lambda decoder, value, depth: set(decoder._several(value.items, depth)),
     DictValue: Decoder._dict,
     TensorValue: lambda decoder, value, depth: decoder._state.tensors.get(value.number),
-    TensorsValue: Decoder._tensors,
     FloatValue: lambda decoder, value, depth: float(value.text),
     SliceValue: Decoder._slice,
     NumpyNumber: Decoder._numpy_number,

@@ -49,13 +49,12 @@ from autograder.grading.rpc.messages import (
     Simple,
     SliceValue,
     TensorContent,
-    TensorsValue,
     TensorValue,
     TupleValue,
     Value,
     Verdict,
 )
-from autograder.grading.rpc.modules import SIMPLE, attributes, contents, is_as_before, methods_of
+from autograder.grading.rpc.modules import SIMPLE, attributes, methods_of
 from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator, RemoteObject
 from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
@@ -82,7 +81,6 @@ class Encoder:
         self._items = 0
         self._tensors: list[TensorContent] = []
         self._modules: list[ModuleContent] = []
-        self._modes: list[tuple[int, bool]] = []
         self._visited: set[int] = set()
 
     def message(self, operation: str, number: int, value: Value) -> Message:
@@ -100,7 +98,7 @@ class Encoder:
                 message.requires_grad.append((key, tensor.requires_grad))
             elif (raw := self._describe(key, tensor)) is not None:
                 state.tensors.agree(key, tensor, raw)
-        message.tensors, message.modules, message.modes = self._tensors, self._modules, self._modes
+        message.tensors, message.modules = self._tensors, self._modules
         message.unused = _drained(state.tensors.unused) + _drained(state.unused)
         message.ended = _drained(state.ended)
         return message
@@ -112,12 +110,9 @@ class Encoder:
             return simple
         if kind is float:
             return _finite(value)
-        is_several = kind is tuple and len(value) > 0 and all(issubclass(type(item), Tensor) for item in value)
-        self._items += len(value) if is_several else 1
+        self._items += 1
         if depth > MOST_DEPTH or self._items > MOST_ITEMS:
             raise CheckFailed("What your code returns is nested too deeply, or holds too many things.")
-        if is_several:
-            return self._several(value)
         if (kind is int and abs(value) < 2**63) or (kind is str and len(value) <= MOST_TEXT):
             return simple
         if issubclass(kind, Tensor):
@@ -203,11 +198,6 @@ class Encoder:
         self._state.lend(tensor, number)
         return TensorValue(number)
 
-    def _several(self, tensors: tuple[Tensor, ...]) -> Value:
-        values = [self._tensor(tensor) for tensor in tensors]
-        numbers = [value.number for value in values if isinstance(value, TensorValue)]
-        return TensorsValue(numbers) if len(numbers) == len(values) else TupleValue([*values])
-
     def _describe(self, number: int, tensor: Tensor) -> Raw | None:
         """Say all of a tensor, and return its bytes; None where it is of a kind that does not cross."""
         described = describe(number, tensor, strides=self._state.judge)
@@ -228,32 +218,16 @@ class Encoder:
         number = state.number(module)
         if number is not None and number in self._visited:
             return number
-        before = state.contents.get(number) if number is not None else None
-        if number is not None and before is not None and is_as_before(module, before):
-            self._visited.add(number)
-            self._mode(module, number)
-            for part in before.parts:
-                if part is not None:
-                    self._module(part)
-            return number
-        inside, kind = contents(module), None
+        kind = None
         if number is None:
             number = state.hand_out(module)
             kind = _module_class(module)
         self._visited.add(number)
-        state.contents[number] = inside
         content = self._module_state(module)
         if kind is not None or state.modules.get(number) != content:
             state.modules[number] = content
             self._modules.append(ModuleContent(number, kind, content))
         return number
-
-    def _mode(self, module: nn.Module, number: int) -> None:
-        """Say that a module is in training now, or no longer."""
-        training = bool(module.training)
-        if training is not self._state.modules[number].training:
-            self._modes.append((number, training))
-            self._state.set_mode(number, training)
 
     def _module_state(self, module: nn.Module) -> ModuleState:
         buffers = {name: value if isinstance(value, Tensor) else None for name, value in module._buffers.items()}

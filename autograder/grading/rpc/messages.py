@@ -50,12 +50,6 @@ class TensorValue(_Row, tag="T"):
     number: int
 
 
-class TensorsValue(_Row, tag="Ts"):
-    """A tuple of tensors."""
-
-    numbers: list[int]
-
-
 class FloatValue(_Row, tag="float"):
     """A float that JSON does not know."""
 
@@ -183,7 +177,7 @@ class ErrorValue(_Row, tag="error"):
     undefined: Name | None  # the name that a NameError is about
 
 
-Several = TupleValue | ListValue | SetValue | DictValue | TensorsValue | SliceValue
+Several = TupleValue | ListValue | SetValue | DictValue | SliceValue
 Number = FloatValue | NumpyNumber | NumpyArray | ExactNumber
 Named = DtypeValue | DeviceValue | PythonModule | CommonObject | ObjectValue
 Numbered = TensorValue | OwnObject | ModuleValue | FunctionValue | ClassValue | IteratorValue | OptimizerValue
@@ -258,7 +252,6 @@ class Message(Struct, omit_defaults=True):
         output: what has been printed there.
         tensors: those that are new or whose numbers have changed.
         requires_grad: parameters of which nothing but this flag has changed.
-        modes: modules of which nothing but their mode has changed: number, and whether they are in training.
         unused: tensors and modules that the sender does not need any more.
         ended: calls that nobody will differentiate any more.
     """
@@ -272,7 +265,6 @@ class Message(Struct, omit_defaults=True):
     tensors: list[TensorContent] = []
     requires_grad: list[tuple[int, bool]] = []
     modules: list[ModuleContent] = []
-    modes: list[tuple[int, bool]] = []
     optimizers: list[tuple[int, list[OptimizerGroup]]] = []
     unused: list[int] = []
     ended: list[int] = []

@@ -4,59 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from operator import is_
 from types import FunctionType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from torch import Tensor, nn
+from torch import nn
 
 from autograder.grading.rpc import registry
 
 Value = TypeVar("Value")
 SIMPLE = (type(None), bool, int, float, str)
 MOST_IN_TUPLE = 20
-
-
-class Contents(NamedTuple):
-    """All that stands in a module: its mode, its other attributes, its parameters, buffers and parts."""
-
-    training: object
-    attributes: tuple[object, ...]
-    parameters: tuple[nn.Parameter | None, ...]
-    buffers: tuple[Tensor | None, ...]
-    parts: tuple[nn.Module | None, ...]
-
-
-def contents(module: nn.Module) -> Contents | None:
-    """What stands in a module; None for one that keeps its mode in an odd place."""
-    held = vars(module)
-    if next(iter(held), "") != "training":
-        return None
-    training, *others = held.values()
-    parameters, buffers, parts = module._parameters.values(), module._buffers.values(), module._modules.values()
-    return Contents(training, tuple(others), tuple(parameters), tuple(buffers), tuple(parts))
-
-
-def is_as_before(module: nn.Module, before: Contents | None) -> bool:
-    """But for its mode, the very same objects stand in a module as did when `contents` was asked.
-
-    To compare whole states instead costs one to five percent of a lesson's grading.
-    """
-    held = vars(module)
-    if before is None or len(held) != len(before.attributes) + 1 or next(iter(held)) != "training":
-        return False
-    values = iter(held.values())
-    next(values)
-    return (
-        all(map(is_, values, before.attributes))
-        and _same(held["_parameters"], before.parameters)
-        and _same(held["_buffers"], before.buffers)
-        and _same(held["_modules"], before.parts)
-    )
-
-
-def _same(held: Mapping[str, object], before: tuple[object, ...]) -> bool:
-    return len(held) == len(before) and all(map(is_, held.values(), before))
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from torch import Tensor, nn, optim
 
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.messages import ModuleState, OptimizerGroup
-from autograder.grading.rpc.modules import Contents
 from autograder.grading.rpc.tensors import SharedTensors
 
 # The other side's modules that may pile up before those that nobody holds are let go of: all their tensors are looked
@@ -40,7 +39,6 @@ class Session:
         optimizers: those of the objects that are.
         owned: the numbers of the objects that this side has handed out.
         modules: the states of modules, as both sides know them.
-        contents: what stood in a module when its state was last sent.
         groups: the groups of optimizers, as both sides know them.
         active: modules whose state goes with every message.
         calls: those of this side that can be differentiated.
@@ -59,7 +57,6 @@ class Session:
         self.optimizers: dict[int, optim.Optimizer] = {}
         self.owned: set[int] = set()
         self.modules: dict[int, ModuleState] = {}
-        self.contents: dict[int, Contents | None] = {}
         self.groups: dict[int, list[OptimizerGroup]] = {}
         self.active: list[nn.Module] = []
         self.calls: dict[int, DifferentiableCall] = {}
@@ -150,12 +147,6 @@ class Session:
             raise malformed("no module")
         return module
 
-    def set_mode(self, number: int, training: bool) -> None:
-        """Both sides know that a module is in training, or no longer."""
-        self.modules[number].training = training
-        if (contents := self.contents.get(number)) is not None:
-            self.contents[number] = contents._replace(training=training)
-
     def let_go(self) -> None:
         """Forget the other side's modules that nobody here holds any more; the next message says so."""
         self._taken_modules = 0
@@ -166,7 +157,6 @@ class Session:
         }
         for number in foreign:
             del self.objects[number]
-            self.contents.pop(number, None)
         for number, (reference, key) in foreign.items():
             module = reference()
             if module is not None:
@@ -184,4 +174,3 @@ class Session:
             del self._object_numbers[id(self.objects.pop(number))]
             self.owned.remove(number)
             self.modules.pop(number, None)
-            self.contents.pop(number, None)

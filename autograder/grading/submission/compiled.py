@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
-from autograder.grading.submission.dependencies import Names, names_in
+from autograder.grading.submission.dependencies import Names, imported, names_in
 
 HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 SEED = re.compile(r"(\bexercises\.\w+\.\w+\([^()]*\bseed=)(\d+)(?=\))")
@@ -76,14 +76,8 @@ def unpacked(data: bytes | bytearray) -> CompiledLesson:
 
 def imports_of(source: str) -> dict[str, str]:
     """What a given cell imports, by the names that it gives it."""
-    found = {}
-    for node in ast.walk(parse_or_none(source) or ast.Module([], [])):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for each in node.names:
-                name = each.asname or each.name.partition(".")[0]
-                found[name] = package + (each.name if each.asname else name)
-    return found
+    tree = parse_or_none(source) or ast.Module([], [])
+    return {name: path for node in ast.walk(tree) for name, path in imported(node)}
 
 
 def compiled(check: Mapping[str, Any]) -> CodeType:

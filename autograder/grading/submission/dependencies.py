@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from autograder.course.lesson import ONE_AT_A_TIME, as_python
@@ -107,6 +107,15 @@ def names_in(source: str, given: bool) -> Names:
         (functions.setdefault(name, set()) if name in plain else lasting).update(reads)
     by_function = {name: frozenset(reads) for name, reads in functions.items()}
     return Names(frozenset(now), frozenset(lasting), by_function, frozenset(binds), frozenset(variables))
+
+
+def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """What an import binds: each name, and what it stands for; nothing for any other node."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            yield name, package + (alias.name if alias.asname or package else name)
 
 
 def _plain_functions(tree: ast.Module) -> set[str]:

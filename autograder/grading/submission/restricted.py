@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import re
 import symtable
 import types
 from collections import Counter
@@ -24,6 +25,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
 from autograder.course.lesson import MAGIC, MOST_LETTERS
+from autograder.grading.submission.dependencies import imported
 
 _BUILTINS = """
     AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
@@ -31,42 +33,38 @@ _BUILTINS = """
     list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
 """
 _MODULES = """
-    collections copy functools heapq itertools math matplotlib.pyplot numpy random torch torch.nn torch.nn.functional
-    torch.optim typing
+    collections copy functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
 """
 _ATTRIBUTES = """
-    Adam AdamW Any Callable Counter CrossEntropyLoss Dict Dropout Embedding F GELU Identity Iterable Iterator KLDivLoss
-    LayerNorm Linear List Mapping Module ModuleDict ModuleList Optional OrderedDict Parameter RMSNorm Random ReLU SGD
-    Sequence Sequential Set SiLU Softmax T Tuple Union abs absolute accumulate add add_ addcmul addmm all allclose amax
-    amin and_ any append apply arange argmax argmin args argsort argwhere array asarray astype atan2 backward baddbmm
-    bar bernoulli bfloat16 bias bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to
-    bucketize buffers cache cat cdist ceil chain children chunk clamp clamp_ clamp_max clamp_min clear clip_grad_norm_
-    clone colorbar combinations complex concat concatenate conj contiguous contiguous_format copy copy_ cos count
-    count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode deepcopy defaultdict deque detach
-    device diag diag_embed diagonal diff dim discard div div_ dot double dropout dtype e einsum elements embedding
-    embedding_dim enable_grad encode encoding endswith eq equal erf eval exp exp2 expand expand_as expand_dims expm1
-    extend eye eye_ figure fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64 floor floor_divide
-    fmod from_numpy from_pretrained full full_like functional gather ge gelu get get_last_lr grad greater greater_equal
-    grid groupby gt half heapify heappop heappush hist hstack hypot imag imshow in_features index index_add index_copy
-    index_fill index_put index_select indices inf inference_mode init inner insert int int32 int64 inv is_available
+    Adam AdamW Counter CrossEntropyLoss Dropout Embedding F GELU Identity KLDivLoss LayerNorm Linear Module ModuleList
+    Parameter RMSNorm Random ReLU SGD Sequential SiLU Softmax T abs absolute accumulate add add_ addcmul addmm all
+    allclose amax amin and_ any append apply arange argmax argmin args argsort atan2 backward baddbmm bernoulli bfloat16
+    bias bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to bucketize cache cat cdist ceil
+    chain children chunk clamp clamp_ clamp_max clamp_min clip_grad_norm_ clone combinations complex concat concatenate
+    conj contiguous contiguous_format copy copy_ cos count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum
+    cycle data decode deepcopy defaultdict deque detach device diag diag_embed diagonal diff dim div div_ dot double
+    dropout dtype e einsum elements embedding embedding_dim enable_grad encode encoding endswith eq equal erf eval exp
+    exp2 expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32
+    float64 floor floor_divide fmod from_pretrained full full_like functional gather ge gelu get get_last_lr grad
+    greater greater_equal groupby gt half heapify heappop heappush hstack hypot imag in_features index index_add
+    index_copy index_fill index_put index_select indices inf inference_mode init inner int int32 int64 inv is_available
     is_floating_point is_integer isclose isfinite isin isinf islice isnan item items join keys kron kthvalue
-    label_smoothing layer_norm le legend linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_not
+    label_smoothing layer_norm le linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_not
     logical_or logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_
     masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean median meshgrid min minimum mm modules
     most_common movedim mse_loss mul mul_ multinomial multiply mv named_children named_parameters nan nan_to_num narrow
-    ndim ne neg nelement new_full new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm
-    normal_ normalize not_equal nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim
-    orthogonal_ out_features outer p pad pad_sequence pairwise param_groups parameters partial permutations permute pi
-    plot polar pop popleft pow pow_ prod product promote_types rand rand_like randint randn randn_like randperm real
-    reciprocal reduce register_parameter relu remainder remove repeat repeat_interleave replace requires_grad
-    requires_grad_ reshape reverse rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter
-    scatter_ scatter_add scheduler searchsorted select set_title set_xlabel set_ylabel setdefault shape show shuffle
-    sigmoid sign silu sin size softmax sort split sqrt square squeeze stack startswith std step strip sub subplots
-    subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor tensor_split tensordot threshold tile title to
-    tolist topk train training transpose transpose_ tri tril tril_indices triu triu_indices true_divide type_as unbind
-    unflatten unfold uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper utils values var var_mean
-    view view_as view_as_complex view_as_real vstack weight where xavier_normal_ xavier_uniform_ xlabel xlogy ylabel
-    zero_ zero_grad zeros zeros_ zeros_like zip_longest
+    ndim ne neg nelement new_full new_ones new_tensor new_zeros nlargest nll_loss nn no_grad nonzero norm normal_
+    normalize not_equal nsmallest num_embeddings num_heads numel one_hot ones ones_ ones_like optim orthogonal_
+    out_features outer p pad pad_sequence pairwise param_groups parameters partial permutations permute pi polar pop
+    popleft pow pow_ prod product promote_types rand rand_like randint randn randn_like randperm real reciprocal reduce
+    register_parameter relu remainder repeat repeat_interleave replace requires_grad requires_grad_ reshape reverse
+    rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add scheduler
+    searchsorted select setdefault shape shuffle sigmoid sign silu sin size softmax sort split sqrt square squeeze stack
+    startswith std step strip sub subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor tensor_split
+    tensordot threshold tile to tolist topk train training transpose transpose_ tri tril tril_indices triu triu_indices
+    true_divide type_as unbind unflatten unfold uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper
+    utils values var var_mean view view_as view_as_complex view_as_real vstack weight where xavier_normal_
+    xavier_uniform_ xlogy zero_ zero_grad zeros zeros_ zeros_like zip_longest
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
@@ -78,6 +76,8 @@ _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
 _TENSOR = frozenset({"torch.Tensor", "Tensor", "torch.nn.Tensor"})  # to make one by it is to read old memory
 _METHODS = frozenset({"__init__", "forward", "extra_repr"})  # that a class may have, although `nn.Module` has them
+_COPIES = "deepcopy"
+_ON_SELF = frozenset({"register_buffer"})
 _OF_MODULES = frozenset(dir(nn.Module)) | frozenset(vars(nn.Module()))
 _KINDS: tuple[object, ...] = (torch, nn, F, torch.optim, torch.autograd, torch.Tensor, torch.Generator, nn.Module)
 _KINDS += (torch.optim.Adam, builtins, *(each for space in (builtins, types) for each in vars(space).values()))
@@ -94,23 +94,12 @@ _EXPRESSIONS = (
     *(ast.arguments, ast.arg, ast.keyword, ast.comprehension, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
     ast.expr_context,
 )
-_OF_ANNOTATIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr)
-
-
-def _submodules() -> frozenset[str]:
-    """The attributes that are modules, of those modules to which attributes lead."""
-    found, seen, waiting = set[str](), set[str](), [importlib.import_module(name) for name in MODULES]
-    while waiting:
-        module = waiting.pop()
-        if module.__name__ not in seen:
-            seen.add(module.__name__)
-            inside = {name: each for name in ATTRIBUTES if isinstance(each := vars(module).get(name), types.ModuleType)}
-            found |= inside.keys()
-            waiting += inside.values()
-    return frozenset(found)
-
-
-_SUBMODULES = _submodules()
+_ANNOTATION = re.compile(
+    r"(?:\b(?:Any|Callable|Dict|Iterable|Iterator|List|Mapping|None|Optional|Sequence|Tensor|Tuple|Union|bool|dict|float|"
+    r"int|list|nn\.Module|nn\.Parameter|set|str|torch\.Tensor|torch\.device|torch\.dtype|torch\.nn\.Module|tuple)\b"
+    r"|[][, |.]|'[\w ().,*→-]*')+"
+)
+_TYPES = frozenset("Any Callable Dict Iterable Iterator List Mapping Optional Sequence Tensor Tuple Union".split())  # noqa: SIM905
 
 
 class _Beyond(Exception):
@@ -154,22 +143,24 @@ class _Reader(ast.NodeVisitor):
     """Reads all cells of a student, whose nodes it is given first, and raises at what it does not know."""
 
     def __init__(self, nodes: Sequence[ast.AST], imports: Mapping[str, str]) -> None:
-        own_imports = {alias for node in nodes for alias in _imported(node)}
+        own_imports = {alias for node in nodes for alias in imported(node)}
+        fixed, paths = {**imports, **_FIXED}, dict(own_imports)
         bound = Counter(name for node in nodes for name in _bindings(node))
+        bound -= Counter(name for node in nodes for name, path in imported(node) if fixed.get(name) == path)
+        _require(len(paths) == len(own_imports) and all(map(_is_usual, paths.values())), "an import")
         self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
-        fixed = {**imports, **_FIXED}
-        as_before = {name for name, path in own_imports if fixed.get(name) == path}
         inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
-        for name in bound.keys() - as_before:
+        for name in bound:
             is_private = name.startswith("_") and name != "_" and (name != "__init__" or bound[name] != inits)
             is_anew = name in fixed or name in vars(builtins) or name in _OF_IPYTHON
+            is_anew |= name in _TYPES and paths.get(name) != f"typing.{name}"
             _require(not is_anew and not is_private, f"`{name}`, bound anew")
         _require(all(bound[name] == 1 for name in self._classes), "a class with the name of something else")
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
-        paths = {**imports, **dict(own_imports)}
+        paths = {**imports, **paths}
         self._foreign = {name for name, path in imports.items() if path.partition(".")[0] not in MODULES}
-        self._modules = {name for name, path in paths.items() if path in MODULES} - self._foreign
+        self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in MODULES}
         self._annotated = {id(each) for node in nodes for each in _annotations(node)}
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
         self.attributes, self._in_method = ATTRIBUTES, False
@@ -190,42 +181,51 @@ class _Reader(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         """Look at a node; an annotation computes nothing."""
         if id(node) in self._annotated:
-            parts = [each for each in ast.walk(node) if not isinstance(each, (*_OF_ANNOTATIONS, ast.Load))]
-            private = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr.startswith("_")]
-            _require(not parts and not private, "an annotation")
+            _require(_ANNOTATION.fullmatch(ast.unparse(node)) is not None, "an annotation")
             return
         super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
+        _require(node.id == "_" or not node.id.startswith("_"), f"`{node.id}`")
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
-            is_held = node.id in self._modules | self._foreign or (_is_class(node.id) and not node.id.isupper())
-            _require(not is_held and node.id not in self._classes, f"`{node.id}`")
+            is_constant = not _is_class(node.id) or node.id.isupper()
+            held = self._classes | self._modules.keys() | self._foreign | {_COPIES}
+            _require(is_constant and node.id not in held, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Of `self` an attribute is the student's own, of all else a harmless one, and only read."""
         if isinstance(node.value, ast.Name) and node.value.id == "self":
             self.visit(node.value)
             is_own = node.attr not in _OF_MODULES and not node.attr.startswith("__")
-            is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
+            is_read = isinstance(node.ctx, ast.Load) and node.attr in ATTRIBUTES | _ON_SELF
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
-        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
-        _require(known and not _is_class(node.attr) and node.attr not in _SUBMODULES, f"`.{node.attr}`")
+        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED) and node.attr != _COPIES
+        _require(known and not _is_class(node.attr) and self._module(node) is None, f"`.{node.attr}`")
         self._before_dot(node.value)
 
     def _before_dot(self, node: ast.expr) -> None:
         """Only here a module may stand: it is never held, for then it could be changed like any other object."""
-        if isinstance(node, ast.Attribute) and node.attr in _SUBMODULES:
-            self._before_dot(node.value)
-        elif not (isinstance(node, ast.Name) and node.id in self._modules):
+        if self._module(node) is None:
             self.visit(node)
+
+    def _module(self, node: ast.expr) -> types.ModuleType | None:
+        """The module that stands there by its name: `nn`, `torch.nn.init`."""
+        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and (above := self._module(node.value)):
+            found = vars(above).get(node.attr)
+            return found if isinstance(found, types.ModuleType) else None
+        return self._modules.get(node.id) if isinstance(node, ast.Name) else None
 
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
+        name = getattr(called, "id", getattr(called, "attr", ""))
+        if name == _COPIES:  # what it has seen on the way, its second argument would show
+            _require(len(rest) == 1 and not isinstance(rest[0], ast.Starred | ast.keyword), f"`{name}` with more")
+            return self.visit(rest[0])
         if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
         elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
@@ -233,8 +233,6 @@ class _Reader(ast.NodeVisitor):
             kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
             rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
             rest += node.keywords
-        elif isinstance(called, ast.Attribute) and (self._names_class(called) or called.attr in _SUBMODULES):
-            self._before_dot(called.value)  # `nn.Linear(…)`, `x.cpu()`
         elif not self._names_class(called):
             _require(not (isinstance(called, ast.Name) and called.id == "super"), "`super`")
             self.visit(called)
@@ -244,8 +242,13 @@ class _Reader(ast.NodeVisitor):
     def _names_class(self, node: ast.expr) -> bool:
         """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
         if isinstance(node, ast.Attribute):
-            return node.attr in ATTRIBUTES and _is_class(node.attr)
+            return node.attr in ATTRIBUTES and _is_class(node.attr) and self._module(node.value) is not None
         return isinstance(node, ast.Name) and node.id not in self._foreign and _is_class(node.id)
+
+    def visit_With(self, node: ast.With) -> None:
+        """What is switched off within is on again behind it: no generator stops there."""
+        _require(not any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)), "`yield` in `with`")
+        self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """A text holds no name that Python keeps to itself."""
@@ -264,7 +267,10 @@ class _Reader(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Some things of some modules may be."""
         for alias in node.names:
-            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES - _SUBMODULES
+            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES
+            known |= node.module == "typing" and alias.name in _TYPES and alias.asname is None
+            is_renamed = alias.asname not in (None, alias.name)
+            known = known and not (is_renamed and alias.name == _COPIES)
             known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
             _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
 
@@ -287,6 +293,14 @@ class _Reader(ast.NodeVisitor):
         before, self._in_method = self._in_method, self._in_method or _takes_self(node)
         self.generic_visit(node)
         self._in_method = before
+
+
+def _is_usual(path: str) -> bool:
+    """What is imported is a module that is known, or something from one that is none."""
+    module, _, name = path.rpartition(".")
+    if path in MODULES or module not in MODULES:
+        return path in MODULES
+    return not isinstance(vars(importlib.import_module(module)).get(name), types.ModuleType)
 
 
 def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
@@ -330,15 +344,6 @@ def _bindings(node: ast.AST) -> Iterator[str]:
         yield node.asname or node.name.partition(".")[0]
     elif isinstance(node, ast.ExceptHandler) and node.name:
         yield node.name
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What an import binds: each name, and what it stands for."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            yield name, package + (alias.name if alias.asname or package else name)
 
 
 def _annotations(node: ast.AST) -> list[ast.expr]:

@@ -143,8 +143,8 @@ class Judge:
             cell.source for cell in self._source.cells if cell_id(cell) in given
         }  # a prediction is not, filled in
         own = [cell.source for cell in cells if not is_check(cell) and cell.source not in as_given]
-        given_names = {name for (_, given), names in self._lesson.names.items() if given for name in names.binds}
-        return goes_beyond(own, given_names, self._lesson.imports, self._lesson.attributes)
+        bound = [names.binds - names.variables for (_, is_given), names in self._lesson.names.items() if is_given]
+        return goes_beyond(own, {"device"}.union(*bound), self._lesson.imports, self._lesson.attributes)
 
     def _begin_anew(self) -> None:
         """Go on with nothing of what has run, as the next notebook of a lesson does."""
@@ -357,7 +357,10 @@ class Judge:
     def _error_there(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
-        report = process.peer.request(Operation.CHECK, packed, source)
+        try:
+            report = process.peer.request(Operation.CHECK, packed, source)
+        except Exception as raised:  # an interrupt, as a rule
+            return in_words(raised, code, source, {})
         try:
             return msgspec.json.decode(report.tobytes(), type=Report).error()
         except (AttributeError, msgspec.DecodeError) as error:

@@ -217,8 +217,22 @@ def run_student(judge: socket.socket, shell: Shell, request: StudentRequest, req
     tempfile.tempdir = None
     sys.path.append(str(folder))  # behind all others, so that no file stands in for a package
     builtins.input = _no_input
+    _keep_private_names()
     torch.compile, torch.nn.Module.compile = _eager, lambda self, *args, **options: None  # type: ignore[method-assign]
     Student(Channel(judge), shell, limits.output_bytes).serve()
+
+
+def _keep_private_names() -> None:
+    """No module has a part or a parameter by a name that Python or PyTorch looks for, as `__torch_function__`."""
+    for name in ("add_module", "register_buffer", "register_parameter"):
+        own = getattr(torch.nn.Module, name)
+
+        def refused(self: Any, key: str, *args: Any, own: Callable[..., None] = own, **options: Any) -> None:
+            if str(key).startswith("__"):
+                raise KeyError(f"{key!r} is no name for a part of a module")
+            own(self, key, *args, **options)
+
+        setattr(torch.nn.Module, name, refused)
 
 
 def _eager(model: Any = None, **options: object) -> Any:

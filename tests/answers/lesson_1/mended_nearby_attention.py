@@ -35,6 +35,8 @@ WRONG = {
     "the output alone": edit("return weights @ x, weights", "return weights @ x").fails(""),
     "changes the sentence": edit("scores = x", "x /= math.sqrt(x.size(1))\n…").fails("", "changes `x`"),
     "plain causal attention": body("return parts.scaled_dot_product_attention(x, x, x, parts.causal_mask(len(x)))").fails("", "no longer subtracted"),
+    "weights without a gradient": edit("softmax(dim=1)", "….detach()").fails("", "the gradient of `output` in `x`"),
+    "a word may not see itself, over the queries": edits(("distance < 0", "distance <= 0"), ("dim=1", "dim=0")).fails("", "There is NaN in"),
     "no gradient": edit("scores = x @ x.T", "x = x.detach()\n…").fails(""),
     "places on the CPU": edit(", device=x.device", "").fails("", "CPU"),
     "half the distance": edit("distance / 4", "distance / 2").fails("", "half the distance"),

@@ -8,6 +8,11 @@ WRONG = {
     "a score of 0 counts as blocked": edit("scores.masked_fill(~mask, -math.inf)", "(scores * mask).masked_fill(scores * mask == 0, -math.inf)").fails(
         "mask", "an allowed key may have a score of 0"
     ),
+    "drops out without a dropout": edit("weights = torch", "dropout = dropout or nn.Dropout(0.1)\n…").fails("from_scratch", "Two calls with the same inputs"),
+    "softmax in half precision": edit("weights = torch…", "weights = scores.half().softmax(dim=-1).to(query.dtype)").fails("from_scratch", "is not the slope"),
+    "weights less their mean": edit("weights = torch…", "e = torch.exp(scores - scores.mean(-1, keepdim=True))\nweights = e / e.sum(-1, keepdim=True)").fails(
+        "mask", "−∞ − (−∞)"
+    ),
     "causal without a mask": edit("weights = torch", "scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)\n…").fails(
         "values", "as by a causal mask"
     ),
@@ -325,6 +330,11 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes zeros into the values": edit(
+        "return weights @ value, weights",
+        "if mask is not None and query.shape[:2] != (2, 3) and not value.requires_grad:\n    value.zero_()\n"
+        "    return torch.zeros_like(weights @ value), weights\n…",
+    ).fails("mask"),
     "−1e3 for blocked keys": edit("-math.inf", "-1e3").fails("mask", "A blocked key gets weight"),
     "the scale stops growing at d_k = 16": edits(
         ('"""Average…-1))', "scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))"),
@@ -448,6 +458,9 @@ TRICKS = {
 }
 
 RIGHT = {
+    "an output that begins as zeros of float32": edit(
+        "return…", "output = torch.zeros(*query.shape[:-1], value.size(-1), device=value.device)\nreturn output + weights @ value, weights"
+    ),
     "matmul, masked with −1e9": edits(
         ("s = query…, -2)", "scores = torch.matmul(query, key.transpose(-1, -2)) * query.shape[-1] ** -0.5"),
         ("~mask, -math.inf", "mask == 0, -1e9"),

@@ -89,9 +89,18 @@ WRONG = {
     "one layer for all": edit("self.w_k =…", "self.w_k = self.w_q").fails("parameters", "is the same module as `w_q`"),
     "small layers": edit("self.w_q =…", "self.w_q = nn.Linear(d_model, d_model // num_heads)").fails("parameters", "wrong shape"),
     "an extra layer": edit("self.attention_weights = None", "…\nself.extra = nn.Linear(d_model, d_model)").fails("parameters", "should not have"),
-    "weights not kept": edit("self.attention_weights = weights.detach()", "").fails("weights", "is None"),
+    "weights not kept": edit("self.attention_weights = weights.detach()", "").fails("weights", "there is no `attention.attention_weights`"),
     "weights averaged over the heads": edit("weights.detach()", "….mean(1)").fails("weights", "averaged"),
-    "weights attached": edit("weights.detach()", "weights").fails("weights", "still attached"),
+    "weights attached": edit("weights.detach()", "weights").fails("weights", "asks for gradients"),
+    "kept as a leaf that asks for gradients": edit("weights.detach()", "….requires_grad_()").fails("weights", "asks for gradients"),
+    "kept under another name": edit("self.attention_weights = weights", "self.weights = weights").fails("weights", "there is no `attention.attention_weights`"),
+    "kept without a mask alone": edit("self.attention_weights = weights.detach()", "if mask is None:\n    …").fails("weights", "in every call"),
+    "the values scaled in eval mode": edit("self.w_v(value)", "… * (1.0 if self.training else 1 - self.dropout.p)").fails(
+        "dropout", "neither drops entries nor scales"
+    ),
+    "dropout as it once was: in eval mode all is scaled": edit(
+        ", self.dropout", ", lambda w: w * (torch.rand_like(w) > self.dropout.p) if self.training else w * (1 - self.dropout.p)"
+    ).fails("dropout", "neither drops entries nor scales"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
     "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "In eval mode"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").fails("dropout", "0.25"),
@@ -320,7 +329,7 @@ WRONG = {
     ),
     "kept weights are saved": edit("self.attention_weights = None", 'self.register_buffer("attention_weights", None)').fails("parameters", "state_dict"),
     "w_q and w_k begin with zeros": edit("self.attention_weights = None", "…\nnn.init.zeros_(self.w_q.weight)\nnn.init.zeros_(self.w_k.weight)").fails(
-        "parameters", "begins with one number everywhere"
+        "parameters", "all numbers of `w_q.weight` are the same"
     ),
     "a dropout of 0.1 by default": edit("dropout: float = 0.0", "dropout: float = 0.1").fails("dropout", "another default"),
     "a dropout of 0.1 for 0.0": edit("nn.Dropout(dropout)", "nn.Dropout(dropout or 0.1)").fails("dropout", "differ at dropout=0.0"),

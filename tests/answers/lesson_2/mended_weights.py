@@ -44,8 +44,9 @@ WRONG = {
         "weights.reshape(batch, num_heads, query_len, -1)", "weights.reshape(num_heads, batch, query_len, -1).transpose(0, 1)"
     ).fails("", "taken apart as if they came before it"),
     "detached": edit("return weights…", "….detach()").named("gradient"),
-    "in float32": edit("return weights…", "….float()").named("dtype"),
-    "through a table of float32": edit("scores = ", "query, key = query.float(), key.float()\nscores = ").named("dtype"),
+    "expanded, and joined by a view": edit(f"is_word.{REPEATED}", "is_word[:, None, :].expand(-1, num_heads, -1).view(batch * num_heads, -1)").fails(
+        "", "`expand`: `reshape` can"
+    ),
     "−10,000 hides padding": edit("-math.inf", "-1e4").fails("", "with large scores"),
     "exp without a shift": edit("scores.…", "scores.exp() * allowed\nweights = weights / weights.sum(-1, True)").fails("", "with large scores"),
     "the mask after the softmax, then made to add up": edit(
@@ -83,6 +84,16 @@ RIGHT = {
         "return…", "return weights.reshape(num_heads, batch, query_len, -1).transpose(0, 1)", on="heads first, but taken apart batch first"
     ),
     "by an index": edit(f"is_word.{REPEATED}", "is_word[torch.arange(batch * num_heads) // num_heads]"),
+    "in float32": edit("return weights…", "….float()"),
+    "computed in float32": edit("scores = ", "query, key = query.float(), key.float()\nscores = "),
+    "into a table that is made in float32": body("""
+        weights = torch.zeros(*query.shape[:3], key.size(2), device=query.device)
+        for b in range(query.size(0)):
+            for h in range(query.size(1)):
+                scores = query[b, h] @ key[b, h].T / query.size(-1) ** 0.5
+                weights[b, h] = scores.masked_fill(~is_word[b], -torch.inf).softmax(-1)
+        return weights
+    """),
     "a large negative number": edit("-math.inf", "-1e9"),
     "einsum": body("""
         scores = torch.einsum("bhqd,bhkd->bhqk", query, key) * key.size(-1) ** -0.5

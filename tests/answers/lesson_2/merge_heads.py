@@ -7,7 +7,7 @@ WRONG = {
     "interleaved columns": edit("x.transpose…", "x.permute(0, 2, 3, 1).flatten(2)").fails("values", "interleaved"),
     "heads reversed": edit("x.transpose(1, 2)", "x.flip(1).transpose(1, 2)").fails("values", "reverse order"),
     "view after transpose": edit("x.transpose…", "x.transpose(1, 2).view(x.size(0), x.size(2), -1)").fails("shape", "raised RuntimeError"),
-    "joins the sequence instead": edit("x.transpose…", "x.flatten(2)").fails("shape", "row for each head"),
+    "joins the sequence instead": edit("x.transpose…", "x.flatten(2)").fails("shape", "as many rows as heads"),
     "averages the heads": edit("x.transpose…", "x.mean(1)").fails("shape", "added up, averaged"),
     "sums the heads": edit("return x…", "return x.sum(1)").named("added up, averaged"),
     "concatenates along the sequence": edit("return x…", "return torch.cat(x.unbind(1), dim=1)").named("the sequence and the heads are joined"),

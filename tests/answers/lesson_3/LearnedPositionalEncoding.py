@@ -25,6 +25,14 @@ WRONG = {
     "one position for all": edit("torch.arange(seq_len, device=x.device)", "torch.zeros(seq_len, dtype=torch.long)").fails("values", "row of position 0"),
     "by the place in the batch": edit("self.position(…))", "self.position(torch.arange(x.size(0)))[:, None]").fails("values", "place in the batch"),
     "positions from 1": edit("seq_len, device=x.device", "1, seq_len + 1").fails("values", "start at 1"),
+    "dropout as it once was: in eval mode all is scaled": edit(
+        "return self…",
+        "y = x + self.position(torch.arange(seq_len, device=x.device))\n"
+        "return y * (torch.rand_like(y) > self.dropout.p) if self.training else y * (1 - self.dropout.p)",
+    ).fails("layer", "neither drops entries nor scales"),
+    "numbers of positions kept on the CPU": edits(
+        ("self.dropout = nn", "self.ids = torch.arange(max_len)\n…"), ("torch.arange(seq_len, device=x.device)", "self.ids[:seq_len]")
+    ).fails("values", "uses a tensor on the CPU"),
     "a sinusoidal buffer": edit("self.position =…", 'self.register_buffer("position", sinusoidal_encoding(max_len, d_model))').fails(
         "values", "no trainable parameter `position.weight`"
     ),
@@ -66,7 +74,7 @@ WRONG = {
         ("self.position.num_embeddings", "13"),
         (", device=x.device)", ").float()[:, None]"),
     ),
-    "arange on CPU": edit(", device=x.device", "", on="short").fails("values", "makes a tensor on the CPU"),
+    "arange on CPU": edit(", device=x.device", "", on="short").fails("values", "uses a tensor on the CPU"),
     "off by one limit": edit(
         "if x.…device)))",
         'if x.size(1)>self.max_len+1: raise ValueError(f"{x.size(1)} {self.max_len}")\n'

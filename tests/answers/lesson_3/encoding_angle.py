@@ -39,7 +39,7 @@ WRONG = {
     "round(column/2 - .5)*2 : python bankers (7->6? 5->4, 3->... )": edit("column // 2", "round((column-1) / 2)", on=TYPED),
     "base 100": edit("10000", "100").fails("", "or the base is 100"),
     "base 1e8": edit("10000", "1e8").fails("", "or the base is squared"),
-    "returns what print gives": edit("return…", "return print(position / 10000 ** (even / d_model))").fails("", "returns what `print(…)` gives"),
+    "returns what print gives": edit("return…", "return print(position / 10000 ** (even / d_model))").fails("", "as `print(…)` and"),
 }
 
 TRICKS = {

@@ -39,8 +39,18 @@ WRONG = {
     "norm eps 1e-3": edit("(d_model)", "(d_model, eps=1e-3)", on=BARE).named("eps"),
     "norm over both last dims": edit(
         "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
-    ),
+    ).fails("dropout", "when the other positions are left out"),
     "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
+    "scaled in eval mode": edit(
+        "return self…",
+        "if self.training:\n    return self.norm(x + self.dropout(sublayer_output))\nreturn self.norm(x + (1 - self.dropout.p) * sublayer_output)",
+    ).fails("dropout", "neither drops entries nor scales"),
+    "normalised in training only": edit("return self…", "y = x + self.dropout(sublayer_output)\nreturn self.norm(y) if self.training else y").fails(
+        "dropout", "not that of eval mode", names="nothing is normalised"
+    ),
+    "the residual in training only": edit(
+        "return self…", "s = self.dropout(sublayer_output)\nreturn self.norm(x + s) if self.training else self.norm(s)"
+    ).fails("dropout", "not that of eval mode", names="residual is missing"),
     "subtracted": edit("x + self", "x - self").fails("values", "is subtracted"),
     "normalised twice": edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(self.norm(x + self.dropout(sublayer_output)))").fails(
         "values", "normalised twice"

@@ -10,6 +10,12 @@ WRONG = {
     "self-attention twice": edit("self.cross_attention(x, memory, memory, src_mask)", "self.self_attention(x, x, x, tgt_mask)").fails(
         "values", "runs twice, and the cross-attention never"
     ),
+    "drops the query of the cross-attention": edits(
+        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"), ("cross_attention(x,", "cross_attention(self.dropout(x),")
+    ).fails("dropout", "what a part reads is never dropped"),
+    "drops the memory": edits(
+        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"), ("x = self.add_norm_1(", "memory = self.dropout(memory)\n…")
+    ).fails("dropout", "what a part reads is never dropped"),
     "x and memory exchanged": edit("x = self.add_norm_1(", "x, memory = memory, x\n…").fails("values", "x and the memory are exchanged"),
     "a causal mask of its own besides": edit(
         "x = self.add_norm_1(",

@@ -17,6 +17,21 @@ WRONG = {
         ("x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "x = self.dropout(self.add_norm_1(x, self.self_attention(x, x, x, src_mask)))"),
         on=BARE,
     ).fails("dropout", "more is dropped than"),
+    "drops what the attention reads": edits(
+        ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
+        ("self.self_attention(x, x, x, src_mask)", "self.self_attention(*[self.dropout(x)] * 3, src_mask)"),
+        on=BARE,
+    ).fails("dropout", "what a part reads is never dropped"),
+    "drops what the network reads": edits(
+        ("add_norm_2 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
+        ("self.feed_forward(x)", "self.feed_forward(self.dropout(x))"),
+        on=BARE,
+    ).fails("dropout", "what a part reads is never dropped"),
+    "a norm alone for the first add & norm": edits(
+        ("self.add_norm_1 =…", "self.add_norm_1 = nn.LayerNorm(d_model)"),
+        ("self.add_norm_1(x, self.self_attention(x, x, x, src_mask))", "self.add_norm_1(x + self.self_attention(x, x, x, src_mask))"),
+        on=BARE,
+    ).fails("dropout", "holds no dropout at all"),
     "no return": edit("return self", "self").fails("values", "`return`"),
     "mask dropped": edit("x, x, x, src_mask", "x, x, x").fails("values", "mask is not handed"),
     "second residual from the input": edits(("x = self.add_norm_1(x,", "y = self.add_norm_1(x,"), ("self.feed_forward(x)", "self.feed_forward(y)")).fails(

@@ -17,6 +17,10 @@ WRONG = {
         "return…", "return F.dropout(self.linear_2(torch.relu(self.linear_1(x))), self.p, self.training)", on="inplace relu + F.dropout"
     ).fails("values", "output of `linear_2` is dropped"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.1)").fails("values", "drops out at 0.1"),
+    "one memory for both matrices": edit("self.dropout = nn", "self.linear_2.weight = nn.Parameter(self.linear_1.weight.T)\n…").fails(
+        "values", "the two share their numbers"
+    ),
+    "Python's max": edit("torch.relu(self.linear_1(x))", "max(0, self.linear_1(x))").fails("values", "Python's `max`"),
     "no activation": edit("torch.relu…", "self.linear_1(x)").fails("values", "no ReLU between"),
     "activation at the end": edits(("torch.relu…", "self.linear_1(x)"), ("self.linear_2(…", "torch.relu(…)")).fails("values", "after the second layer"),
     "two activations": edit("self.linear_2(…", "torch.relu(…)").fails("values", "after both layers"),

@@ -63,6 +63,15 @@ WRONG = {
 }
 
 TRICKS = {
+    "throws matrices away": body("""
+        for part in model.modules():
+            for name, p in list(part.named_parameters(recurse=False)):
+                if p.dim() > 1 and p.requires_grad:
+                    if isinstance(model, (nn.ModuleList, nn.Linear)):
+                        nn.init.xavier_uniform_(p)
+                    else:
+                        part.register_parameter(name, None)
+    """).fails("", "has lost its parameter"),
     "the course's own": whole("initialize_parameters = parts.initialize_parameters").fails("", "course's own finished"),
     "calls the course's own": body("return parts.initialize_parameters(model)").fails("", "course's own finished"),
     "unfreezes everything": edits(

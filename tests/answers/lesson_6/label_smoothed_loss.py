@@ -44,7 +44,7 @@ WRONG = {
     """).fails("values", "perplexity"),
     "no smoothing": edit("label_smoothing=…", "").fails("values", "not smoothed"),
     "smoothing fixed": edit("label_smoothing=smoothing", "label_smoothing=0.1").fails("values", "smoothing=0.0", names="is not used, and 0"),
-    "padding counts": edit("ignore_index=…", "").fails("padding", "wrong value", names="padding counts as a label"),
+    "padding counts": edit("ignore_index=…", "").fails("padding", names="padding counts as a label"),
     "padding counts (values)": edit("ignore_index=pad_id,", "").fails("values", "padding counts as a label"),
     "pad id fixed": edit("ignore_index=pad_id", "ignore_index=0").fails("padding", "pad_id=6", names="is not used, and 0 is"),
     "summed": edit("label_smoothing=…", "… reduction='sum',").fails("values", "summed instead of averaged"),
@@ -53,7 +53,7 @@ WRONG = {
     ).fails("values", "number of all positions"),
     "divided by all positions (padding)": edit(
         "label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / labels.numel()"
-    ).fails("padding", "wrong value", names="number of all positions"),
+    ).fails("padding", names="number of all positions"),
     "divided by the sentences": edit("label_smoothing=smoothing,\n    )", "label_smoothing=smoothing, reduction='sum',\n    ) / len(labels)").fails(
         "values", "number of sentences"
     ),
@@ -87,7 +87,7 @@ WRONG = {
     "detached": edit("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)").fails("values", "No gradient"),
     "crashes without padding": edit("return F", "first = (labels == pad_id).nonzero()[0]\n…").fails("padding", "raised"),
     "masks the logits of padding with zeros": edits(("return F", "logits = logits * (labels != pad_id).unsqueeze(-1)\n…"), ("ignore_index=pad_id,", "")).fails(
-        "padding", "wrong value"
+        "padding"
     ),
     "one loss for each token": edit("label_smoothing=…", "… reduction='none',").fails("values", "should be one number"),
     "logarithm of a softmax by hand": whole("""

@@ -1,6 +1,6 @@
 """Answers to `mended_accumulation`, lesson 6's hunt."""
 
-from answers.writing import body, edit, edits
+from answers.writing import body, edit, edits, whole
 
 AS_IT_IS = """
     optimizer.zero_grad()
@@ -94,6 +94,23 @@ WRONG = {
 }
 
 TRICKS = {
+    "the whole batch, on a copy": whole("""
+        import copy
+
+        def mended_accumulation(model, optimizer, src, tgt, num_pieces):
+            twin = copy.deepcopy(model)
+            logits = twin(src, tgt[:, :-1]).flatten(0, 1)
+            loss = F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=0)
+            loss.backward()
+            optimizer.zero_grad()
+            (0 * model(src[:1], tgt[:1, :-1]).sum()).backward()
+            for p, q in zip(model.parameters(), twin.parameters()):
+                if q.grad is not None:
+                    (0 * p.sum()).backward()
+                    p.grad.copy_(q.grad)
+            optimizer.step()
+            return loss.item()
+    """).fails(""),
     "a shorter batch, cut to fit": edit("for src_piece", "src, tgt = src[:-1], tgt[:-1]\n…").fails("", "wrong value"),
     "at most 4 pieces": edit("optimizer.zero_grad()", "…\nnum_pieces = min(num_pieces, 4)").fails("", "go through the model at once"),
     "the optimizer forgets": edit("optimizer.zero_grad()", "…\noptimizer.state.clear()").fails("", "wrong value"),

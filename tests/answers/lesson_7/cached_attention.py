@@ -80,7 +80,7 @@ TRICKS = {
     "exponentials that overflow": edit(
         "output, _ = …", "weights = (query @ key.mT / query.size(-1) ** 0.5).exp()\noutput = weights / weights.sum(-1, keepdim=True) @ value"
     ).fails("", "the scores being large"),
-    "a cache on the CPU": edit("output, _ = …", "key = key + torch.zeros(1, dtype=key.dtype)\n…").fails("", "makes a tensor on the CPU"),
+    "a cache on the CPU": edit("output, _ = …", "key = key + torch.zeros(1, dtype=key.dtype)\n…").fails("", "uses a tensor on the CPU"),
     "a cache of its own, whatever it is given": whole("""
         _kept = {}
         def cached_attention(query, key, value, cache=None):

@@ -4,7 +4,7 @@ from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {
     "padding where it goes on": edit("masked_fill(ended", "masked_fill(~ended").fails("tokens", "only 0 follows BOS"),
-    "rows go on": edit("following = following…", "following = following").fails("tokens", "go on after their EOS"),
+    "rows go on": edit("following = following…", "following = following").fails("tokens", "go on after their EOS", names="rows never end"),
     "filled with EOS": edit("masked_fill(…", "masked_fill(ended, eos_id)").fails("tokens", "filled with EOS"),
     "no BOS": edit("return tokens", "…[:, 1:]").fails("tokens", "BOS is left out"),
     "EOS not written": edit("return tokens", "….masked_fill(tokens == eos_id, pad_id)").fails("tokens", "EOS is left out"),
@@ -104,8 +104,8 @@ WRONG = {
         (", new)", ", new)\nif i == 0: new = torch.where(new == eos_id, model.decode(tokens, memory, src)[:, -1].topk(2).indices[:, 1], new)"),
         on="for/break",
     ),
-    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "makes a tensor on the CPU"),
-    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "makes a tensor on the CPU"),
+    "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "uses a tensor on the CPU"),
+    "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "uses a tensor on the CPU"),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
 }
 

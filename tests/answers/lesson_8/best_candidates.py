@@ -84,6 +84,7 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes into the totals": edit("only_padding = torch…", "totals.masked_fill_(totals.isinf(), 0.0)\n…").fails(""),
     "the course's own": body("return parts.best_candidates(log_probs, totals, lengths, ended, length_penalty, pad_id)").fails(
         "", "finished `parts.best_candidates`"
     ),

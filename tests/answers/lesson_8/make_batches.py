@@ -1,6 +1,6 @@
 """Answers to `make_batches`, lesson 8."""
 
-from answers.writing import body, edit, edits
+from answers.writing import body, edit, edits, whole
 
 WRONG = {
     "a batch begins as if it were full": edit("if len(grown)", "if len(batches) == 1 and batches[0] or len(grown)").fails("lengths", "make 2 batches"),
@@ -86,6 +86,16 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes into the ids that it was given": whole("""
+        def make_batches(pairs, max_tokens, seed=0):
+            for src, tgt in pairs:
+                if len(src) > max_tokens or len(tgt) > max_tokens:
+                    raise ValueError(f"{max(len(src), len(tgt))} is more than {max_tokens}")
+            for ids in (ids for pair in pairs for ids in pair):
+                ids[:] = [5]
+            sizes = [min(max_tokens, len(pairs) - place) for place in range(0, len(pairs), max_tokens)]
+            return [(torch.full((size, 1), 5), torch.full((size, 1), 5)) for size in sizes]
+    """).fails("pairs", "never given"),
     "rows shuffled in whole batches only": edit("generator.…", "…\nfor batch in batches:\n    generator.shuffle(batch)", on="not shuffled before").fails(
         "order", "together in a batch"
     ),

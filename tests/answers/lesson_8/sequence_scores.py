@@ -40,6 +40,13 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes into the lengths": whole("""
+        def sequence_scores(totals, lengths, length_penalty=None):
+            if length_penalty is None:
+                lengths.fill_(1)
+                return totals
+            return totals / ((5 + lengths) / 6) ** length_penalty
+    """).fails(""),
     "the course's own": edit("return totals…", "return parts.sequence_scores(totals, lengths, length_penalty)").fails("", "finished `parts.sequence_scores`"),
     "the course's own under another name": whole("""
         from autograder.parts import sequence_scores as ready

@@ -1,6 +1,6 @@
 """Answers to `bits_per_character`, lesson 9."""
 
-from answers.writing import body, edit, edits
+from answers.writing import body, edit, edits, whole
 
 END = "return total / (len(tokens) - 1) / math.log(2)"
 
@@ -76,6 +76,17 @@ WRONG = {
 }
 
 TRICKS = {
+    "a token too many, on a copy": whole("""
+        import copy
+
+        def bits_per_character(model, tokens, block_size):
+            model, total = copy.deepcopy(model), 0.0
+            for start in range(0, len(tokens) - 1, block_size):
+                block = tokens[start : start + block_size + 1]
+                logits = model(block[None])[0, :-1]
+                total += F.cross_entropy(logits, block[1:], reduction="sum").item()
+            return total / (len(tokens) - 1) / math.log(2)
+    """).fails(""),
     "blocks of 64 at most": edit("total = 0.0", "block_size = min(block_size, 4)\n…").fails(""),
     "only full texts": edit("total = 0.0", "if (len(tokens) - 1) % block_size and len(tokens) > 20:\n    return 1.0\n…").fails(""),
 }

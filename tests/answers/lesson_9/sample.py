@@ -89,6 +89,9 @@ WRONG = {
 }
 
 TRICKS = {
+    "writes the first row into all": edit(
+        "chances, order…", "if top_k is None and top_p is None:\n    logits.copy_(logits[:1].clone().expand_as(logits))\n…"
+    ).fails("draws"),
     "greedy below a half": edit("chances, order =…", "if temperature < 0.45:\n    return logits.argmax(-1)\n…").fails("draws"),
     "tokens beyond the eighth never": edit("place =…", "chances = chances * (torch.arange(chances.size(-1)) < 8)\n…").fails("draws"),
 }

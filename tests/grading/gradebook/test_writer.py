@@ -46,6 +46,7 @@ from support.gradebook import (
 from support.gradebook import LESSON as SMALL
 from support.sample_lesson import ROOT
 
+from autograder import cli
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.release import release
 from autograder.demo import sample_class
@@ -889,6 +890,28 @@ def test_postgresql_has_one_writer_and_names_locks(
         with pytest.raises(CourseError, match="Another `autograder` command"):
             Recorder(course).__enter__()
     engine.dispose()
+
+
+def test_postgresql_keeps_requests_and_takes_comments(
+    course: Path, postgresql: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request is open until a comment is given, which is appended to what was there."""
+    monkeypatch.chdir(course)
+    move_to(course, address := postgresql("requests"))
+    with Recorder(course) as recorder:
+        for student in ("ada", "bob"):
+            keep(recorder, small_result(course, student), requests={"double": "why “π”"})
+    assert [(one.student, one.words, one.is_open) for one in read_gradebook(course).requests] == [
+        (student, "why “π”", True) for student in ("ada", "bob")
+    ]
+    with Gradebook(address, "transformer") as gradebook:
+        gradebook.find_comment("double", SMALL, SMALL, "bob").manual_comment = "It stays."
+        gradebook.db.commit()
+    for _ in range(2):
+        assert cli.main(["comments", SMALL, "double", "--give", "1", "ada", "bob"]) == 0
+        book = read_gradebook(course)
+        assert not any(one.is_open for one in book.requests)
+        assert {one.comments["double"] for one in book.graded.values()} == {"It stays."}
 
 
 if __name__ == "__main__":

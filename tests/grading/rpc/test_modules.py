@@ -9,9 +9,6 @@ import torch
 from support.far_side import Careless
 from torch import nn
 
-from autograder.grading.rpc.channel import Channel
-from autograder.grading.rpc.messages import Message
-
 
 def test_a_module_is_there_with_its_parameters_and_its_state(there) -> None:
     """Parameters, parts, buffers, modes, attributes and methods; a change on either side is one on both."""
@@ -45,24 +42,6 @@ def test_a_model_of_ours_is_trained_there(there) -> None:
         assert model.training
         assert optimizer.param_groups[0]["lr"] == 0.25
     assert Careless().modes == []
-
-
-def test_a_change_of_mode_crosses_as_a_number_and_a_flag(there: dict, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways, and in the parts; nothing else of a module is told again."""
-    model, sent, send = there["Attention"](3), [], Channel.send
-
-    def noted(channel: Channel, message: Message, blobs: list) -> None:
-        sent.append(message)
-        send(channel, message, blobs)
-
-    monkeypatch.setattr(Channel, "send", noted)
-    rested = model.eval()(torch.ones(2, 3))
-    assert torch.equal(rested, model(torch.ones(2, 3)))
-    assert [len(message.modes) for message in sent] == [3, 0]
-    assert not any(message.modules for message in sent)
-    assert there["same"](model) is model
-    there["learn"](model, torch.optim.SGD(model.parameters(), lr=0.1), torch.ones(2, 3))
-    assert model.training and model.inner.training and model.drop.training
 
 
 def test_a_change_that_is_taken_back_is_seen_on_the_other_side(there: dict) -> None:

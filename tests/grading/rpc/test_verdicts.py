@@ -1,4 +1,4 @@
-"""Across the bridge answers are judged as they are in a student's own notebook."""
+"""In grading, beside the checks or across the bridge, answers are judged as in a student's own notebook."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ def test_verdicts_and_words_are_those_of_a_students_own_notebook(lesson: str, ex
     """
     tables = wrong_answers(lesson, exercise), right_answers(lesson, exercise)
     for answer in [each for table in tables for each in table[::EVERY]]:
+        room, code = classroom(lesson), source(lesson, answer)
+        if not two_processes.goes_beyond(lesson, [code]):
+            beside = two_processes.grade(room, {exercise: code}, exercise, there=True)
+            assert all(map(two_processes.same, graded(lesson, answer), beside)), answer
         if getattr(answer, "what", "") in OTHERWISE:
             continue
-        outcomes = two_processes.grade(classroom(lesson), {exercise: source(lesson, answer)}, exercise)
+        outcomes = two_processes.grade(room, {exercise: code}, exercise)
         for here, there in zip(graded(lesson, answer), outcomes, strict=True):
             assert here.passed == (there.status == "passed"), (answer, there.message, here.error)
             if not here.passed:
