@@ -435,7 +435,7 @@ def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor, pad_id: 
         }
         if pad_id:
             zeros = torch.ne(src, 0)[:, None, None, :]
-            slip = "`pad_id` is not handed on to `padding_mask`"
+            slip = "`pad_id` does not reach `padding_mask`"
             slips[f"{slip}, which hides token 0 instead"] = logits(zeros, zeros)
             slips[f"{slip} in `encode`, so that words attend to padding, and not to token 0"] = logits(zeros, keys)
             slips[f"{slip} in `decode`, so that the target attends to padding, and not to token 0"] = logits(

@@ -105,7 +105,7 @@ WRONG = {
         "src_mask, tgt_mask = padding_mask(src, self.pad_id)", "src_mask, tgt_mask = padding_mask(tgt, self.pad_id)"
     ).fails("masks", "ValueError"),
     "a causal mask in the encoder": edit(", padding_mask", ", decoder_mask").fails("values"),
-    "pad id 0 hard-coded": edit("self.pad_id = pad_id", "self.pad_id = 0").fails("masks", "hides token 0"),
+    "pad id 0 hard-coded": edit("self.pad_id = pad_id", "self.pad_id = 0").fails("masks", "`pad_id` does not reach `padding_mask`, which"),
     "padding of the target not hidden": edit("decoder_mask(…", "decoder_mask(tgt, -1)").fails("masks", "`tgt_embedding` embeds pad_id="),
     "equal copies instead of sharing": edits(
         ("self.tgt_embedding.…", "self.tgt_embedding.embedding.weight.data.copy_(self.src_embedding.embedding.weight)"),

@@ -53,6 +53,7 @@ WRONG = {
     "the last one left out": edit("before >= top_p", "(before + chances > top_p) & (before > 0)").fails("cuts", "with which the sum reaches p is left out"),
     "one more than p needs": edit("before >= top_p", "before - chances.roll(1, -1) >= top_p").fails("cuts", "one token more is kept"),
     "own probability": edit("before >= top_p", "(chances < top_p) & (before > 0)").fails("cuts", "whose own probability reaches p"),
+    "sums of what is not sorted": edit("before =…", "before = (logits / temperature).softmax(dim=-1).cumsum(dim=-1) - chances").fails("cuts"),
     "unsorted sums": edits(
         ("before =…", "whole = torch.zeros_like(chances).scatter(-1, order, chances)"),
         ("chances = chances.masked_fill(before >= top_p, 0)", "chances = whole.masked_fill(whole.cumsum(-1) - whole >= top_p, 0).gather(-1, order)"),
