@@ -33,7 +33,7 @@ ADVICE = {
         "The last dimension is {0} wide, and the layer or matrix it meets takes {1}."
     ),
     r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton": (
-        "Last dimension beside last, one tensor has {0} entries where the other has {1}: equal, or 1, would do."
+        "Counted from the last dimension, one tensor has {0} entries where the other has {1}: equal, or 1, would do."
     ),
     r"view size is not compatible": (
         "`view` cannot join dimensions whose numbers do not lie one after the other in memory, as after `transpose`, "

@@ -139,9 +139,8 @@ class Judge:
         """What in the student's code may reach what a check is made of; "" where nothing does."""
         if self._beside or self._source.metadata.get(KEY, {}).get(APART):
             return "what is no cell of the notebook, or what is measured"
-        as_given = {
-            cell.source for cell in self._source.cells if cell_id(cell) in given
-        }  # a prediction is not, filled in
+        # A prediction stands in a given cell, and is the student's once it is filled in.
+        as_given = {cell.source for cell in self._source.cells if cell_id(cell) in given}
         own = [cell.source for cell in cells if not is_check(cell) and cell.source not in as_given]
         bound = [names.binds - names.variables for (_, is_given), names in self._lesson.names.items() if is_given]
         return goes_beyond(own, {"device"}.union(*bound), self._lesson.imports, self._lesson.attributes)
