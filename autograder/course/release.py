@@ -38,6 +38,7 @@ from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
 from autograder.course.plain import (
+    KEY,
     data_in,
     header_of,
     is_plain,
@@ -240,7 +241,8 @@ def exercises_of(lesson: Lesson) -> str:
 def normalise(notebook: NotebookNode) -> None:
     """Remove what changes from one save or run to the next and says nothing about the lesson."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    own = {KEY: notebook.metadata[KEY]} if KEY in notebook.metadata else {}
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}, **own})
     was_run = any(cell.get("outputs") for cell in notebook.cells)
     count = 0
     for cell in notebook.cells:
@@ -310,6 +312,7 @@ def generate(
             _run_nbgrader(folder, lesson, config, database)
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
+            notebook.metadata.pop(KEY, None)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
             fold(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
             address.put_into(notebook, lesson)

@@ -15,7 +15,7 @@ from autograder.course.config import CourseError
 from autograder.course.lesson import is_check, is_marked, parse_or_none, without_regions
 from autograder.course.names import printable
 from autograder.course.paths import Course
-from autograder.course.plain import APART, KEY
+from autograder.course.plain import KEY
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import NotGradable, cells_of
@@ -65,7 +65,7 @@ def entries(course: Course, lesson: str, text: str, seconds: float) -> list[Entr
     most = OWN_CODE + sum(len(cell["source"]) for cell in code if is_marked(cell, "solution"))
     for cell in filter(is_check, notebook["cells"]):
         cell["source"] = "pass"  # so those of a hand-in do not run as cells of its own
-    notebook["metadata"] = {**notebook["metadata"], KEY: {APART: True}}  # the text stays where no entry is
+    notebook["metadata"].pop(KEY, None)  # the text stays where no entry is
     own = json.dumps({**notebook, "cells": [*notebook["cells"], new_code_cell(example, id="own")]}).encode()
     source = json.dumps({**notebook, "cells": [*notebook["cells"], _measuring(measure, text, seconds)]}).encode()
     limits = Limits(cell_seconds=4 * seconds + 10, submission_seconds=8 * seconds + 20)

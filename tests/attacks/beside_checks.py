@@ -85,6 +85,7 @@ BESIDE_CHECKS = [
             g = (i for i in d)
             x: d.setdefault("f", g.gi_frame.f_builtins["exec"]({PATCH!r}))
         """,
+        "something stands before what looks like a deep copy": f"print.__self__.exec({PATCH!r}).deepcopy(0)",
         "a generator's frame leads to Python's names": f'(i for i in [1]).gi_frame.f_builtins["exec"]({PATCH!r})',
     }.items()
 ]
@@ -109,6 +110,9 @@ BESIDE_CHECKS += [
             return loss.item()
         """
     ),
+    Attack("among its checks: a cell of one line is Python and a magic", targets=REACHED)
+    .before_answers(f'run -mtimeit ["1]; {PATCH}; [1"]')
+    .beside_shapes("def run():\n    pass"),
     Attack(
         "among its checks: old memory is read, where expected values were", earned={"check_causal_mask_shape": 1}
     ).submits(

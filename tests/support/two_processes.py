@@ -34,23 +34,17 @@ def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: boo
 
 def goes_beyond(lesson: str, sources: Iterable[str]) -> str:
     """What in answers to a lesson keeps its checks from running beside them; "" for nothing."""
-    compiled, given = _compiled(lesson)
-    answers = classroom.classroom(lesson).answers.values()
-    parts = {line.split("(")[0].split()[1] for answer in answers for line in answer.splitlines() if _begins_part(line)}
-    return restricted.goes_beyond([*sources], given | parts, compiled.imports, compiled.attributes)
-
-
-def _begins_part(line: str) -> bool:
-    """Whether a line begins a function or a class."""
-    return line.startswith(("def ", "class "))
+    compiled = _compiled(lesson)
+    given, parts = compiled.given_names({source for source, _ in compiled.names})
+    answers = "\n".join(classroom.classroom(lesson).answers.values()).splitlines()
+    parts |= {line.split("(")[0].split()[1] for line in answers if line.startswith(("def ", "class "))}
+    return restricted.goes_beyond([*sources], given, parts, compiled.imports, compiled.attributes)
 
 
 @functools.cache
-def _compiled(lesson: str) -> tuple[CompiledLesson, set[str]]:
-    """A lesson as the judge has it, and the names that its own cells bind."""
-    compiled = unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
-    given = [names.binds - names.variables for (_, is_given), names in compiled.names.items() if is_given]
-    return compiled, {"device"}.union(*given)
+def _compiled(lesson: str) -> CompiledLesson:
+    """A lesson as the judge has it."""
+    return unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
 
 
 def _start(scope: dict, sources: dict[str, str]) -> Started:

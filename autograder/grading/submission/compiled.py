@@ -11,7 +11,7 @@ import hashlib
 import json
 import marshal
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from types import CodeType
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ class CompiledLesson(NamedTuple):
         codes: its checks, compiled, by their ids and sources.
         imports: what its own cells import, by the names that they give it.
         attributes: those that its written answers read.
+        reads: the names that they read.
     """
 
     notebook: dict[str, Any]
@@ -39,6 +40,13 @@ class CompiledLesson(NamedTuple):
     codes: Mapping[tuple[str, str], CodeType] = {}
     imports: Mapping[str, str] = {}
     attributes: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+
+    def given_names(self, sources: Container[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return what those of its own cells bind whose sources are there, and what of that is for answers to use."""
+        own = [names for (source, is_given), names in self.names.items() if is_given and source in sources]
+        parts = (names.parts | self.reads & names.functions.keys() for names in own)
+        return frozenset().union(*(names.binds for names in own)), frozenset({"device"}).union(*parts)
 
 
 @functools.lru_cache(maxsize=8)
@@ -49,13 +57,14 @@ def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
         hidden_seed: the course's secret; hidden tests run with seeds of it, and stand in the notebook as they are.
     """
     notebook = json.loads(source)
-    names, codes, imports, attributes = {}, {}, dict[str, str](), set[str]()
+    names, codes, imports, attributes, reads = {}, {}, dict[str, str](), set[str](), set[str]()
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
         if is_marked(cell, "solution"):
-            answer = ast.walk(parse_or_none(cell["source"]) or ast.Module([], []))
+            answer = [*ast.walk(parse_or_none(cell["source"]) or ast.Module([], []))]
             attributes |= {node.attr for node in answer if isinstance(node, ast.Attribute)}
+            reads |= {node.id for node in answer if isinstance(node, ast.Name)}
             continue
         key = cell["source"], not is_check(cell)
         names[key] = tuple(names_in(*key))
@@ -65,7 +74,7 @@ def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
             with suppress(SyntaxError, ValueError):
                 seeded = {**cell, "source": with_hidden_seed(cell["source"], hidden_seed)}
                 codes[cell_id(cell), cell["source"]] = compiled(seeded)
-    return marshal.dumps((notebook, names, codes, imports, frozenset(attributes)))
+    return marshal.dumps((notebook, names, codes, imports, frozenset(attributes), frozenset(reads)))
 
 
 def unpacked(data: bytes | bytearray) -> CompiledLesson:

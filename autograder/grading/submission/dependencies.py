@@ -24,6 +24,7 @@ class Names(NamedTuple):
         functions: read by each plain function of a given cell, which nobody calls who does not know its name.
         binds: bound by it.
         variables: those of them that are bound otherwise than by `import`, `def`, `class` and `yours.take`.
+        parts: those of them that are bound by `class` and `yours.take`.
         opaque: it is no Python, so nobody knows.
     """
 
@@ -32,6 +33,7 @@ class Names(NamedTuple):
     functions: Mapping[str, frozenset[str]] = {}
     binds: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
     opaque: bool = False
 
     @property
@@ -106,7 +108,9 @@ def names_in(source: str, given: bool) -> Names:
             waiting += inner.get_children()
         (functions.setdefault(name, set()) if name in plain else lasting).update(reads)
     by_function = {name: frozenset(reads) for name, reads in functions.items()}
-    return Names(frozenset(now), frozenset(lasting), by_function, frozenset(binds), frozenset(variables))
+    classes = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
+    parts = frozenset(binds & (taken | classes))
+    return Names(frozenset(now), frozenset(lasting), by_function, frozenset(binds), frozenset(variables), parts)
 
 
 def imported(node: ast.AST) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import importlib
 import re
 import symtable
@@ -107,13 +108,18 @@ class _Beyond(Exception):
 
 
 def goes_beyond(
-    sources: Sequence[str], given: Set[str], imports: Mapping[str, str], attributes: frozenset[str] = frozenset()
+    sources: Sequence[str],
+    given: Set[str],
+    parts: Set[str],
+    imports: Mapping[str, str],
+    attributes: frozenset[str] = frozenset(),
 ) -> str:
     """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does.
 
     Args:
-        given: the names that the lesson's own cells bind.
-        imports: what these import, by the names that they give it.
+        given: the names that the lesson's own cells bind, none of which a student's may.
+        parts: those of them that a student's may read, beside what is imported: classes, and parts of the course.
+        imports: what these cells import, by the names that they give it.
         attributes: those that the lesson's written answers read; the ones that nothing of Python's or PyTorch's has are
             harmless, too.
     """
@@ -121,7 +127,7 @@ def goes_beyond(
         texts = [_as_it_runs(source) for source in sources]
         cells = [ast.parse(text) for text in texts]
         reader = _Reader([node for cell in cells for node in ast.walk(cell)], imports)
-        reader.require_known_globals(texts, given)
+        reader.require_known_globals(texts, given, parts)
         reader.attributes |= attributes - _OF_OTHERS
         for cell in cells:
             reader.visit(cell)
@@ -160,17 +166,19 @@ class _Reader(ast.NodeVisitor):
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
         paths = {**imports, **paths}
         self._foreign = {name for name, path in imports.items() if path.partition(".")[0] not in MODULES}
+        self._imported = imports.keys() - self._foreign  # and bound anew by nobody, or refused above
         self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in MODULES}
+        self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
         self._annotated = {id(each) for node in nodes for each in _annotations(node)}
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
         self.attributes, self._in_method = ATTRIBUTES, False
 
-    def require_known_globals(self, texts: Sequence[str], given: Set[str]) -> None:
-        """What is read in no scope of its own is bound in some cell, or one of Python's names that are harmless."""
+    def require_known_globals(self, texts: Sequence[str], given: Set[str], parts: Set[str]) -> None:
+        """What is read in no scope of its own is bound in some cell, or one of the names that are harmless."""
         tables = [symtable.symtable(text, "<cell>", "exec") for text in texts]
         bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
         read = {name for table in tables for name in _globals_of(table)}
-        for name in read - bound - (given - self._foreign) - BUILTINS:
+        for name in (bound & given - self._imported) | (read - bound - parts - self._imported - BUILTINS):
             _require(False, f"`{name}`")
 
     def generic_visit(self, node: ast.AST) -> None:
@@ -192,7 +200,7 @@ class _Reader(ast.NodeVisitor):
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
             is_constant = not _is_class(node.id) or node.id.isupper()
-            held = self._classes | self._modules.keys() | self._foreign | {_COPIES}
+            held = self._classes | self._types | self._modules.keys() | self._foreign | {_COPIES}
             _require(is_constant and node.id not in held, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -204,27 +212,32 @@ class _Reader(ast.NodeVisitor):
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
         known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED) and node.attr != _COPIES
-        _require(known and not _is_class(node.attr) and self._module(node) is None, f"`.{node.attr}`")
-        self._before_dot(node.value)
-
-    def _before_dot(self, node: ast.expr) -> None:
-        """Only here a module may stand: it is never held, for then it could be changed like any other object."""
-        if self._module(node) is None:
-            self.visit(node)
+        is_held = isinstance(self._of_module(node), type | types.ModuleType)
+        _require(known and not _is_class(node.attr) and not is_held, f"`.{node.attr}`")
+        if self._module(node.value) is None:  # only here one may stand: held, it could be changed like other objects
+            self.visit(node.value)
 
     def _module(self, node: ast.expr) -> types.ModuleType | None:
         """The module that stands there by its name: `nn`, `torch.nn.init`."""
+        if isinstance(node, ast.Name):
+            return self._modules.get(node.id)
+        found = self._of_module(node)
+        return found if isinstance(found, types.ModuleType) else None
+
+    def _of_module(self, node: ast.expr) -> object:
+        """What stands there by its name in a module; None where it does not."""
         if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and (above := self._module(node.value)):
-            found = vars(above).get(node.attr)
-            return found if isinstance(found, types.ModuleType) else None
-        return self._modules.get(node.id) if isinstance(node, ast.Name) else None
+            return vars(above).get(node.attr)
+        return None
 
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
         name = getattr(called, "id", getattr(called, "attr", ""))
         if name == _COPIES:  # what it has seen on the way, its second argument would show
-            _require(len(rest) == 1 and not isinstance(rest[0], ast.Starred | ast.keyword), f"`{name}` with more")
+            of_module = isinstance(called, ast.Name) or self._module(called.value) is copy  # type: ignore[attr-defined]
+            is_plain = len(rest) == 1 and not isinstance(rest[0], ast.Starred | ast.keyword)
+            _require(of_module and is_plain, f"`{name}` of something else, or with more")
             return self.visit(rest[0])
         if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
@@ -242,8 +255,13 @@ class _Reader(ast.NodeVisitor):
     def _names_class(self, node: ast.expr) -> bool:
         """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
         if isinstance(node, ast.Attribute):
-            return node.attr in ATTRIBUTES and _is_class(node.attr) and self._module(node.value) is not None
-        return isinstance(node, ast.Name) and node.id not in self._foreign and _is_class(node.id)
+            is_class = _is_class(node.attr) or isinstance(self._of_module(node), type)
+            return node.attr in ATTRIBUTES and is_class and self._module(node.value) is not None
+        return (
+            isinstance(node, ast.Name)
+            and node.id not in self._foreign
+            and (_is_class(node.id) or node.id in self._types)
+        )
 
     def visit_With(self, node: ast.With) -> None:
         """What is switched off within is on again behind it: no generator stops there."""
@@ -295,12 +313,19 @@ class _Reader(ast.NodeVisitor):
         self._in_method = before
 
 
+def _found(path: str) -> object:
+    """What is imported by a path."""
+    if path in MODULES:
+        return importlib.import_module(path)
+    module, _, name = path.rpartition(".")
+    return vars(importlib.import_module(module)).get(name) if module in MODULES else None
+
+
 def _is_usual(path: str) -> bool:
     """What is imported is a module that is known, or something from one that is none."""
-    module, _, name = path.rpartition(".")
-    if path in MODULES or module not in MODULES:
+    if path in MODULES or path.rpartition(".")[0] not in MODULES:
         return path in MODULES
-    return not isinstance(vars(importlib.import_module(module)).get(name), types.ModuleType)
+    return not isinstance(_found(path), types.ModuleType)
 
 
 def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:

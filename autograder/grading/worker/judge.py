@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckFailed, NotWritten
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
-from autograder.course.plain import APART, KEY, data_of
+from autograder.course.plain import BESIDE, KEY, data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
@@ -137,13 +137,13 @@ class Judge:
 
     def _goes_beyond(self, cells: Sequence[NotebookNode], given: set[str]) -> str:
         """What in the student's code may reach what a check is made of; "" where nothing does."""
-        if self._beside or self._source.metadata.get(KEY, {}).get(APART):
-            return "what is no cell of the notebook, or what is measured"
+        if self._beside or not self._source.metadata.get(KEY, {}).get(BESIDE):
+            return "what is no cell of the notebook, or checks that are not made for it"
         # A prediction stands in a given cell, and is the student's once it is filled in.
         as_given = {cell.source for cell in self._source.cells if cell_id(cell) in given}
         own = [cell.source for cell in cells if not is_check(cell) and cell.source not in as_given]
-        bound = [names.binds - names.variables for (_, is_given), names in self._lesson.names.items() if is_given]
-        return goes_beyond(own, {"device"}.union(*bound), self._lesson.imports, self._lesson.attributes)
+        given_names = self._lesson.given_names({cell.source for cell in cells})
+        return goes_beyond(own, *given_names, self._lesson.imports, self._lesson.attributes)
 
     def _begin_anew(self) -> None:
         """Go on with nothing of what has run, as the next notebook of a lesson does."""
@@ -270,7 +270,9 @@ class Judge:
         """Run a student's cell; return how the process was lost by it, None as a rule."""
         try:
             with self._timed(process), redirect_stdout(BoundedText(0)):
-                outputs = process.peer.request(Operation.RUN_CELL, cell.source)
+                # Where a cell has but one line, IPython may find a magic in what is Python.
+                source = cell.source + "\n\n" * self._runs_checks_there
+                outputs = process.peer.request(Operation.RUN_CELL, source)
                 process.peer.forget()
             cell.outputs = outputs_from(outputs, self._outputs)
             for output in cell.outputs:

@@ -19,7 +19,7 @@ from support.classroom import LESSONS, classroom
 from autograder.grading.submission.restricted import ATTRIBUTES, BUILTINS, MODULES, goes_beyond
 
 IMPORTS = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math", "data": "autograder.data"}
-GIVEN = frozenset({*IMPORTS, "device"})
+GIVEN, PARTS = frozenset({*IMPORTS, "device", "kinds", "try_change"}), frozenset({"device"})
 KNOWN = {
     "layers": """
         class Block(nn.Module):
@@ -35,6 +35,7 @@ KNOWN = {
     "a loop": "total = 0\nfor row in torch.eye(3):\n    total += row.sum().item()\nprint(f'{total:.2f}')",
     "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
     "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
+    "classes that are called": "import copy\nfrom functools import partial as p\n\np(max)\ncopy.deepcopy([torch.device(3)])",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
@@ -101,12 +102,20 @@ BEYOND = {
     "a part by any name": "class A(nn.Module):\n    def f(self, name, part):\n        self.add_module(name, part)",
     "a generator that stops in a with": "def f():\n    with torch.no_grad():\n        yield",
     "the class around": "class A:\n    def f(self):\n        return __class__",
+    "what stands before a deep copy": "print.__self__.exec('1').deepcopy(0)",
+    "a deep copy by something else": "def f(x):\n    return x.deepcopy(0)",
+    "a variable of the lesson's": "def f(kinds):\n    pass\n\nkinds",
+    "a variable of the lesson's that is bound": "kinds = 3\nkinds",
+    "a function of the lesson's": "try_change(3)",
+    "a function of the lesson's, anew": "def try_change(model):\n    return model",
+    "a class in small letters": "[torch.no_grad]",
+    "an imported class in small letters": "from functools import partial\n[partial]",
     "fullwidth": "(3).__ｃｌａｓｓ__",
 }
 
 
 def known(code: str) -> str:
-    return goes_beyond([textwrap.dedent(code).strip()], GIVEN, IMPORTS, frozenset({"output"}))
+    return goes_beyond([textwrap.dedent(code).strip()], GIVEN, PARTS, IMPORTS, frozenset({"output"}))
 
 
 @pytest.mark.parametrize("code", KNOWN.values(), ids=KNOWN)
