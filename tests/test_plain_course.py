@@ -34,6 +34,7 @@ CONFIG = (
 )
 QUICK = 'c.Execute.shutdown_kernel = "immediate"\n'
 PLAIN = 'c.Autograder.form = "plain"\n'
+BUTTON = "from autograder.grading.nbgrader_plugin import grade_in_sandbox\n\ngrade_in_sandbox(c)\n"
 RIGHT = """\
 def squares(n):
     if n < 1:
@@ -128,6 +129,33 @@ def test_nbgraders_own_course_gets_the_points_of_stock_nbgrader(
     assert messages[3] == "sum_of_squares does not use squares"
     page = (ours / "feedback" / "hacker" / "feedback.html").read_text(encoding="utf-8")
     assert "Part E (4 points)" in page and "fibonnaci" not in page and "pyramidal" not in page
+
+
+def test_nbgraders_own_button_grades_a_plain_lesson_in_the_sandbox(
+    tmp_path: Path, warm: GradingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each of its notebooks, with the lesson's data, to the points and words of `autograder grade`."""
+    books = {}
+    for door in ("autograde", "grade"):
+        course = plain_course(tmp_path / door, CELLS, BUTTON)
+        second = [code("age", "age = 7", solution=True), code("is_young", "assert age < 9", grade=True, points=1)]
+        nbformat.write(new_notebook(cells=second), course / "source" / "week 1" / "own number.ipynb")
+        monkeypatch.chdir(course)
+        assert cli.main(["release"]) == 0, capsys.readouterr()
+        spy = "try:\n    open('../../secret', 'w')\nexcept OSError:\n    age = 8"  # nothing leaves the sandbox
+        answers = {"ada": {"age": spy}, "ben": {**WORK["ben"][0], "age": "age = 10"}}
+        work = {(student, name): each for student, each in answers.items() for name in ("noise", "own number")}
+        hand_in(course, "week 1", work)
+        if door == "grade":
+            assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+        else:
+            stock(course, "autograde", "week 1")
+        assert not [*course.rglob("secret")]
+        books[door] = read_gradebook(course)
+    for key, graded in books["grade"].graded.items():
+        assert graded.scores == books["autograde"].graded[key].scores and sum(graded.scores.values()) > 0
+        first, second = (book.course.graded_notebooks(*key) for book in books.values())
+        assert [path.name for path in first] == [path.name for path in second] == ["noise.ipynb", "own number.ipynb"]
 
 
 def code(name: str, source: str, **marks: object) -> NotebookNode:

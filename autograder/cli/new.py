@@ -20,6 +20,7 @@ CONFIG = '''\
 
 from pathlib import Path
 
+from autograder.grading.nbgrader_plugin import grade_in_sandbox
 from autograder.stub import STUB, TEXT_STUB
 
 c = get_config()  # noqa: F821 (defined by nbgrader when it reads this file)
@@ -35,6 +36,8 @@ c.ClearSolutions.text_stub = TEXT_STUB
 
 # "plain": nbgrader as people write it. "course": release asks for hints, hidden tests and what makes lessons alike.
 c.Autograder.form = "{form}"
+
+grade_in_sandbox(c)  # so do nbgrader's own commands and formgrader's button *Autograde*
 '''
 ADDRESS = """\
 [tool.autograder]

@@ -84,6 +84,14 @@ def read_plain(folder: Path, config: Config) -> NotebookNode:
     return whole
 
 
+def alone(lesson: NotebookNode, name: str) -> NotebookNode:
+    """One notebook of what `read_plain` has made, with all data files; a lesson of a course as it is."""
+    if "notebooks" in lesson["metadata"].get(KEY, {}):
+        lesson["cells"] = [cell for cell in lesson["cells"] if cell["metadata"][KEY]["notebook"] == name]
+        lesson["metadata"][KEY]["notebooks"] = [name]
+    return lesson
+
+
 def _with_header(path: Path, config: Config) -> NotebookNode:
     """A notebook between the header and the footer that nbgrader puts around it."""
     notebook = read_notebook(path)

@@ -5,17 +5,34 @@ from __future__ import annotations
 import atexit
 import functools
 import json
+import os
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbconvert.preprocessors import ClearMetadataPreprocessor, CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
 from nbgrader.converters.base import NbGraderException
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    DeduplicateIds,
+    GetGrades,
+    LimitOutput,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
 from traitlets import Bool, Float, Integer
+from traitlets.config import Config
 
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.paths import Course
+from autograder.course.plain import KEY, alone
 from autograder.course.versions.released import read_source
 from autograder.grading.jobs import prepared
 from autograder.grading.results import GradingServerError, Limits
@@ -24,6 +41,33 @@ from autograder.grading.submission.lessons import marks_of, with_name
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.client import GradingServer
+
+
+def grade_in_sandbox(c: Config) -> None:
+    """Set nbgrader's own commands and formgrader's buttons to grade as `autograder grade` does.
+
+    Without it nbgrader runs submissions itself: slower, and with nothing between them and the instructor's files.
+    """
+    # nbgrader's own list and one more, which rebuilds the notebook around the student's answers: copied, deleted, moved
+    # or edited cells and lost metadata would cost points, or the whole submission.
+    before = [ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+    c.Autograde.sanitize_preprocessors = [Repair, *before]
+    after = [ClearMetadataPreprocessor, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [Run, *after]
+    # A deleted check is put back; it would otherwise wait for manual grading for ever.
+    c.OverwriteCells.add_missing_cells = True
+    # An exchange of a hub: nbgrader's own collecting follows links of students.
+    c.ExchangeFactory.collect = "autograder.collect.exchange.ExchangeCollect"
+    # A warning on stderr would otherwise make a correct answer worth nothing; a failed check is an error.
+    c.IgnorePattern.enabled, c.IgnorePattern.pattern = True, "(?s)."
+    # Feedback shows what a check said, not the hidden tests; a stack trace quotes the one line that failed.
+    c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+    c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--InteractiveShell.xmode=Plain"]
+    c.Execute.shutdown_kernel = "immediate"  # a graded kernel has nothing to save; waiting costs half a second each
+    # To create a gradebook nbgrader calls `alembic` by name, also where this environment is not activated.
+    scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
+    if scripts not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([scripts, path])
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -36,7 +80,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
             NbGraderException: nothing of the lesson is in it.
         """
         where, cells = resources["nbgrader"], cells_in(nb)
-        repaired = repair(read_source(_lesson(self, where), self.config), cells)
+        repaired = repair(alone(read_source(_lesson(self, where), self.config), where["notebook"]), cells)
         if repaired.reason:
             reason = with_name(repaired.reason, where["assignment"], cells, marks_of(Course(self.config).sources()))
             raise NbGraderException(f"{where['student']}, {where['assignment']}: {reason}")
@@ -69,6 +113,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
         path, submitted = _lesson(self, where), json.dumps(nb).encode()
         source, secret = prepared(path, self.config), hidden_seed(path.parent.parent)
+        source = json.dumps(alone(json.loads(source), where["notebook"])).encode()
         handed_in = Path(resources["metadata"]["path"], f"{where['notebook']}.ipynb")
         beside, left_out = read_beside(handed_in, limits.file_bytes // 2)
         try:
@@ -84,6 +129,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         graded = nbformat.from_dict(json.loads(result.notebook))
         shown = {cell.id: cell for cell in graded.cells if cell.cell_type == "code"}
         for cell in nb.cells:  # whose metadata are nbgrader's by now, checksums and all
+            cell.metadata.pop(KEY, None)
             if cell.cell_type == "code" and cell.id in shown:
                 cell.outputs, cell.source = shown[cell.id].outputs, shown[cell.id].source
             elif cell.cell_type == "code":

@@ -35,7 +35,7 @@ KNOWN = {
     "a loop": "total = 0\nfor row in torch.eye(3):\n    total += row.sum().item()\nprint(f'{total:.2f}')",
     "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
     "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
-    "classes that are called": "import copy\nfrom functools import partial as p\n\np(max)\ncopy.deepcopy([torch.device(3)])",
+    "classes that are called": "import copy\nfrom functools import partial\n\npartial(max)\ncopy.deepcopy(3)",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
