@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -21,7 +22,9 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
+from autograder.course.lesson import is_check
 from autograder.course.release import release
+from autograder.export.gradescope.run import grade as gradescope
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.options import GradeOptions
@@ -156,6 +159,40 @@ def test_nbgraders_own_button_grades_a_plain_lesson_in_the_sandbox(
         assert graded.scores == books["autograde"].graded[key].scores and sum(graded.scores.values()) > 0
         first, second = (book.course.graded_notebooks(*key) for book in books.values())
         assert [path.name for path in first] == [path.name for path in second] == ["noise.ipynb", "own number.ipynb"]
+
+
+def test_gradescope_and_classroom_50_grade_a_plain_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two notebooks, with its data; what Classroom 50 publishes holds no hidden test."""
+    course = plain_course(tmp_path / "course", CELLS)
+    hidden = "assert age < 9\n### BEGIN HIDDEN TESTS\nassert age > 5\n### END HIDDEN TESTS"
+    second = [code("age", "age = 7", solution=True), code("is_young", hidden, grade=True, points=1)]
+    nbformat.write(new_notebook(cells=second), course / "source" / "week 1" / "own number.ipynb")
+    monkeypatch.chdir(course)
+    assert cli.main(["release"]) == 0, capsys.readouterr()
+    hand_in(course, "week 1", {("ben", "noise"): WORK["ben"][0], ("ben", "own number"): {"age": "age = 3"}})
+    work, passed = course / "submitted" / "ben" / "week 1", {}
+    for platform in ("gradescope-zip", "classroom50"):
+        home = tmp_path / platform
+        assert cli.main(["export", platform, "week 1", "--output", str(tmp_path / "made.zip"), "--force"]) == 0
+        shutil.unpack_archive(tmp_path / "made.zip", home / "source")
+        shutil.copytree(work, home / "submission")
+        if platform == "gradescope-zip":
+            passed[platform] = {test["name"]: test["status"] == "passed" for test in gradescope(home)["tests"]}
+            continue
+        assert "age > 5" not in (home / "source" / "lesson" / "week 1.ipynb").read_text(encoding="utf-8")
+        told = dict.fromkeys(("CLASSROOM", "ASSIGNMENT", "USERNAME", "SUBMISSION_TAG", "COMMIT_URL"), "x")
+        told |= {"RELEASE_URL": "x", "REVIEW_URL": "x", "AUTOGRADER_PYTHON": sys.executable}
+        command = [sys.executable, home / "source" / "autograder.py"]
+        subprocess.run(command, cwd=home / "submission", env={**os.environ, **told}, check=True)
+        result = json.loads((home / "submission" / "result.json").read_text(encoding="utf-8"))
+        passed[platform] = {test["test-name"]: test["passed"] for test in result["tests"]}
+    right = dict(
+        zip([cell.metadata.nbgrader.grade_id for cell in CELLS if is_check(cell)], WORK["ben"][1], strict=True)
+    )
+    expected = {name: not message for name, message in right.items()}
+    assert passed == {"gradescope-zip": {**expected, "is_young": False}, "classroom50": {**expected, "is_young": True}}
 
 
 def code(name: str, source: str, **marks: object) -> NotebookNode:

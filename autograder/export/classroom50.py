@@ -32,13 +32,14 @@ TOLD = {
 def main() -> int:
     """Grade the checkout that this was started in."""
     lesson = next((HERE / "lesson").glob("*.ipynb"))
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    names = notebook["metadata"].get("autograder", {}).get("notebooks") or [lesson.stem]
     with tempfile.TemporaryDirectory() as folder:
-        results = _grade(Path(folder), lesson.name)
+        results = _grade(Path(folder), f"{names[0]}.ipynb")
     if not results.get("extra_data"):  # the grader's own failure
         print(results["output"], file=sys.stderr)
         return 1
-    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
-    most = sum(cell["metadata"].get("nbgrader", {}).get("points", 0) for cell in cells)
+    most = sum(cell["metadata"].get("nbgrader", {}).get("points", 0) for cell in notebook["cells"])
     not_gradable = {"name": "the notebook can be graded", "score": 0, "max_score": most, "output": results["output"]}
     tests = [_test(**each) for each in results["tests"] or [not_gradable]]
     result: dict[str, Any] = {name: os.environ.get(told) or os.environ["COMMIT_URL"] for name, told in TOLD.items()}

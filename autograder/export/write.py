@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from traitlets.config import Config
+
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.export import canvas, csv_columns, moodle
@@ -178,20 +180,22 @@ def _page(lesson: GradebookLesson, graded: GradedSubmission) -> bytes:
     return to_bytes(page(UNKNOWN, graded.score, tests, extra={"lesson": lesson.name}))
 
 
-ZIPS: dict[str, tuple[Callable[[Path, Path], bytes], str]] = {
-    "gradescope-zip": (bundle, "solutions"),
-    "classroom50": (for_classroom50, "notebooks"),
+ZIPS: dict[str, tuple[Callable[[Path, Path, Config | None], bytes], str]] = {
+    "gradescope-zip": (bundle, "source_directory"),
+    "classroom50": (for_classroom50, "release_directory"),
 }
 
 
 def _zip(root: Path, options: ExportOptions) -> int:
-    """Write an autograder for one lesson, made of its notebook in solutions/ or in notebooks/."""
-    (lesson,), (make, folder), platform = options.lessons, ZIPS[options.form], options.form.removesuffix("-zip")
-    if Course.at(root).is_plain:
-        raise CourseError(f"`export {options.form}` takes no lessons of the plain form; grade them with this engine.")
-    lessons = sorted(path.parent.name for path in root.glob(f"{folder}/*/*.ipynb"))
-    if lesson not in lessons:
-        raise CourseError(f"There is no lesson {lesson}. There are {', '.join(lessons) or 'none'}.")
-    made = make(root, root / folder / lesson / f"{lesson}.ipynb")
+    """Write an autograder for one lesson, made of its notebooks in solutions/ or, as they are released, notebooks/."""
+    course, (lesson,), platform = Course.at(root), options.lessons, options.form.removesuffix("-zip")
+    make, step = ZIPS[options.form]
+    folders = {
+        path.parent.name: path
+        for path in sorted(root.glob(f"{getattr(course.directory, step)}/*/*.ipynb"), reverse=True)
+    }
+    if lesson not in folders:
+        raise CourseError(f"There is no lesson {lesson}. There are {', '.join(sorted(folders)) or 'none'}.")
+    made = make(root, folders[lesson], course.config if course.is_plain else None)
     output = put(made, options.output, f"{platform}-{lesson}.zip", force=options.force, suffix=".zip")
     return tell(Messages(), f"{output}: {lesson}, for {platform.capitalize()}.", options.output)

@@ -7,6 +7,8 @@ import json
 import zipfile
 from pathlib import Path
 
+from traitlets.config import Config
+
 from autograder.course.config import CourseError
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import hidden_seed
@@ -18,36 +20,47 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can name
 PARTS = ("pyproject.toml", "README.md", "LICENSE")
 
 
-def bundle(root: Path, source: Path) -> bytes:
+def bundle(root: Path, source: Path, config: Config | None = None) -> bytes:
     """Make the zip file; the same course makes the same bytes.
 
     Args:
         root: the course folder, with requirements.txt in it, or a copy of one without.
-        source: the lesson's notebook, hidden tests included.
+        source: the lesson's notebook, hidden tests included; of the plain form, where there may be several, one.
+        config: of a course of the plain form.
 
     Raises:
         CourseError: something that belongs in it is missing.
     """
     try:
-        lesson, secret = prepared(source), hidden_seed(source.parent.parent)
+        lesson, secret = prepared(source, config), hidden_seed(source.parent.parent)
     except CourseError as error:
         raise CourseError(f"{source}: {error}") from None
-    files = {f"lesson/{source.name}": lesson} | ({f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {})
+    files = {_place(source): lesson} | ({f"lesson/{SEED_FILE}": secret.hex().encode()} if secret else {})
     return _packed(_shared(root) | files)
 
 
-def for_classroom50(root: Path, released: Path) -> bytes:
+def for_classroom50(root: Path, released: Path, config: Config | None = None) -> bytes:
     """Make the zip file for Classroom 50, which publishes it: with the students' notebook, and nothing hidden.
+
+    Args:
+        root: as above.
+        released: the students' notebook.
+        config: of a course of the plain form.
 
     Raises:
         CourseError: something that belongs in it is missing, or a check has half a point, which the form cannot hold.
     """
-    cells = json.loads(lesson := prepared(released))["cells"]
+    cells = json.loads(lesson := prepared(released, config))["cells"]
     nbgrader = [cell["metadata"].get("nbgrader", {}) for cell in cells]
     if odd := [each["grade_id"] for each in nbgrader if each.get("points", 0) % 1]:
         raise CourseError(f"Classroom 50 counts in whole points. Give whole ones to {', '.join(odd)}.")
     script = (PACKAGE / "export" / "classroom50.py").read_bytes()
-    return _packed(_shared(root) | {f"lesson/{released.name}": lesson, "autograder.py": script})
+    return _packed(_shared(root) | {_place(released): lesson, "autograder.py": script})
+
+
+def _place(notebook: Path) -> str:
+    """The file of a lesson, which is one there, as it is within the engine."""
+    return f"lesson/{notebook.parent.name}.ipynb"
 
 
 def _shared(root: Path) -> dict[str, bytes]:
