@@ -69,6 +69,7 @@ _ATTRIBUTES = """
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
+MOST_OF_ALL = 3 * MOST_LETTERS  # letters of all cells; to read so many takes a second
 _LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and not for Python
 _OF_IPYTHON = frozenset({"In", "Out", "display", "exit", "get_ipython", "open", "quit"})
 _FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # what some names mean, if anything
@@ -124,6 +125,7 @@ def goes_beyond(
             harmless, too.
     """
     try:
+        _require(sum(map(len, sources)) <= MOST_OF_ALL, "very much code")
         texts = [_as_it_runs(source) for source in sources]
         cells = [ast.parse(text) for text in texts]
         reader = _Reader([node for cell in cells for node in ast.walk(cell)], imports)
@@ -133,7 +135,7 @@ def goes_beyond(
             reader.visit(cell)
     except _Beyond as beyond:
         return str(beyond)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, RuntimeError, MemoryError) as error:  # IPython's and Python's own
         return type(error).__name__
     return ""
 

@@ -110,6 +110,8 @@ BEYOND = {
     "a function of the lesson's, anew": "def try_change(model):\n    return model",
     "a class in small letters": "[torch.no_grad]",
     "an imported class in small letters": "from functools import partial\n[partial]",
+    "a magic behind a prompt": ">>> !ls\n" * 600,
+    "very much code": "x = 1\n" * 50_000,
     "fullwidth": "(3).__ｃｌａｓｓ__",
 }
 
