@@ -1,5 +1,6 @@
 """Exercise `make_batches`: its cases and its slips."""
 
+import copy
 import functools
 import random
 from collections import Counter
@@ -164,10 +165,9 @@ def too_long_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         call = f"make_batches(pairs, max_tokens={longest - 1})"
         why = f"{'its target' if side else 'its source'} alone has {longest} tokens"
         pairs = [([4, 4], [6, 6]), pair]
-        refused = functools.partial(answer, pairs, longest - 1)
+        given, refused = kept(pairs), functools.partial(answer, copy.deepcopy(pairs), longest - 1)
         check.raises(call, (ValueError, AssertionError), refused, because=why, mentions=(longest, longest - 1))
-        given = kept(pairs)
-        require_all(given, batches_made(answer(list(pairs), longest)))
+        require_all(given, batches_made(answer(pairs, longest)))
 
 
 def _pairs(generator: random.Random, count: int, longest: int) -> list[IdPair]:

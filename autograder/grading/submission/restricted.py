@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import importlib
 import re
 import symtable
@@ -34,7 +33,7 @@ _BUILTINS = """
     list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
 """
 _MODULES = """
-    collections copy functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
+    collections functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
 """
 _ATTRIBUTES = """
     Adam AdamW Counter CrossEntropyLoss Dropout Embedding F GELU Identity KLDivLoss LayerNorm Linear Module ModuleList
@@ -43,7 +42,7 @@ _ATTRIBUTES = """
     bias bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to bucketize cache cat cdist ceil
     chain children chunk clamp clamp_ clamp_max clamp_min clip_grad_norm_ clone combinations complex concat concatenate
     conj contiguous contiguous_format copy copy_ cos count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum
-    cycle data decode deepcopy defaultdict deque detach device diag diag_embed diagonal diff dim div div_ dot double
+    cycle data decode defaultdict deque detach device diag diag_embed diagonal diff dim div div_ dot double
     dropout dtype e einsum elements embedding embedding_dim enable_grad encode encoding endswith eq equal erf eval exp
     exp2 expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32
     float64 floor floor_divide fmod from_pretrained full full_like functional gather ge gelu get get_last_lr grad
@@ -76,9 +75,9 @@ _FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # wha
 _ERRORS = frozenset(name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
 _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
+_CONTEXTS = re.compile(r"torch\.(?:no_grad\(\)|inference_mode\(\)|enable_grad\(\)|device\('\w+'\))")
 _TENSOR = frozenset({"torch.Tensor", "Tensor", "torch.nn.Tensor"})  # to make one by it is to read old memory
 _METHODS = frozenset({"__init__", "forward", "extra_repr"})  # that a class may have, although `nn.Module` has them
-_COPIES = "deepcopy"
 _ON_SELF = frozenset({"register_buffer"})
 _OF_MODULES = frozenset(dir(nn.Module)) | frozenset(vars(nn.Module()))
 _KINDS: tuple[object, ...] = (torch, nn, F, torch.optim, torch.autograd, torch.Tensor, torch.Generator, nn.Module)
@@ -202,7 +201,7 @@ class _Reader(ast.NodeVisitor):
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
             is_constant = not _is_class(node.id) or node.id.isupper()
-            held = self._classes | self._types | self._modules.keys() | self._foreign | {_COPIES}
+            held = self._classes | self._types | self._modules.keys() | self._foreign
             _require(is_constant and node.id not in held, f"`{node.id}`")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -213,7 +212,7 @@ class _Reader(ast.NodeVisitor):
             is_read = isinstance(node.ctx, ast.Load) and node.attr in ATTRIBUTES | _ON_SELF
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
-        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED) and node.attr != _COPIES
+        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
         is_held = isinstance(self._of_module(node), type | types.ModuleType)
         _require(known and not _is_class(node.attr) and not is_held, f"`.{node.attr}`")
         if self._module(node.value) is None:  # only here one may stand: held, it could be changed like other objects
@@ -235,12 +234,6 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
-        name = getattr(called, "id", getattr(called, "attr", ""))
-        if name == _COPIES:  # what it has seen on the way, its second argument would show
-            of_module = isinstance(called, ast.Name) or self._module(called.value) is copy  # type: ignore[attr-defined]
-            is_plain = len(rest) == 1 and not isinstance(rest[0], ast.Starred | ast.keyword)
-            _require(of_module and is_plain, f"`{name}` of something else, or with more")
-            return self.visit(rest[0])
         if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
         elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
@@ -266,9 +259,11 @@ class _Reader(ast.NodeVisitor):
         )
 
     def visit_With(self, node: ast.With) -> None:
-        """What is switched off within is on again behind it: no generator stops there."""
+        """What is switched off within is on again behind it: each is made there, and no generator stops there."""
         _require(not any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)), "`yield` in `with`")
-        self.generic_visit(node)
+        _require(all(_CONTEXTS.fullmatch(ast.unparse(each)) for each in node.items), "`with` something else")
+        for each in node.body:
+            self.visit(each)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """A text holds no name that Python keeps to itself."""
@@ -289,8 +284,6 @@ class _Reader(ast.NodeVisitor):
         for alias in node.names:
             known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES
             known |= node.module == "typing" and alias.name in _TYPES and alias.asname is None
-            is_renamed = alias.asname not in (None, alias.name)
-            known = known and not (is_renamed and alias.name == _COPIES)
             known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
             _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 from matrix import right_answers, source
 from support import two_processes
-from support.classroom import LESSONS, classroom
+from support.classroom import LESSONS, ROOT, classroom
 
 from autograder.grading.submission.restricted import ATTRIBUTES, BUILTINS, MODULES, goes_beyond
 
@@ -35,7 +35,7 @@ KNOWN = {
     "a loop": "total = 0\nfor row in torch.eye(3):\n    total += row.sum().item()\nprint(f'{total:.2f}')",
     "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
     "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
-    "classes that are called": "import copy\nfrom functools import partial\n\npartial(max)\ncopy.deepcopy(3)",
+    "classes that are called": "from functools import partial\n\npartial(max)\ntorch.device('cpu')",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
@@ -90,8 +90,9 @@ BEYOND = {
     "an argument that makes a name known": "lambda get_ipython: 0\nget_ipython()",
     "a name known elsewhere": "def f(expected):\n    pass\n\nexpected",
     "a return annotation": "def f() -> exec('1'):\n    pass",
-    "what a deep copy has seen": "from copy import deepcopy\nmemo = {}\ndeepcopy([], memo)",
-    "a deep copy that is held": "import copy\nf = copy.deepcopy",
+    "a copy of anything": "import copy",
+    "a deep copy, which looks for names": "from copy import deepcopy",
+    "one switch twice": "m = torch.no_grad()\nwith m:\n    with m:\n        pass",
     "old memory by self": "class A(nn.Module):\n    def f(self):\n        self.to_empty(device='cpu')",
     "a class twice": "class Foo:\n    pass\n\nFoo = 3",
     "a class of something else": "def f(x, y):\n    return isinstance(x, y.gi_frame.Linear)",
@@ -103,7 +104,6 @@ BEYOND = {
     "a generator that stops in a with": "def f():\n    with torch.no_grad():\n        yield",
     "the class around": "class A:\n    def f(self):\n        return __class__",
     "what stands before a deep copy": "print.__self__.exec('1').deepcopy(0)",
-    "a deep copy by something else": "def f(x):\n    return x.deepcopy(0)",
     "a variable of the lesson's": "def f(kinds):\n    pass\n\nkinds",
     "a variable of the lesson's that is bound": "kinds = 3\nkinds",
     "a function of the lesson's": "try_change(3)",
@@ -168,6 +168,12 @@ def test_nothing_dangerous_is_within_reach() -> None:
     assert not {"eval", "exec", "open", "getattr", "setattr", "vars", "globals", "type", "hasattr"} & BUILTINS
     assert not [each for each in reached if isinstance(each, dict | list | set)]  # nothing there can be changed
     assert not [each for each in reached if isinstance(each, torch.Tensor)]
+
+
+def test_checks_hand_out_nothing_whose_parts_are_found_by_any_text() -> None:
+    """`[]` of an `nn.ParameterDict` reads and sets attributes."""
+    files = [*(ROOT / "solutions").glob("*/*.ipynb"), *(ROOT / "autograder").rglob("*.py")]
+    assert not [path for path in files if "ParameterDict" in path.read_text(encoding="utf-8")]
 
 
 def _reached(start: list[object]) -> list[object]:
