@@ -139,7 +139,7 @@ def test_solutions_go_no_further_and_few_right_answers_do(name: str) -> None:
     assert two_processes.goes_beyond(name, room.answers.values()) == ""
     right = [answer for exercise in room.answers for answer in right_answers(name, exercise)]
     known = [answer for answer in right if not two_processes.goes_beyond(name, [source(name, answer)])]
-    assert len(known) >= 0.6 * len(right)
+    assert len(known) >= 0.5 * len(right)
 
 
 def test_nothing_dangerous_is_within_reach() -> None:
