@@ -274,6 +274,11 @@ class _Reader(ast.NodeVisitor):
         if not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """A class is made where all see its name, or it could stand for another one of that name."""
+        _require(not any(isinstance(each, ast.ClassDef) for each in ast.walk(node)), "a class in a function")
+        self.generic_visit(node)
+
     def visit_Import(self, node: ast.Import) -> None:
         """Some modules may be imported."""
         for alias in node.names:
@@ -304,7 +309,7 @@ class _Reader(ast.NodeVisitor):
         _require(known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
         _require(all(ast.unparse(each) in _DECORATORS for each in node.decorator_list), f"`def {node.name}`")
         before, self._in_method = self._in_method, self._in_method or _takes_self(node)
-        self.generic_visit(node)
+        self.visit_FunctionDef(node)
         self._in_method = before
 
 

@@ -92,6 +92,7 @@ BEYOND = {
     "a return annotation": "def f() -> exec('1'):\n    pass",
     "a copy of anything": "import copy",
     "a deep copy, which looks for names": "from copy import deepcopy",
+    "a class in a function": "def f():\n    class A:\n        pass",
     "one switch twice": "m = torch.no_grad()\nwith m:\n    with m:\n        pass",
     "old memory by self": "class A(nn.Module):\n    def f(self):\n        self.to_empty(device='cpu')",
     "a class twice": "class Foo:\n    pass\n\nFoo = 3",
