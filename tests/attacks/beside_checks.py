@@ -114,6 +114,38 @@ BESIDE_CHECKS += [
     .before_answers(f'run -mtimeit ["1]; {PATCH}; [1"]')
     .beside_shapes("def run():\n    pass"),
     Attack(
+        "among its checks: what a check hands out is looked at by any name", lesson="05_transformer", targets=REACHED
+    ).submits(
+        initialize_parameters=f"""
+        import copy
+        u = "_" * 2
+
+        def reach(target, name, found):
+            found[u + "deepcopy" + u] = lambda memo: target
+            return copy.deepcopy(found[u + "getattribute" + u])(name)
+
+        def initialize_parameters(model):
+            for found in model.children():
+                try:
+                    builtins = reach(reach, u + "globals" + u, found)[u + "builtins" + u]
+                    builtins["exec"]({PATCH!r})
+                except Exception:
+                    pass
+        """,
+        count_parameters="def count_parameters(model):\n    return 3",
+    ),
+    Attack("among its checks: an import in a function has the name of a part", lesson="06_training").submits(
+        train_step="""
+        def unused():
+            import torch as Transformer
+
+        Transformer.weight = 3
+
+        def train_step(model, optimizer, src, tgt, criterion=None, schedule=None):
+            return 3.0
+        """
+    ),
+    Attack(
         "among its checks: old memory is read, where expected values were", earned={"check_causal_mask_shape": 1}
     ).submits(
         causal_mask="""

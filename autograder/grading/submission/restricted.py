@@ -127,7 +127,7 @@ def goes_beyond(
         _require(sum(map(len, sources)) <= MOST_OF_ALL, "very much code")
         texts = [_as_it_runs(source) for source in sources]
         cells = [ast.parse(text) for text in texts]
-        reader = _Reader([node for cell in cells for node in ast.walk(cell)], imports)
+        reader = _Reader([node for cell in cells for node in ast.walk(cell)], given, imports)
         reader.require_known_globals(texts, given, parts)
         reader.attributes |= attributes - _OF_OTHERS
         for cell in cells:
@@ -149,7 +149,7 @@ def _as_it_runs(source: str) -> str:
 class _Reader(ast.NodeVisitor):
     """Reads all cells of a student, whose nodes it is given first, and raises at what it does not know."""
 
-    def __init__(self, nodes: Sequence[ast.AST], imports: Mapping[str, str]) -> None:
+    def __init__(self, nodes: Sequence[ast.AST], given: Set[str], imports: Mapping[str, str]) -> None:
         own_imports = {alias for node in nodes for alias in imported(node)}
         fixed, paths = {**imports, **_FIXED}, dict(own_imports)
         bound = Counter(name for node in nodes for name in _bindings(node))
@@ -164,6 +164,9 @@ class _Reader(ast.NodeVisitor):
             is_anew |= name in _TYPES and paths.get(name) != f"typing.{name}"
             _require(not is_anew and not is_private, f"`{name}`, bound anew")
         _require(all(bound[name] == 1 for name in self._classes), "a class with the name of something else")
+        times = Counter(name for node in nodes for name, _ in imported(node))
+        own = paths.keys() - fixed.keys()
+        _require(not own & given and all(bound[name] == times[name] for name in own), "an import with another's name")
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
         paths = {**imports, **paths}
         self._foreign = {name for name, path in imports.items() if path.partition(".")[0] not in MODULES}
@@ -196,10 +199,12 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
-        _require(node.id == "_" or not node.id.startswith("_"), f"`{node.id}`")
+        is_dropped = node.id == "_" and not isinstance(node.ctx, ast.Load)  # read, it may be what IPython showed last
+        _require(is_dropped or not node.id.startswith("_"), f"`{node.id}`")
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
+            _require(node.id != "super", "`super` that is held")
             is_constant = not _is_class(node.id) or node.id.isupper()
             held = self._classes | self._types | self._modules.keys() | self._foreign
             _require(is_constant and node.id not in held, f"`{node.id}`")
@@ -242,7 +247,6 @@ class _Reader(ast.NodeVisitor):
             rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
             rest += node.keywords
         elif not self._names_class(called):
-            _require(not (isinstance(called, ast.Name) and called.id == "super"), "`super`")
             self.visit(called)
         for each in rest:
             self.visit(each)

@@ -140,8 +140,8 @@ class Judge:
         if self._beside or not self._source.metadata.get(KEY, {}).get(BESIDE):
             return "what is no cell of the notebook, or checks that are not made for it"
         # A prediction stands in a given cell, and is the student's once it is filled in.
-        as_given = {cell.source for cell in self._source.cells if cell_id(cell) in given}
-        own = [cell.source for cell in cells if not is_check(cell) and cell.source not in as_given]
+        as_given = {(cell_id(cell), cell.source) for cell in self._source.cells if cell_id(cell) in given}
+        own = [cell.source for cell in cells if not is_check(cell) and (cell_id(cell), cell.source) not in as_given]
         given_names = self._lesson.given_names({cell.source for cell in cells})
         return goes_beyond(own, *given_names, self._lesson.imports, self._lesson.attributes)
 
