@@ -24,7 +24,9 @@ FACTS = re.compile(
 )
 HEADING = re.compile(r"### Exercise (?P<number>[\d.]+) · (?P<title>.+)")
 EFFORT = re.compile(r"\*(?P<points>\d+(?:\.\d+)?) points? · (?P<minutes>\d+) minutes?\*")
-MAGIC = re.compile(r"^(?:[ \t]*(?:>>>|\.{3,}:?|In \[\d+\]:))?[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+MAGIC = re.compile(
+    r"^(?:.*(?:>>>|\.{3,}:|In \[\d+\]:)|[^\S\n]*\.{3})?[^\S\n]*[%!?,;/]|=[^\S\n]*[%!]|\?[^\S\n]*$", re.MULTILINE
+)  # behind a prompt, too, which IPython takes away
 ONE_AT_A_TIME = threading.RLock()  # Python 3.11's `ast.parse` counts depth for all threads at once; so do warnings
 MOST_MAGICS, MOST_LETTERS = 100, 20_000  # in a cell that is no Python; the time for both together is their product
 FOLD_TITLE = 100  # characters, what a notebook's width shows

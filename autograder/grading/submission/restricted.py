@@ -143,6 +143,7 @@ def _as_it_runs(source: str) -> str:
     """A cell as IPython makes Python of it, whatever Python alone would read in it."""
     _require(not MAGIC.search(source), "a magic")
     _require(len(source) <= MOST_LETTERS and not _LINE_ENDS & {*source}, "a long cell, or one with odd lines")
+    ast.parse(source)  # and so without prompts, which hide magics
     return TransformerManager().transform_cell(source)
 
 
