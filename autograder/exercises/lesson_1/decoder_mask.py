@@ -24,11 +24,11 @@ def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
 
 
 def some_key(name: str, mask: Tensor, tokens: Tensor, pad_id: int) -> None:
-    """Every query with a real token at or before its place may see some key in the mask (batch, 1, seq_len, seq_len).
+    """Every query of a sentence that begins with a real token may see some key: mask (batch, 1, seq_len, seq_len).
 
     A row that allows nothing is 0/0, and the next layer spreads its NaN over the sentence: 0 · NaN is NaN.
     """
-    empty = parts.decoder_mask(tokens, pad_id).any(dim=-1) & mask.logical_not().all(dim=-1)
+    empty = (tokens[:, :1] != pad_id)[:, None] & mask.logical_not().all(dim=-1)  # (batch, 1, seq_len)
     if empty.any():
         sentence, _, row = empty.nonzero()[0].tolist()
         raise check.CheckFailed(

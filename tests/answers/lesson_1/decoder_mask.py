@@ -150,6 +150,9 @@ RIGHT = {
         first = keys & (keys.cumsum(-1) == 1)
         return torch.where(keys.mT, keys, first) & causal_mask(tokens.size(1)).to(tokens.device)
     """),
+    "where a sentence begins with padding, padding sees nothing": edit(
+        "& past", "& past & (padding_mask(tokens, pad_id).mT | (tokens[:, :1] != pad_id)[:, None, None])"
+    ),
     "diagonal opened so no row is empty": body("""
         return (
             padding_mask(tokens, pad_id) | torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)
