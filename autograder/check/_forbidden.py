@@ -85,6 +85,9 @@ _READY = {
     "nn.MultiheadAttention": "multi_head_attention",
     "nn.LayerNorm": "layer_norm",
     "nn.RMSNorm": "rms_norm",
+    "nn.GroupNorm": "group_norm",
+    "nn.InstanceNorm1d": "instance_norm",
+    "nn.BatchNorm1d": "batch_norm",
 }
 
 
@@ -107,7 +110,8 @@ class without(TorchFunctionMode):
     """What runs inside writes its part by hand: it calls none of PyTorch's `ready` ones, under whatever name.
 
     Args:
-        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm", "nn.RMSNorm".
+        ready: "F.scaled_dot_product_attention", "nn.MultiheadAttention", "nn.LayerNorm", "nn.RMSNorm", "nn.GroupNorm",
+            "nn.InstanceNorm1d", "nn.BatchNorm1d".
         instead: what to use in their place, as a phrase.
     """
 

@@ -115,29 +115,57 @@ def masks(seed: int, *shape: int) -> Tensor:
 
 def rested(name: str, module: nn.Module, *inputs: Tensor) -> Any:
     """What `module` makes of its inputs in eval mode, in which it stays, called `name`: the same at every call."""
+    held = {key: value.detach().clone() for key, value in _state(module).items()}
     output, again = (module.eval()(*(each.clone() for each in inputs)) for _ in range(2))
-    if isinstance(output, Tensor) and isinstance(again, Tensor):
+    if isinstance(output, Tensor) and isinstance(again, Tensor) and not _same(output, again):
+        now = _state(module)
+        changed = next((key for key in held if key in now and not _same(now[key].detach(), held[key])), None)
+        verdict = f"Your code changes `{changed}` in `forward`, so in eval mode two calls of `{name}` differ."
+        slip = "`+=` and methods whose name ends in `_` write into a tensor, and so do options such as `max_norm`."
+        check.true(changed is None, verdict, slip)
+        verdict = (
+            f"In eval mode, two calls of `{name}` differ: something still drops entries, draws anew, or changes from "
+            "call to call."
+        )
         slip = (
             "An `nn.Dropout` made in `__init__` knows the mode by itself; `F.dropout` needs `training=self.training`."
         )
-        same = output.shape == again.shape and torch.allclose(output, again, equal_nan=True)
-        check.true(
-            same, f"In eval mode, two calls of `{name}` differ: something still drops entries, or draws anew.", slip
-        )
+        check.true(False, verdict, slip)
     return module(*inputs)
 
 
 def rests_at_any_rate(name: str, answer: Callable[[float], nn.Module], p: float, *inputs: Tensor) -> None:
     """In eval mode, what `answer` makes for the dropout `p` gives what it gives without dropout.
 
+    Two that are made alike, without dropout and with the same parameters and buffers, may differ all the same: then
+    the rate proves nothing.
+
     Args:
         name: the call, as code.
         answer: makes a module of a rate.
     """
+    made = [data.randomized(answer(rate)).eval() for rate in (0.0, 0.0, p)]
     with torch.no_grad():
-        before, after = (data.randomized(answer(rate)).eval()(*(each.clone() for each in inputs)) for rate in (0.0, p))
+        for module in made[1:]:
+            own = _state(module)
+            for key, value in _state(made[0]).items():
+                if key in own and own[key].shape == value.shape:
+                    own[key].copy_(value)
+        before, again, after = (module(*(each.clone() for each in inputs)) for module in made)
+    if isinstance(before, Tensor) and isinstance(again, Tensor) and not _same(before, again):
+        return
     slip = "In eval mode dropout does nothing: it neither drops entries nor scales them."
     check.stays(f"`{name}` in eval mode", after, before, when=f"dropout is {p} instead of 0", slip=slip)
+
+
+def _state(module: nn.Module) -> dict[str, Tensor]:
+    """The parameters of a module, frozen ones too, and its buffers."""
+    return dict(module.named_parameters()) | dict(module.named_buffers())
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    """Both hold the same numbers, up to rounding."""
+    return one.shape == other.shape and torch.allclose(one, other, equal_nan=True)
 
 
 def without_dropout(module: nn.Module) -> nn.Module:

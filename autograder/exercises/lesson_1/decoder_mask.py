@@ -15,19 +15,20 @@ def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
         batch, seq_len = tokens.shape
         real_queries = (tokens != pad_id)[:, None, :, None]
         expected = parts.decoder_mask(tokens, pad_id) & real_queries
-        with check.case(tokens=tokens, pad_id=pad_id), check.unchanged(tokens=tokens):
+        given = tokens.clone()  # an answer may change the others
+        with check.case(tokens=given, pad_id=pad_id), check.unchanged(tokens=tokens):
             mask = answer(tokens, pad_id) if pad_id else answer(tokens)
             check.shape("the mask", mask, batch=batch, num_heads=1, query_len=seq_len, key_len=seq_len)
             check.equal("the mask in rows of real tokens", mask.bool() & real_queries, expected)
-            some_key("the mask", mask, tokens, pad_id)
+            some_key("the mask", mask, given, pad_id)
 
 
 def some_key(name: str, mask: Tensor, tokens: Tensor, pad_id: int) -> None:
-    """Every query with a real token at or before its place may see some key in the mask (batch, 1, seq_len, seq_len).
+    """Every query of a sentence that begins with a real token may see some key: mask (batch, 1, seq_len, seq_len).
 
     A row that allows nothing is 0/0, and the next layer spreads its NaN over the sentence: 0 · NaN is NaN.
     """
-    empty = parts.decoder_mask(tokens, pad_id).any(dim=-1) & mask.logical_not().all(dim=-1)
+    empty = (tokens[:, :1] != pad_id)[:, None] & mask.logical_not().all(dim=-1)  # (batch, 1, seq_len)
     if empty.any():
         sentence, _, row = empty.nonzero()[0].tolist()
         raise check.CheckFailed(
@@ -63,4 +64,5 @@ def slips(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
         slips["the padding is taken to stand at the end"] = at_the_end[:, None, None, :] & past
     else:
         slips["the pad id is taken to be 0 instead of `pad_id`"] = torch.ne(tokens, 0)[:, None, None, :] & past
+        slips["0 is taken for padding, too"] = right & torch.ne(tokens, 0)[:, None, None, :]
     return possible(slips, right)

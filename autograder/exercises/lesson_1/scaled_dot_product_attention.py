@@ -17,6 +17,7 @@ DIVIDED_ANEW = (
     "afterwards: where one scores far higher than the others, their exponentials are 0 already, and 0/0 is NaN"
 )
 LOWERED = "blocked scores are lowered by too little: in a trained model scores lie more than 100 apart"
+LOWERED_MORE = "blocked scores are lowered by too little: write −∞, or a very large negative number, in their place"
 READY = "F.scaled_dot_product_attention", "nn.MultiheadAttention"
 
 
@@ -96,7 +97,7 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
     (value,) = tensors((1, 3, 4), seed=seed)
     query = torch.tensor([[[1.0], [0.02]]]).expand(1, 2, 4)
     # Scores of 12, 80 and 150, twice that where they are not divided by √d_k; e^80 can still be written, e^150 cannot.
-    for high, low in ((6.0, -1.0), (40.0, -25.0), (75.0 + few(seed), -1.0)):
+    for high, low in ((6.0, -1.0), (40.0, -25.0), (75.0 + few(seed), -1.0), (4000.0, -1.0)):
         key = torch.tensor([[[low], [high], [low - 0.5]]]).expand(1, 3, 4)
         free = mask * attend(answer, query, key[:, [0, 0, 2]], value)[1]
         expected = free / free.sum(dim=-1, keepdim=True)
@@ -108,6 +109,9 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
             slips = {slip: values for slip, values in slips.items() if slip in (LOWERED, DIVIDED_ANEW)}
         if high > 50:  # where an `exp` of the answer's own may be the reason for NaN
             slips.pop(DIVIDED_ANEW, None)
+        if high > 1000:
+            scores = query @ key.mT / 2
+            slips = {LOWERED_MORE: (scores - 1000 * mask.logical_not()).softmax(dim=-1)}
         _, weights = attend(answer, query, key, value, mask)
         name = f"`weights` where the blocked key's score is higher than the others (by {2 * (high - low):g})"
         check.close(name, weights, expected, mistakes=slips)
@@ -359,7 +363,7 @@ def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
     }
     if query.dim() > 2:
         scales["the scores are divided by the root of the batch size instead of √d_k"] = 1 / math.sqrt(query.size(0))
-    for squared in (64, 8):
+    for fixed, squared in (("√64", 64), ("√8", 8), ("2", 4)):
         if not any(math.isclose(scale, squared**-0.5) for scale in scales.values()):
-            scales[f"the scores are divided by a fixed number, √{squared}, instead of √d_k"] = squared**-0.5
+            scales[f"the scores are divided by a fixed number, {fixed}, instead of √d_k"] = squared**-0.5
     return {slip: scale for slip, scale in scales.items() if not math.isclose(scale, 1 / math.sqrt(d_k))}

@@ -36,8 +36,11 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
 
     slips = {
         f"{DOUBLED}: {RIGHT_POWER}": turned(2 * even / d_model),
-        "the pair is numbered by a remainder, `% 2` or `% (d_model // 2)`, instead of `column // 2`": turned(
+        "the pair is numbered by a remainder, `column % 2`, instead of `column // 2`": turned(
             2 * (column % 2) / d_model
+        ),
+        "the pair is numbered by a remainder, `column % (d_model // 2)`, instead of `column // 2`": turned(
+            2 * (column % (d_model // 2)) / d_model
         ),
         "the position is left out, so that the angle is the pair's speed": turned(even / d_model) / position,
         f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}": turned(2 * column / d_model),

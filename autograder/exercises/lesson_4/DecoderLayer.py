@@ -15,6 +15,7 @@ from autograder.exercises.lesson_4.shared import (
     blocked,
     finish,
     kinds,
+    on_copies,
     require_dropped,
     require_parts,
     require_rates,
@@ -89,22 +90,20 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
     future[:, 5], padding[:, 4:], word[:, 3] = 2.0, 2.0, 2.0
     for training in (False, True):
         layer.train(training)
-        before = layer(x, memory, *given).clone()
+        call = on_copies(layer)
+        before = call(x, memory, *given)
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
-        slip = (
-            "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call? Or is an "
-            "input changed in place?"
-        )
-        same = torch.allclose(before, layer(x, memory, *given), atol=1e-4, equal_nan=True)
+        slip = "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call?"
+        same = torch.allclose(before, call(x, memory, *given), atol=1e-4, equal_nan=True)
         check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
-        after = layer(future, memory, *given)
+        after = call(future, memory, *given)
         slip = "The future leaks: an earlier position sees what comes after it."
         check.stays("layer(…)[:, :5]", after[:, :5], before[:, :5], when="x changes at position 5", slip=slip)
         check.differs("layer(…)[:, 5]", after[:, 5], before[:, 5], when="x changes at position 5")
-        after = layer(x, padding, *given)
+        after = call(x, padding, *given)
         slip = "Something lets the padding of the source in."
         check.stays("layer(…)", after, before, when="the memory changes where src_mask hides it", slip=slip)
-        after = layer(x, word, *given)
+        after = call(x, word, *given)
         check.differs("layer(…)[:, 0]", after[:, 0], before[:, 0], when="the last source word changes")
 
 
@@ -118,7 +117,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     given = tensors((2, 4, 12), (2, 4, 12), seed=seed)
     layer: Any = data.randomized(answer(12, 3, 20)).eval()
     expected = parts.decoder_layer_twin(layer, num_heads=3)(*given)
-    output = layer(*given)
+    output = on_copies(layer)(*given)
     check.shape("layer(x, memory)", output, batch=2, tgt_len=4, d_model=12)
     sublayers = "self_attention", "cross_attention", "feed_forward"
     is_wired = torch.allclose(output, expected, atol=1e-3)

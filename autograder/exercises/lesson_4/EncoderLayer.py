@@ -14,6 +14,7 @@ from autograder.exercises.lesson_4.shared import (
     blocked,
     finish,
     kinds,
+    on_copies,
     require_dropped,
     require_parts,
     require_rates,
@@ -71,7 +72,7 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     x = tensors((2, 5, 12), seed=seed)
     layer: Any = data.randomized(answer(12, 3, 20)).eval()
     expected = parts.encoder_layer_twin(layer, num_heads=3)(*x)
-    output = layer(*x)
+    output = on_copies(layer)(*x)
     check.shape("layer(x)", output, batch=2, src_len=5, d_model=12)
     sublayers = "self_attention", "feed_forward"
     is_wired = torch.allclose(output, expected, atol=1e-3)

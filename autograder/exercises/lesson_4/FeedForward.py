@@ -71,7 +71,11 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
     slip = "Add & norm drops it later; here, only the hidden values may be dropped."
     check.true(not at_the_end, verdict, slip)
     of_x = fits(nothing + 6, 2 * hidden + 4)
-    check.true(not of_x, "At dropout=0.5, x is dropped in training; only hidden values may be, after the ReLU.")
+    verdict = (
+        "At dropout=0.5, something before the ReLU is dropped in training: x, the weights of `linear_1`, or their "
+        "product before the bias is added."
+    )
+    check.true(not of_x, verdict, "Only hidden values may be dropped, after the ReLU.")
     verdict = "At dropout=0.5, the output in training is not that of such a dropout after the ReLU."
     check.true(fits(hidden + 5) or fits(nothing + 5, 2 * hidden + 5), verdict)
     dropped = torch.isclose(output, nothing + 5)

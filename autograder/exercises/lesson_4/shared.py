@@ -87,6 +87,11 @@ def _passed_on(part: str, rate: float, rates: set[float], right: bool) -> None:
     check.true(right, f"With dropout={rate}, `{part}` drops out at {found}.", "Pass `dropout` on.")
 
 
+def on_copies(layer: Layer) -> Callable[..., Any]:
+    """The layer, called with copies: inputs that it changes are told by the check of its values alone."""
+    return lambda *given: layer(*(each.clone() if isinstance(each, Tensor) else each for each in given))
+
+
 def require_dropped(
     call: str, answer: Layer, sublayers: Sequence[str], given: Sequence[Tensor], *, is_wired: bool
 ) -> None:
@@ -96,9 +101,9 @@ def require_dropped(
         without_dropout(getattr(layer, name))
     slips = exchanged(layer, *given) if is_wired else {}
     slips["more is dropped than what the parts return, so that nothing of x is left"] = torch.zeros_like(given[0])
-    output = layer(*given)
+    output = on_copies(layer)(*given)
     _constant(layer, sublayers, None)
-    check.close(call, output, layer.eval()(*given), mistakes=slips)
+    check.close(call, output, on_copies(layer.eval())(*given), mistakes=slips)
 
 
 def _constant(layer: Any, sublayers: Sequence[str], loud: str | None) -> None:
@@ -125,7 +130,7 @@ def require_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> N
     for loud in sublayers:  # this one returns 1 everywhere, all others 0
         layer = _plain(answer(12, 3, 20, dropout=0.3), len(sublayers))
         _constant(layer, sublayers, loud)
-        output = layer(*given)  # a dropped entry falls below its row's mean
+        output = on_copies(layer)(*given)  # a dropped entry falls below its row's mean
         lower = (output < -0.1).float().mean().item()
         verdict = f"With dropout=0.3, the output looks as if {lower:.0%} of what `{loud}` returns were dropped."
         twice = "It is dropped twice: add & norm does so already." if abs(lower - 0.51) < 0.03 else None
@@ -141,9 +146,9 @@ def require_read_whole(call: str, answer: Layer, sublayers: Sequence[str], *give
         "Add & norm drops what a part returns, and the network its hidden values; what a part reads is never dropped."
     )
     with torch.no_grad():
-        output = layer(*given)
+        output = on_copies(layer)(*given)
         name = f"`{call}` with the dropout of its parts off"
-        check.stays(name, output, layer.eval()(*given), when="the layer is in train mode", slip=slip)
+        check.stays(name, output, on_copies(layer.eval())(*given), when="the layer is in train mode", slip=slip)
 
 
 def kinds(seed: int, batch: int, num_heads: int, query_len: int, key_len: int) -> list[Tensor]:

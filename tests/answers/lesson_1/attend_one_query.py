@@ -49,7 +49,8 @@ WRONG = {
         return sum(weights[i] * value[i] for i in range(len(query)))
     """),
     "distance instead of dot product": edit("(query * k).sum()", "-(query - k).pow(2).sum()").named("distance"),
-    "absolute scores": edit("(query * k).sum()", "….abs()"),
+    "halved scores": edit("(query * k).sum()", "… / 2"),
+    "absolute scores": edit("(query * k).sum()", "….abs()").named("lose their sign"),
     "softmax of minus the scores": edit("torch.softmax(scores", "torch.softmax(-scores").named("minus|negative|sign|least"),
     "returns output and weights": edit("value))", "…, weights  # (d_v,)").named("one tensor"),
     "keepdim": edit("return sum…", "return weights[None] @ value").named("size 1 for the query is left over"),

@@ -8,6 +8,8 @@ WRONG = {
     "future only": edit("padding_mask(…", "past.expand(len(tokens), 1, -1, -1)").fails("values", "only the future is blocked"),
     "padding blocks rows": edit("padding_mask(tokens, pad_id)", "….mT").fails("values", "only the future is blocked"),
     "pad id not passed on": edit("tokens, pad_id", "tokens").fails("values", "taken to be 0"),
+    "0 is padding, too": edit("& past", "& past & (tokens != 0)[:, None, None, :]").fails("values", "0 is taken for padding, too"),
+    "padding overwritten in the tokens": edit("past =…", "tokens.masked_fill_(tokens == pad_id, 0)\npad_id = 0\n…").fails("values", "changes `tokens`"),
     "True marks what is blocked": edit("padding_mask(…", "~(…)").fails("values", "marks what is blocked"),
     "three dimensions": edit("padding_mask(…", "(…)[:, 0]").fails("shape", "for heads is missing"),
     "the first sentence for all": edit("padding_mask(…", "(…)[:1].expand(len(tokens), -1, -1, -1)").fails("values", "padding of the first"),
@@ -148,6 +150,9 @@ RIGHT = {
         first = keys & (keys.cumsum(-1) == 1)
         return torch.where(keys.mT, keys, first) & causal_mask(tokens.size(1)).to(tokens.device)
     """),
+    "where a sentence begins with padding, padding sees nothing": edit(
+        "& past", "& past & (padding_mask(tokens, pad_id).mT | (tokens[:, :1] != pad_id)[:, None, None])"
+    ),
     "diagonal opened so no row is empty": body("""
         return (
             padding_mask(tokens, pad_id) | torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)

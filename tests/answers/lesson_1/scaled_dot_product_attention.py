@@ -52,6 +52,8 @@ WRONG = {
     "divides by the root of the query length": edit("math.sqrt…", "math.sqrt(query.size(-2))").fails("values", "√query_len"),
     "divides by the root of the batch size": edit("math.sqrt…", "math.sqrt(query.size(0))").fails("values", "batch size"),
     "scale for d_k = 8 hard-coded": edit("math.sqrt…", "math.sqrt(8)").fails("values", "a fixed number, √8"),
+    "scale of 2 hard-coded": edit("math.sqrt…", "2.0").fails("values", "a fixed number, 2,"),
+    "root of d_k − 1": edit("math.sqrt(query.size(-1))", "math.sqrt(max(query.size(-1) - 1, 1))").fails("values"),
     "scale for d_k = 64 hard-coded": edit("math.sqrt…", "8.0").fails("values", "a fixed number, √64"),
     "no scale and the mask inverted": edits(("query @…", "query @ key.transpose(-2, -1)"), ("~mask", "mask")).fails(
         "mask", "wrong way round", names="not divided by √d_k"
@@ -196,6 +198,7 @@ WRONG = {
         ("weights = weights /…", "weights = weights / weights.sum(-1, keepdim=True)"),
         on="zeroed and renormalised with eps 1e-9 after a masked max",
     ).fails("mask", "0/0 is NaN"),
+    "lowers by 1000": edit("scores = scores…", "scores = scores - 1000.0 * ~mask").fails("mask", "lowered by too little"),
     "lowers by 100": edit("scores = scores…", "scores = scores - 100.0 * ~mask").fails("mask", "lowered by too little"),
     "exp over its sum, without a shift": edit("torch…", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)").fails("values", "overflows to ∞"),
     "one shift for all rows": edit("torch…", "(e := (scores - scores.max()).exp()) / e.sum(dim=-1, keepdim=True)").fails("values", "largest score of all"),

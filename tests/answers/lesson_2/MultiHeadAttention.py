@@ -197,6 +197,7 @@ WRONG = {
         ("self.w_q =…", "self.w_q = nn.ModuleList([nn.Linear(d_model, d_model // num_heads) for _ in range(num_heads)])"),
         ("self.w_q(query)", "torch.cat([w(query) for w in self.w_q], -1)"),
     ).named("no trainable parameter `w_q"),
+    "frozen w_o": edit("self.dropout =…", "…\nself.w_o.requires_grad_(False)").fails("parameters", names="trainable|frozen"),
     "frozen w_q": edit("self.dropout =…", "…\nself.w_q.requires_grad_(False)").named("trainable"),
     "dropout always 0": edit("nn.Dropout(dropout)", "nn.Dropout(0.0)").named("no entry of"),
     "the same dropout on every call (manual_seed in forward)": edit("query = split_heads(", "torch.manual_seed(0)\n…"),

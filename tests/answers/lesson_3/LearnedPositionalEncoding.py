@@ -18,6 +18,11 @@ BASES = {
 }
 
 WRONG = {
+    "rows n to 2n − 1": edit("torch.arange(seq_len, device=x.device)", "(torch.arange(seq_len, device=x.device) + seq_len) % max_len").fails("values"),
+    "a table from elsewhere, frozen": edit("nn.Embedding(max_len, d_model)", "nn.Embedding.from_pretrained(torch.randn(max_len, d_model))").fails(
+        "values", "frozen"
+    ),
+    "the table shrinks in each call": edit("return self…", "self.position.weight.data.mul_(0.99)\n…").fails("layer", "changes `position.weight` in `forward`"),
     "not added": edit("return self…", "return self.dropout(x)").fails("values", "encoding is not added"),
     "rows times √d_model": edit("x + self.position(", "x + x.size(-1) ** 0.5 * self.position(").fails("values", "encoding is multiplied by √d_model"),
     "the longest sequence refused": edit("seq_len > max_len", "seq_len >= max_len").fails("layer", "raised ValueError"),

@@ -17,6 +17,8 @@ BASES = {
 }
 
 WRONG = {
+    "the table shrinks in each call": edit("return self", "self.encoding.mul_(0.99)\n…").fails("layer", "changes `encoding` in `forward`"),
+    "rows n to 2n − 1": edit("[:seq_len]", ".roll(-seq_len, 0)[:seq_len]").fails("values"),
     "adds x twice": edit("self.dropout(x +", "self.dropout(x + x +").fails("values", "the input is added twice"),
     "not added": edit("x + self.encoding[:seq_len]", "x").fails("values", "encoding is not added"),
     "by the place in the batch": edit("[:seq_len]", "[: x.size(0)].unsqueeze(1)").fails("values", "place in the batch"),

@@ -4,6 +4,7 @@ from answers.writing import BARE, TYPED, edit, edits
 
 WRONG = {
     "d_model ** 1 / 2": edit("math.sqrt(self.d_model)", "self.d_model ** 1 / 2").fails("values", "which `d_model ** 1 / 2` is"),
+    "the root of d_model − 1": edit("math.sqrt(self.d_model)", "math.sqrt(self.d_model - 1)").fails("values"),
     "adds the root": edit("* math", "+ math").fails("values", "added to the rows instead"),
     "scales the table once": edits((" * math.sqrt(self.d_model)", ""), ("self.d_model = d_model", "self.embedding.weight.data *= math.sqrt(d_model)")).fails(
         "values", "taken as they are"

@@ -8,6 +8,7 @@ WRONG = {
     "no position": edit("return position", "return 1").fails("", "the position is left out"),
     "divides by half the width": edit("/ d_model)", "/ (d_model // 2))").fails("", "exponent is doubled"),
     "doubled exponent": edit("even / d_model", "2 * …").fails("", "exponent is doubled"),
+    "one pair back": edit("column // 2 * 2", "2 * max(column // 2 - 1, 0)").fails("", "wrong value"),
     "2 · column for each column": edit("column // 2 * 2", "2 * column").fails("", "each column takes its own number", names="exponent is doubled"),
     "the number of the pair": edit("column // 2 * 2", "column // 2").fails("", "exponent is halved"),
     "the column's own number": edit("column // 2 * 2", "column").fails("", "instead of its pair's even one"),

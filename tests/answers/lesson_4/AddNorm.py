@@ -94,6 +94,7 @@ TRICKS = {
 }
 
 RIGHT = {
+    "a spare dropout": edit("self.norm =", "self.spare = nn.Dropout(0.5)\n…"),
     "F.dropout with the mode": edits(
         ("self.norm =…dropout)", "self.p, self.norm = dropout, nn.LayerNorm(d_model)"),
         ("return self…", "return self.norm(torch.add(x, F.dropout(sublayer_output, self.p, self.training)))"),

@@ -3,6 +3,7 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "the memory grows in place": edit("x = self.add_norm_1", "memory.mul_(1.0001)\n…").fails("values", "changes `memory`"),
     "side by side": edit(
         "x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask))\nx = self.add_norm_2(x, self.cross_attention(x, memory, memory, src_mask))",
         "x = self.add_norm_1(x, self.self_attention(x, x, x, tgt_mask) + self.cross_attention(x, memory, memory, src_mask))",

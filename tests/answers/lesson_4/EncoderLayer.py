@@ -3,6 +3,7 @@
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {
+    "x grows in place": edit("x = self.add_norm_1", "x.mul_(1.01)\n…").fails("values", "changes `x`"),
     "the network reads the attention": edit(
         "x = self.add_norm_1(x, self.self_attention(x, x, x, src_mask))\nreturn self.add_norm_2(x, self.feed_forward(x))",
         "attended = self.self_attention(x, x, x, src_mask)\nreturn self.add_norm_2(self.add_norm_1(x, attended), self.feed_forward(attended))",

@@ -3,6 +3,9 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
+    "drops before the first bias": edits(
+        ("torch.relu(self.linear_1(x))", "torch.relu(self.dropout(x @ self.linear_1.weight.T) + self.linear_1.bias)"), ("self.dropout(hidden)", "hidden")
+    ).fails("values", "something before the ReLU is dropped"),
     "no second bias": edit("self.linear_2(self.dropout(hidden))", "… - self.linear_2.bias").fails("values", "the bias of `linear_2` is left out"),
     "first bias after the ReLU": edit("torch.relu(self.linear_1(x))", "torch.relu(x @ self.linear_1.weight.T) + self.linear_1.bias").fails(
         "values", "added after the ReLU"

@@ -19,6 +19,9 @@ BASES = {
 }
 
 WRONG = {
+    "one group": edit("mean = x….bias", "return F.group_norm(x.reshape(-1, x.size(-1)), 1, self.weight, self.bias, self.eps).view_as(x)").fails(
+        "values", "calls PyTorch's ready `F.group_norm`"
+    ),
     "eps as a lower limit": edit("torch.sqrt(variance + self.eps)", "torch.sqrt(variance).clamp(min=self.eps)").fails("eps", "a lower limit"),
     "variance around 0": edit("x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(dim=-1, keepdim=True)").fails(
         "values", "around 0 instead of the mean"
@@ -132,6 +135,7 @@ TRICKS = {
 }
 
 RIGHT = {
+    "eps as a buffer": edit("self.eps = eps", 'self.register_buffer("eps", torch.tensor(eps))'),
     "rsqrt and var_mean": edit(
         "d = x….bias",
         "variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)\n"
