@@ -58,6 +58,9 @@ WRONG = {
         "cache", "stand before those of the cache"
     ),
     "values before keys in the cache": edit(", (key, value)", ", (value, key)").fails("cache", "are exchanged: they come back"),
+    "the cache is cut off at its other end": edit(", (key, value)", ", (key[:, :, : x.size(1)], value[:, :, : x.size(1)])").fails(
+        "cache", "only as many are kept as are new"
+    ),
     "only the newest in the cache": edit(", (key, value)", ", (key[:, :, start:], value[:, :, start:])").fails("cache", "only as many are kept as are new"),
     "the old cache returned": edit(", (key, value)", ", cache or (key, value)").fails("cache"),
     "a cache of keys alone": edit(", (key, value)", ", key").fails("values", "should return"),
