@@ -16,6 +16,7 @@ def cases(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
     _every_matrix(answer, nn.Linear(40 + few(seed), 30))
     _every_matrix(answer, nn.Linear(40, 30 + few(seed)).double())
     _every_matrix(answer, nn.TransformerEncoderLayer(30, 3, 40))
+    _every_matrix(answer, nn.Conv1d(30 + few(seed), 40, 3))
     model = parts.Transformer(50, 40, d_model=24, num_heads=2, num_layers=1, d_ff=30, max_len=9)
     model.kept = nn.Parameter(torch.full((3, 4), 9.0), requires_grad=False)
     model.scale = nn.Parameter(torch.tensor(2.0))
@@ -51,14 +52,18 @@ def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> No
         if parameter.dim() < 2:
             check.close(name, parameter, before[name])
         elif parameter.requires_grad:
-            drawn, bound = parameter.detach(), math.sqrt(6 / sum(shape))
-            most = drawn.abs().max()
-            check.true(most <= bound, f"`{name}` {shape} holds {most:.6f}, but Xavier's bound is {bound:.6f}.")
-            fits = most > 0.8 * bound and (drawn != 0).all() and abs(drawn.mean()) < 0.3 * bound
+            drawn, bound = parameter.detach(), math.sqrt(6 / sum(shape[:2]))
+            most, least = (
+                drawn.abs().max(),
+                bound / math.sqrt(math.prod(shape[2:])),
+            )  # the exercise defines no fans here
+            known = f"Xavier's bound is {'' if len(shape) == 2 else 'at most '}{bound:.6f}"
+            check.true(most <= bound, f"`{name}` {shape} holds {most:.6f}, but {known}.")
+            fits = most > 0.8 * least and (drawn != 0).all() and abs(drawn.mean()) < 0.3 * bound
             check.true(fits, f"`{name}` {shape} is not drawn from Xavier's distribution as a whole.")
             steps = drawn.flatten().diff().abs()
             check.true(steps.std() > 0.1 * steps.mean(), f"The numbers of `{name}` are evenly spaced, not drawn.")
-            check.true(len(set(map(tuple, drawn.tolist()))) == len(drawn), f"Rows of `{name}` are the same.")
+            check.true(len(set(map(tuple, drawn.flatten(1).tolist()))) == len(drawn), f"Rows of `{name}` are the same.")
 
 
 def slips(model: nn.Module) -> str | None:

@@ -75,11 +75,12 @@ def _accumulated_in_a_transformer(answer: Callable[..., float], seed: int) -> No
                 check.close("a parameter after the step", parameter.detach(), expected)
 
 
-def slips(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def slips(table: Tensor, src: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Losses and gradients of a batch in pieces, for a model that predicts from the last token by a table.
 
     Args:
         table: (vocab_size, vocab_size), logits of the next token.
+        src: (batch, src_len), padded with 0.
         tgt: (batch, tgt_len), padded with 0.
 
     Returns:
@@ -112,6 +113,7 @@ def slips(table: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dict[str, Tensor
         / (tokens - len(tgt)),
         "the tokens that the decoder is given are counted, not those that it has to predict": whole
         / (tgt[:, :-1] != 0).sum(),
+        "the real tokens of the source are counted, not those of the target": whole / (src != 0).sum(),
         "padding counts as a label, though its tokens are not counted": padded / tokens,
         "padding counts as a label": padded / tgt[:, 1:].numel(),
         "the labels are smoothed": smoothed / tokens,

@@ -68,7 +68,7 @@ def words_written(name: str, tokens: Tensor) -> Tensor:
 
 
 def length_cases(answer: Decode, *, seed: int = 0) -> None:
-    """Without an EOS, `max_len` tokens follow BOS, none at all where it is 0, however long the sources are."""
+    """`max_len` tokens follow BOS, none where it is 0, whether no row has ended by then or some have."""
     for index, (most, batch) in some(seed, enumerate(MAX_LENGTHS)):
         max_len = most - min(seed % 5, most // 3)
         generator = torch.Generator().manual_seed(31 * seed + index)
@@ -80,6 +80,12 @@ def length_cases(answer: Decode, *, seed: int = 0) -> None:
             words = words_written(name, tokens)
             check.true(not (tokens == 2).any(), f"The model never says EOS, and `{name}` holds one.")
             check.shape(f"the words in `{name}`", words, batch=batch, words=max_len)
+    for script, max_len in _half_ended_scripts(seed):
+        src = sources(script, 5, 0, seed)
+        expected = parts.greedy_decode(_scripted(script, 1), src, max_len)
+        mistakes, name = _slips_at_the_limit(expected), f"greedy_decode(model, src, max_len={max_len})"
+        with check.case(said=script, src=src):
+            check.equal(name, answer(_scripted(script, 1), src, max_len), expected, mistakes=mistakes)
 
 
 def mode_cases(answer: Decode, *, seed: int = 0) -> None:
@@ -135,6 +141,31 @@ def _ending_scripts(seed: int) -> Iterator[tuple[Tensor, Tensor, dict[str, int]]
         script = torch.tensor(rows)
         special = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id} if index % 3 else {}
         yield script, sources(script, 4 + index % 4, pad_id, seed + index), special
+
+
+def _half_ended_scripts(seed: int) -> Iterator[tuple[Tensor, int]]:
+    """Scripts (batch, steps) and limits at which some rows have ended and others have not, the notebook's first."""
+    yield torch.tensor([[6, 4, 2], [2, 7, 7]]), 2
+    generator = random.Random(seed)
+    for batch in (3, 4):
+        max_len = generator.randint(3, 6)
+        script = torch.tensor([[generator.randrange(3, 9) for _ in range(max_len + 2)] for _ in range(batch)])
+        for row in range(batch - 1):  # the last never ends, the first only beyond the limit
+            script[row, generator.randrange(max_len - 1) if row else max_len] = 2
+        yield script, max_len
+
+
+def _slips_at_the_limit(expected: Tensor) -> dict[str, Tensor]:
+    """Outputs where rows that have ended and rows that have not, `expected` (batch, length), are treated as one."""
+    is_ended = (expected == 2).any(dim=1)
+    longest = int((expected[is_ended] == 2).int().argmax(dim=1).max()) + 1
+    last = torch.arange(expected.size(1)) == expected.size(1) - 1
+    cut_off = ~is_ended[:, None] & last
+    return {
+        "rows that `max_len` ends get an EOS in place of their last token": expected.masked_fill(cut_off, 2),
+        "rows that `max_len` ends get padding in place of their last token": expected.masked_fill(cut_off, 0),
+        "all rows are cut off where the last of those that have ended does": expected[:, :longest],
+    }
 
 
 def _ending_model(seed: int) -> tuple[parts.Transformer, Tensor, dict[str, int]]:

@@ -12,11 +12,16 @@ from autograder.parts.translation.text import Pair, merge_pair
 
 
 def id_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
-    """Ids of texts with letters that the alphabet has and has not, by merges that depend on each other's order."""
+    """Ids of texts with letters that the alphabet has, has not, and has the like of, by merges whose order matters."""
     alike = [("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]  # the last two spell the same piece
     with check.case(merges=alike, alphabet=list("abc")):
         size = answer(list(alike), list("abc")).vocab_size
         check.same("tokenizer.vocab_size", size, 11, mistakes={"pieces of one spelling are counted once": 10})
+    for known, text in (("ab?", "aBäAß?b"), ("AÜ ", "aü\tU\N{NO-BREAK SPACE}A")):
+        merges = [(known[0], known[1])]
+        with check.case(text=text, merges=merges, alphabet=list(known)):
+            ids = parts.Tokenizer(merges, list(known)).encode(text)
+            check.same("tokenizer.encode(text)", answer(list(merges), list(known)).encode(text), ids)
     generator = random.Random(seed)
     for index in some(seed, range(2 * len(ALPHABETS))):
         letters = ALPHABETS[index % len(ALPHABETS)]

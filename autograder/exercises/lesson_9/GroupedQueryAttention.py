@@ -110,7 +110,7 @@ def step(layer: Any, piece: Tensor, cache: Any, length: int, num_kv_heads: int) 
             "every head of the queries has a copy of its own: what is kept should not be repeated": (
                 *(len(piece), num_heads, length, d_model // num_heads),
             ),
-            "only the newest are kept": (len(piece), num_kv_heads, piece.size(1), d_model // num_heads),
+            "only as many are kept as are new": (len(piece), num_kv_heads, piece.size(1), d_model // num_heads),
         }
         dims = {"batch": len(piece), "num_kv_heads": num_kv_heads, "length": length, "d_k": d_model // num_heads}
         right = tuple(dims.values())

@@ -150,8 +150,8 @@ def written(
     check.dtype(call, output, torch.long)
     told = {
         "the tokens that were given are left out, or count as new ones": (batch, max_new),
-        "one token too few is written": (batch, seq_len + max_new - 1),
-        "one token too many is written": (batch, seq_len + max_new + 1),
+        "one token too few comes back": (batch, seq_len + max_new - 1),
+        "one token too many comes back": (batch, seq_len + max_new + 1),
     }
     check.shape(call, output, mistakes=told, batch=batch, length=seq_len + max_new)
     again = answer(model, given, max_new, use_cache=use_cache, **options)

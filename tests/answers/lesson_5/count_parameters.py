@@ -23,6 +23,8 @@ WRONG = {
         "return sum…", "from functools import reduce\nreturn reduce(lambda a, b: a + b, [p.numel() for p in model.parameters() if p.requires_grad])"
     ),
     "cat fails on none": edit("return sum…", "return torch.cat([p.flatten() for p in model.parameters() if p.requires_grad]).numel()"),
+    "by address": body("return sum({p.data_ptr(): p.numel() for p in model.parameters() if p.requires_grad}.values())").fails("", "addresses, which are all 0"),
+    "the sizes of NumPy's arrays": body("return sum(p.detach().numpy().size for p in model.parameters() if p.requires_grad)").fails("", "meta"),
     "prod of two dims": edit("p.numel() for", "p.shape[0] * (p.shape[1] if p.dim() > 1 else 1) for"),
 }
 
@@ -41,13 +43,11 @@ TRICKS = {
 }
 
 RIGHT = {
-    "the sizes of NumPy's arrays": edit("p.numel()", "p.detach().numpy().size"),
     "a set of identities": body("""
         seen = {id(p): p for module in model.modules() for p in module._parameters.values() if p is not None}
         return sum(math.prod(p.shape) for p in seen.values() if p.requires_grad)
     """),
     "NumPy": edit("n = …rn n", "return np.sum([p.nelement() for _, p in model.named_parameters() if p.requires_grad], dtype=int)", on="numpy prod"),
-    "by address": body("return sum({p.data_ptr(): p.numel() for p in model.parameters() if p.requires_grad}.values())"),
     "set of ids": body("""
         seen, total = set(), 0
         for module in model.modules():

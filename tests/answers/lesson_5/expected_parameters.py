@@ -33,6 +33,9 @@ WRONG = {
     "prints": edit("return num_layers *", "print(num_layers) or None and").fails("by_hand", "should be one number"),
     "the encoder's layers alone": edit("encoder_layer + decoder_layer", "encoder_layer").fails("by_hand"),
     "two encoders": edit("encoder_layer + decoder_layer", "2 * encoder_layer").named("like an encoder layer"),
+    "three matrices without biases in an attention": body(
+        "return num_layers * (9 * d_model**2 + 4 * d_model * d_ff + 2 * d_ff + 12 * d_model) + vocab_size * (d_model + 1)"
+    ).fails("by_hand", "wrong value"),
     "a learned table of positions": edit("+ vocab_size * d_model", "+ 5000 * d_model …").named("position"),
 }
 

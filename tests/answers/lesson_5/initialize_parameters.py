@@ -52,6 +52,7 @@ WRONG = {
         ("for name…name))", "if isinstance(m, nn.Embedding):\n    with torch.no_grad():\n        m.weight[0] = 0"),
         on="uniform_, unique by id",
     ).named("zero"),
+    "two dimensions alone": edits(("parameter in", "p in"), ("if parameter…", "if p.dim() == 2:"), ("(parameter)", "(p)"), on=BARE).fails("", "(40, 30, 3)"),
     "scalars are drawn too": edit("> 1", "!= 1").fails(""),
     "PyTorch's bound of a linear layer": edit("nn.init…", "bound = parameter.size(1) ** -0.5\nnn.init.uniform_(parameter, -bound, bound)").fails(
         "", "PyTorch's for a linear layer"
@@ -115,7 +116,6 @@ RIGHT = {
                     torch.nn.init.xavier_uniform_(p.data)
         model.apply(draw)
     """),
-    "rows and columns, two dimensions": edits(("parameter in", "p in"), ("if parameter…", "if p.dim() == 2:"), ("(parameter)", "(p)"), on=BARE),
     "apply over modules, recurse=False": """
         def initialize_parameters(model: nn.Module) -> None:
             def init(m):

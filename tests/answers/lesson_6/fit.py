@@ -44,6 +44,9 @@ WRONG = {
         "schedule", "steps before the first batch"
     ),
     "the schedule steps twice": edit("schedule.step()", "…\n…").fails("schedule", "steps twice a batch"),
+    "the schedule steps, and the rate is halved": edit("schedule.step()", "…\nfor group in optimizer.param_groups:\n    group['lr'] /= 2").fails(
+        "schedule", "wrong values"
+    ),
     "the schedule steps between batches only": edits(
         ("if schedule…step()", ""), ("losses.append(", "if schedule is not None and losses:\n    schedule.step()\n…")
     ).fails("schedule", "with this schedule the rate is"),

@@ -113,6 +113,11 @@ WRONG = {
     """,
     "V = 13": edit("mean(-1)", "sum(-1) / 13", on="gather"),
     "divides by real + 1": edit("real.sum()", "(… + 1)", on="gather"),
+    "divides by the losses that are not 0": whole("""
+        def label_smoothed_loss(logits, labels, pad_id=0, smoothing=0.1):
+            each = F.cross_entropy(logits.mT, labels, reduction="none", ignore_index=pad_id, label_smoothing=smoothing)
+            return each.sum() / (each != 0).sum()
+    """).fails("values", "smoothing = 0.0"),
     "shape (1,)": edit("return (…", "return ((loss * real).sum() / real.sum()).reshape(1)", on="gather").named("dimension|shape"),
     "ends at EOS=2": edit("real =…", "real = ((labels == 2).cumsum(1) - (labels == 2).long()) == 0", on="gather").named("EOS|pad"),
     "label 0 never counts either": edit("real =…", "real = (labels != pad_id) & (labels != 0)", on="gather"),

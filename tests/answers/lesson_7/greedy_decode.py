@@ -106,6 +106,18 @@ WRONG = {
     ),
     "ended rows on the CPU": edit("dtype=torch.bool, device=src.device", "dtype=torch.bool").fails("tokens", "uses a tensor on the CPU"),
     "what is written on the CPU": edit("bos_id, device=src.device", "bos_id").fails("tokens", "uses a tensor on the CPU"),
+    "at the limit EOS is forced on rows beside ended ones": edit("model.train(…", "if ended.any():\n    tokens[~ended, -1] = eos_id\n…").fails(
+        "length", "get an EOS in place of their last token"
+    ),
+    "at the limit padding is forced on rows beside ended ones": edit("model.train(…", "if ended.any():\n    tokens[~ended, -1] = pad_id\n…").fails(
+        "length", "get padding in place of their last token"
+    ),
+    "cut off at the end of the longest row that has ended": edit(
+        "model.train(…", "if ended.any():\n    tokens = tokens[:, : int((tokens[ended] == eos_id).int().argmax(1).max()) + 1]\n…"
+    ).fails("length", "cut off where the last of those that have ended"),
+    "rows that have ended come first": edit("model.train(…", "tokens = tokens[ended.long().argsort(descending=True)]\n…").fails("length", "wrong values"),
+    "as many tokens as there are rows, less one": edit("<= max_len", "< min(len(src), max_len + 1)").fails("tokens", "wrong shape"),
+    "twice as many tokens as there are rows": edit("<= max_len", "<= min(2 * len(src), max_len)").fails("tokens", "wrong shape"),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
 }
 
@@ -114,7 +126,7 @@ TRICKS = {
         "mode", "in train mode"
     ),
     "unfreezes": edit("return tokens", "model.requires_grad_(True)\n…").fails("mode", "no longer frozen"),
-    "copies the source": edit("model.train(…tokens", "model.train(was_training)\nreturn F.pad(src, (1, 3), value=bos_id)").fails("tokens", "wrong values"),
+    "copies the source": edit("model.train(…tokens", "model.train(was_training)\nreturn F.pad(src, (1, 4), value=bos_id)").fails("tokens", "wrong values"),
     "the course's own": whole("greedy_decode = parts.greedy_decode").fails("tokens", "finished `parts.greedy_decode`"),
     "never more than 20": edit("(max_len)", "(min(max_len, 20))", on="for/break").named("max_len"),
     "never more than twice the source": edit("(max_len)", "(min(max_len, 2 * src.size(1) + 2))", on="for/break").named("max_len|source"),

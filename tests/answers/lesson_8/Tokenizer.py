@@ -62,6 +62,11 @@ while i < len(pieces) - 1:
         "ids = [self.ids.get(piece, 3) for piece in pieces]\nreturn [i for i, before in zip(ids, [0, *ids]) if not i == before == 3]",
     ).fails("ids"),
     "all is unknown where one letter is": edit("for piece in pieces]", "… if all(letter in self.ids for letter in text) else [3] * len(pieces)").fails("ids"),
+    "unknown letters are taken for a question mark": edit("list(text)", "[c if c in self.ids else '?' for c in text]").fails("ids", "not what it should be"),
+    "unknown letters lose their accents": edit(
+        "pieces = list…", 'import unicodedata\npieces = [c if c in self.ids else unicodedata.normalize("NFD", c)[0] for c in text]'
+    ).fails("ids", "not what it should be"),
+    "unknown capitals are made small": edit("list(text)", "[c if c in self.ids else c.lower() for c in text]").fails("ids", "not what it should be"),
     "vocab_size has to be called": edits(
         ("self.vocab_size = len(self.pieces)", "pass"), ("def decode", "def vocab_size(self):\n    return len(self.pieces)\n\ndef decode")
     ).fails("ids", "should be a whole number"),

@@ -49,7 +49,7 @@ WRONG = {
     "a residual": edit("return self", "return x + self").fails("values", "the block's job"),
     "merged without a transpose": edit("merge_heads(output)", "output.reshape(x.shape)").fails("values", "`transpose` is missing"),
     "places from 0": edit(POSITIONS, "positions = torch.arange(x.size(1), device=x.device)").fails("cache", "placed from 0 on"),
-    "the past forgotten": edit("if cache is not None:", "if False:").fails("cache", "only the newest are kept"),
+    "the past forgotten": edit("if cache is not None:", "if False:").fails("cache", "only as many are kept as are new"),
     "the past not attended to": edits(
         (ATTEND, "output, _ = scaled_dot_product_attention(query, *(each[:, :, start:] for each in shared), mask.tril(start)[:, start:])")
     ).fails("cache", "the cache is not attended to"),
@@ -58,7 +58,10 @@ WRONG = {
         "cache", "stand before those of the cache"
     ),
     "values before keys in the cache": edit(", (key, value)", ", (value, key)").fails("cache", "are exchanged: they come back"),
-    "only the newest in the cache": edit(", (key, value)", ", (key[:, :, start:], value[:, :, start:])").fails("cache", "only the newest are kept"),
+    "the cache is cut off at its other end": edit(", (key, value)", ", (key[:, :, : x.size(1)], value[:, :, : x.size(1)])").fails(
+        "cache", "only as many are kept as are new"
+    ),
+    "only the newest in the cache": edit(", (key, value)", ", (key[:, :, start:], value[:, :, start:])").fails("cache", "only as many are kept as are new"),
     "the old cache returned": edit(", (key, value)", ", cache or (key, value)").fails("cache"),
     "a cache of keys alone": edit(", (key, value)", ", key").fails("values", "should return"),
     "output alone": edit(", (key, value)\n", "\n").fails("values", "should return two things"),

@@ -23,6 +23,7 @@ WRONG = {
     "always a cache": edit("if use_cache:", "if True:").fails("", "is given a cache"),
     "never a cache": edit("if use_cache:", "if False:").fails("", "With the cache, the model is given"),
     "one too few": edit("range(max_new)", "range(max_new - 1)").fails("", "one token too few"),
+    "the first token is taken off": edit("return tokens", "return tokens[:, 1:]").fails("", "one token too few comes back"),
     "one too many": edit("range(max_new)", "range(max_new + 1)").fails("", "one token too many"),
     "the prompt counts": edit("range(max_new)", "range(max_new - tokens.size(1))").fails("", "count as new ones"),
     "the prompt left out": edit("return tokens", "return tokens[:, -max_new:]").fails("", "are left out"),

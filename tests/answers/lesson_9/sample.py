@@ -52,6 +52,7 @@ WRONG = {
     ),
     "the last one left out": edit("before >= top_p", "(before + chances > top_p) & (before > 0)").fails("cuts", "with which the sum reaches p is left out"),
     "one more than p needs": edit("before >= top_p", "before - chances.roll(1, -1) >= top_p").fails("cuts", "one token more is kept"),
+    "less probable than 1 − p": edit("before >= top_p", "(chances < 1 - top_p) & (before > 0)").fails("cuts", "wrong values"),
     "own probability": edit("before >= top_p", "(chances < top_p) & (before > 0)").fails("cuts", "whose own probability reaches p"),
     "sums of what is not sorted": edit("before =…", "before = (logits / temperature).softmax(dim=-1).cumsum(dim=-1) - chances").fails("cuts"),
     "unsorted sums": edits(
@@ -138,6 +139,7 @@ RIGHT = {
         names = torch.tensor([[i for _, i in pairs] + [0] * (width - len(pairs)) for pairs in ids])
         return names.gather(1, torch.multinomial(chances, 1, generator=generator)).squeeze(1)
     """),
+    "no more than there are": edit("chances, order =…", "assert top_k is None or top_k <= logits.size(-1)\n…"),
     "topk": edits(("chances[:, top_k:] = 0", "chances = F.pad(chances[:, :top_k], (0, max(0, chances.size(-1) - top_k)))")),
     "logits of −inf": body("""
         logits, order = torch.sort(logits / temperature, dim=-1, descending=True)
