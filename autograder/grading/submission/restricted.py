@@ -170,7 +170,7 @@ class _Reader(ast.NodeVisitor):
         _require(not own & given and all(bound[name] == times[name] for name in own), "an import with another's name")
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
         paths = {**imports, **paths}
-        self._foreign = {name for name, path in imports.items() if path.partition(".")[0] not in MODULES}
+        self._foreign = {name for name, path in imports.items() if MODULES.isdisjoint((path, path.rpartition(".")[0]))}
         self._imported = imports.keys() - self._foreign  # and bound anew by nobody, or refused above
         self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in MODULES}
         self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
@@ -183,6 +183,7 @@ class _Reader(ast.NodeVisitor):
         tables = [symtable.symtable(text, "<cell>", "exec") for text in texts]
         bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
         read = {name for table in tables for name in _globals_of(table)}
+        self._types |= {name for name in parts if name[:1].isupper()}
         for name in (bound & given - self._imported) | (read - bound - parts - self._imported - BUILTINS):
             _require(False, f"`{name}`")
 

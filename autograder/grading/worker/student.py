@@ -31,7 +31,7 @@ from autograder.grading.submission.beside import put, unpacked
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
 from autograder.grading.worker.verdicts import Report, in_words
-from autograder.random_state import Defaults, RandomState
+from autograder.random_state import Defaults, RandomState, unset_memory_is_nan
 
 # What the judge lets be judged here.
 STATEMENTS: dict[str, Callable[..., None]] = {"device": _modules.device, "leaves_alone": _plain.leaves_alone}
@@ -178,7 +178,8 @@ class Student(Peer):
         before = dict(self._names)
         self._names.pop("In", None)  # by which a check knows that somebody works here
         try:
-            exec(code, self._names)
+            with unset_memory_is_nan():  # and not what a check has held there
+                exec(code, self._names)
         except Exception as raised:
             error = in_words(raised, code, source, self._names)
         finally:  # what a check binds is nobody's business
