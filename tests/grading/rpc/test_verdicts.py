@@ -14,8 +14,9 @@ OTHERWISE = {  # told otherwise across the bridge
     "in place on x in train only when no grad",  # an input that is written into does not take the graph along
     "shared growing buffer",  # likewise
     "sparse gradients",  # which are dense there
-    "global seed",  # told in other words there, as is the next
+    "global seed",  # told in other words there, as are the next two
     "pops the caller's list",
+    "a norm alone for the first add & norm",  # `LayerNorm` has no …; there a part of the type LayerNorm has none
     "the same dropout in every step",  # what it draws is drawn there, and seen by nobody here
     "cached by shape",  # a tensor without numbers that an answer has kept is another error there
 }
