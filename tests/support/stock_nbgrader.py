@@ -10,7 +10,9 @@ from autograder.demo import sample_class
 from autograder.demo.students import STUDENTS
 
 STOCK = """
-from nbgrader.preprocessors import Execute, IgnorePattern
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, Execute, IgnorePattern, LimitOutput
+from nbgrader.preprocessors import SaveAutoGrades
 
 c.Autograde.autograde_preprocessors = [
     Execute,
