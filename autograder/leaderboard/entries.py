@@ -65,7 +65,7 @@ def entries(course: Course, lesson: str, text: str, seconds: float) -> list[Entr
     most = OWN_CODE + sum(len(cell["source"]) for cell in code if is_marked(cell, "solution"))
     for cell in filter(is_check, notebook["cells"]):
         cell["source"] = "pass"  # so those of a hand-in do not run as cells of its own
-    notebook["metadata"].pop(KEY, None)  # the text stays where no entry is
+    notebook["metadata"].pop(KEY, None)  # so the measuring cell runs in the judge, where no entry reaches the text
     own = json.dumps({**notebook, "cells": [*notebook["cells"], new_code_cell(example, id="own")]}).encode()
     source = json.dumps({**notebook, "cells": [*notebook["cells"], _measuring(measure, text, seconds)]}).encode()
     limits = Limits(cell_seconds=4 * seconds + 10, submission_seconds=8 * seconds + 20)

@@ -43,8 +43,8 @@ def for_classroom50(root: Path, released: Path, config: Config | None = None) ->
     """Make the zip file for Classroom 50, which publishes it: with the students' notebook, and nothing hidden.
 
     Args:
-        root: as above.
-        released: the students' notebook.
+        root: the course folder, with requirements.txt in it, or a copy of one without.
+        released: the students' notebook; of the plain form, where there may be several, one.
         config: of a course of the plain form.
 
     Raises:
