@@ -53,10 +53,8 @@ def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> No
             check.close(name, parameter, before[name])
         elif parameter.requires_grad:
             drawn, bound = parameter.detach(), math.sqrt(6 / sum(shape[:2]))
-            most, least = (
-                drawn.abs().max(),
-                bound / math.sqrt(math.prod(shape[2:])),
-            )  # the exercise defines no fans here
+            most = drawn.abs().max()
+            least = bound / math.sqrt(math.prod(shape[2:]))  # the exercise defines no fans of further dimensions
             known = f"Xavier's bound is {'' if len(shape) == 2 else 'at most '}{bound:.6f}"
             check.true(most <= bound, f"`{name}` {shape} holds {most:.6f}, but {known}.")
             fits = most > 0.8 * least and (drawn != 0).all() and abs(drawn.mean()) < 0.3 * bound
