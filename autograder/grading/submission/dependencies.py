@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -11,6 +12,11 @@ from autograder.course.lesson import ONE_AT_A_TIME, as_python
 
 # With these a cell may read any name, whatever its source says.
 ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
+
+# Magics that read no name of the notebook, and those that run what stands behind them.
+_QUIET = frozenset({"autoreload", "conda", "config", "load_ext", "matplotlib", "pip", "precision", "pwd"})
+_RUNNING = frozenset({"time", "timeit"})
+_OPTIONS = re.compile(r"(?:-[a-z]\s*\d*\s+)*")  # of `%timeit`
 
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 
@@ -145,9 +151,35 @@ def _globals(table: symtable.SymbolTable) -> Iterable[str]:
 def _parsed(source: str) -> tuple[symtable.SymbolTable, ast.Module] | None:
     for text in (source, None):
         try:
-            text = as_python(source) if text is None else text
+            text = _without_magics(as_python(source)) if text is None else text
             with ONE_AT_A_TIME:
                 return symtable.symtable(text, "<cell>", "exec"), ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return None
+
+
+def _without_magics(text: str) -> str:
+    """A cell with what a magic runs in its place, as far as that is known; a shell command runs nothing here."""
+    with ONE_AT_A_TIME:
+        tree = ast.parse(text)
+        for place, statement in reversed([*enumerate(tree.body)]):
+            match statement:
+                case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), called), arguments)):
+                    words = [str(each.value) for each in arguments if isinstance(each, ast.Constant)]
+                    tree.body[place : place + 1] = _run_by(called, *words) or [statement]
+    return ast.unparse(tree)
+
+
+def _run_by(called: str, name: str, *texts: str) -> list[ast.stmt]:
+    """The statements that a magic runs; nothing where that is not known."""
+    if called == "system":
+        return [ast.Pass()]
+    if any(sign in texts[0] for sign in "{$"):  # which IPython fills in
+        return []
+    if name in _QUIET and called == "run_line_magic":
+        return [ast.Pass()]
+    if name in _RUNNING:
+        code = "\n".join([_OPTIONS.sub("", f"{texts[0]} ", count=1), *texts[1:]])
+        return ast.parse(_without_magics(as_python(code))).body or [ast.Pass()]
+    return []
