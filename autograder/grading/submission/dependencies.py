@@ -166,20 +166,21 @@ def _without_magics(text: str) -> str:
         for place, statement in reversed([*enumerate(tree.body)]):
             match statement:
                 case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), called), arguments)):
-                    words = [str(each.value) for each in arguments if isinstance(each, ast.Constant)]
-                    tree.body[place : place + 1] = _run_by(called, *words) or [statement]
+                    words = [each.value if isinstance(each, ast.Constant) else None for each in arguments]
+                    tree.body[place : place + 1] = _run_by([called, *words]) or [statement]
     return ast.unparse(tree)
 
 
-def _run_by(called: str, name: str, *texts: str) -> list[ast.stmt]:
-    """The statements that a magic runs; nothing where that is not known."""
-    if called == "system":
-        return [ast.Pass()]
-    if any(sign in texts[0] for sign in "{$"):  # which IPython fills in
-        return []
-    if name in _QUIET and called == "run_line_magic":
-        return [ast.Pass()]
-    if name in _RUNNING:
-        code = "\n".join([_OPTIONS.sub("", f"{texts[0]} ", count=1), *texts[1:]])
-        return ast.parse(_without_magics(as_python(code))).body or [ast.Pass()]
+def _run_by(words: Sequence[object]) -> list[ast.stmt]:
+    """The statements that a call of IPython's runs, by its name and arguments; nothing where that is not known."""
+    match words:
+        case ["system", str()]:
+            return [ast.Pass()]
+        case [_, _, str(line), *_] if "{" in line or "$" in line:  # which IPython fills in
+            return []
+        case ["run_line_magic", name, str()] if name in _QUIET:
+            return [ast.Pass()]
+        case ["run_line_magic" | "run_cell_magic", name, str(line), *cell] if name in _RUNNING:
+            code = "\n".join([_OPTIONS.sub("", f"{line} ", count=1), *map(str, cell)])
+            return ast.parse(_without_magics(as_python(code))).body or [ast.Pass()]
     return []

@@ -24,6 +24,7 @@ from autograder.grading.submission.dependencies import unneeded
         ([("x = 1", True), ("%time eval('x')", False)], set()),
         ([("x = 1", True), ("%pip install {x}", False)], set()),
         ([("x = 1", True), ("%run other.py", False)], set()),
+        ([("x = 1", True), ("%pwd\nget_ipython().system()\nget_ipython().run_line_magic(a, *b)", False)], set()),
         ([("this is no Python", True), ("x = 1", False)], set()),
         ([("n = 3", True), ("def f(): pass\ndef g(): return n", True), ("def h(): return f()", False)], {0}),
         ([("n = 3", True), ("def f(): pass\ndef g(): return n", True), ("def h(): return g()", False)], set()),
