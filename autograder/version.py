@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-NUMBER, DISTRIBUTION = "0.1.0", "transformer-from-scratch"
-PACKAGE = Path(__file__).parent
+NUMBER, PACKAGE = "0.1.0", Path(__file__).parent
+# With the lessons of this repository, or the engine alone (tools/engine/pyproject.toml).
+DISTRIBUTION = "transformer-from-scratch" if (PACKAGE / "transformer").is_dir() else "notebook-autograder"
 
 
 def released() -> list[Path]:

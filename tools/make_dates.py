@@ -1,4 +1,4 @@
-"""Write autograder/dates.json, how six languages write dates: names and patterns from Babel's CLDR, days in words."""
+"""Write autograder/data/dates.json: how six languages write dates; names and patterns from CLDR, days in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import babel
 from babel import Locale
 from babel.dates import parse_pattern
 
-PATH = Path(__file__).parents[1] / "autograder" / "dates.json"
+PATH = Path(__file__).parents[1] / "autograder" / "data" / "dates.json"
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl")
 UNAMBIGUOUS = {"de": "medium", "fr": "short", "nl": "short"}  # in digits alone; 3/4 is another day elsewhere
 

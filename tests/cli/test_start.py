@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from support import wheel
 from support.classroom import LESSONS
 from support.sample_lesson import ROOT
+from test_structure import LESSONS as LESSON_ROOMS
 
 from autograder import cli, start, version
 
@@ -23,19 +26,24 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Somebody with the wheel in an environment of its own, where all that it needs is installed, but no checkout."""
-    home = tmp_path_factory.mktemp("learner")
+    """Somebody with the course's wheel, who starts."""
+    run = installed(tmp_path_factory.mktemp("learner"))
+    return lambda *words: run("start", *words)
+
+
+def installed(home: Path, project: str = "") -> Run:
+    """The command of a wheel in an environment of its own, where all that it needs is installed, but no checkout."""
     venv.create(home / "venv")
     python = home / "venv" / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--quiet", "--python", str(python), "install", "--no-index", "--no-deps"]
-    subprocess.run([*install, str(wheel.build(home / "built"))], check=True)
+    subprocess.run([*install, str(wheel.build(home / "built", project))], check=True)
     (site_packages,) = (home / "venv").glob("lib/*/site-packages")
     (site_packages / "others.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("PYTHON")}
 
-    def run(*words: str, **changed: str) -> subprocess.CompletedProcess[str]:
-        environment = {key: text for key, text in os.environ.items() if not key.startswith("PYTHON")} | changed
-        command = [str(python.with_name("autograder")), "start", *words]
-        return subprocess.run(command, cwd=home, env=environment, capture_output=True, encoding="utf-8", check=False)
+    def run(*words: str, folder: Path = home) -> subprocess.CompletedProcess[str]:
+        command = [str(python.with_name("autograder")), *words]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
 
     return run
 
@@ -66,6 +74,31 @@ def test_what_is_there_stays(learner: Run, tmp_path: Path) -> None:
     assert mine.read_text(encoding="utf-8") == "my answers" and gone.is_file()
     assert f"since they may be yours: {LESSONS[0]}, AGENTS.md\n" in done.stdout
     assert not (tmp_path / "elsewhere.md").exists()
+
+
+def test_the_engine_alone_grades_a_course(tmp_path: Path) -> None:
+    """Its wheel has no lesson of this repository and needs what the course's needs, and somebody's own are graded."""
+    ours, engine = (
+        tomllib.loads((ROOT / place / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for place in (".", wheel.ENGINE)
+    )
+    assert {*ours["dependencies"]} - {*engine["dependencies"]} == {"safetensors>=0.4", "tqdm"}
+    assert ours["optional-dependencies"] == engine["optional-dependencies"] | {
+        "lab": ours["optional-dependencies"]["lab"]
+    }
+    run = installed(tmp_path, wheel.ENGINE)
+    (package,) = tmp_path.glob("venv/lib/*/site-packages/autograder")
+    of_lessons = {f"autograder.{path.stem}" for path in package.iterdir()} & LESSON_ROOMS
+    assert not of_lessons and (package / "grading").is_dir()
+    course = tmp_path / "sums"
+    for command in ("new course sums --form plain", "new lesson 01_one", "new exercise double", "release"):
+        done = run(*command.split(), folder=course if course.exists() else tmp_path)
+        assert done.returncode == 0, done.stderr
+    shutil.copytree(course / "notebooks" / "01_one", course / "submitted" / "ada" / "01_one")
+    graded = run("grade", "01_one", folder=course)
+    assert graded.returncode == 0 and "ada" in graded.stdout, graded.stderr
+    started = run("start")
+    assert "This installation of notebook-autograder holds no lessons." in started.stdout
 
 
 def test_the_next_command_opens_jupyterlab(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -212,7 +212,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-@pytest.mark.parametrize("corrected", ["autograder/dates.json", "notebooks/01_attention/01_attention.ipynb"])
+@pytest.mark.parametrize("corrected", ["autograder/data/dates.json", "notebooks/01_attention/01_attention.ipynb"])
 def test_a_corrected_package_has_another_version(tmp_path: Path, corrected: str) -> None:
     """What students get decides it, the lessons too, and nothing else: not the demo, not what a run leaves behind."""
     wheels.checkout(tmp_path)

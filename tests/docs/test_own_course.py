@@ -109,7 +109,8 @@ def test_the_page_leads_from_nothing_to_points(
 
 def test_what_it_installs_exists() -> None:
     """The extra, and the command, are those of the package."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install = next(code for kind, code in BLOCKS if kind == "console")
-    assert "[grading]" in install and "grading" in project["optional-dependencies"]
+    place, extra = re.search(r'"\./transformer/(.*)\[(\w+)\]"', install).groups()
+    project = tomllib.loads((ROOT / place / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extra in project["optional-dependencies"] and f"`{project['name']}`" in PAGE
     assert callable(cli.command_line().parse_args(["doctor"]).run)

@@ -193,7 +193,7 @@ def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Co
         built.rename(colab.home / name.format(built.stem))
         assert "Ready: PyTorch" in "".join(map(text, colab.execute(notebook).cells[0].outputs))
         assert f"transformer-from-scratch {versions[-1]}" in colab.run("-c", LIST).splitlines()
-        with (folder / "autograder" / "data.py").open("a") as corrected:
+        with (folder / "autograder" / "data" / "__init__.py").open("a") as corrected:
             corrected.write("# corrected\n")
     assert versions[0] != versions[1]
     assert [line.split()[0] for line in colab.run("-c", LIST).splitlines() if line not in fresh] == [

@@ -84,7 +84,7 @@ def test_what_is_published_hides_nothing(bundle: Path) -> None:
     assert b"BEGIN SOLUTION" not in texts[f"lesson/{LESSON}.ipynb"]
     tops = {"autograder.py", "constraints.txt", "lesson", "package", "run_autograder", "setup.sh"}
     assert {path.name for path in bundle.iterdir()} == tops
-    assert (bundle / "package" / "autograder" / "dates.json").is_file()
+    assert (bundle / "package" / "autograder" / "data" / "dates.json").is_file()
     assert not (bundle / "package" / "autograder" / "demo").exists()
 
 

@@ -36,7 +36,7 @@ def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
     ("file", "which"),
     [
         ("autograder/check/_compare.py", (True, True)),
-        ("autograder/data.py", (True, True)),
+        ("autograder/data/__init__.py", (True, True)),
         ("tools/matrix.py", (True, True)),
         ("tests/support/classroom.py", (True, True)),
         (TEST, (True, True)),
@@ -61,7 +61,7 @@ def test_a_changed_file_counts_where_it_is_reached(
     ("file", "counts"),
     [
         ("autograder/report/write.py", True),
-        ("autograder/dates.json", True),
+        ("autograder/data/dates.json", True),
         (f"notebooks/{LESSON}/{LESSON}.ipynb", True),
         ("requirements.txt", True),
         ("tests/support/classroom.py", True),
