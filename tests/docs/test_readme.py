@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from answers import WRONG
 from matrix import source
+from packaging.requirements import Requirement
 from support import accessibility
 from support.classroom import LESSONS, ROOT, classroom, message
 
@@ -75,6 +76,19 @@ def test_every_path_exists(document: Path) -> None:
             assert (ROOT / span).exists() and span.endswith("/") == (ROOT / span).is_dir(), span
         elif re.fullmatch(r"[\w-]+\.(md|toml|yml|txt)", span):
             assert (ROOT / span).exists(), span
+
+
+def test_the_lock_fits_what_is_asked_for() -> None:
+    """Each package that is asked for is in constraints.txt, in a version that fits."""
+    assert "uv pip install -r requirements.txt -c constraints.txt" in README
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    locked = [Requirement(line) for line in lines if not line.startswith("#")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    asked = [line for line in asked if line and line[0] not in "#-"]
+    for wanted in map(Requirement, [*asked, *project["dependencies"], *project["optional-dependencies"]["grading"]]):
+        versions = [next(iter(each.specifier)).version for each in locked if each.name == wanted.name]
+        assert wanted.name == "torch" or (versions and all(map(wanted.specifier.contains, versions))), wanted
 
 
 def test_pictures_are_small_and_have_words() -> None:
