@@ -274,7 +274,8 @@ def test_the_container_is_set_up_as_everything_else() -> None:
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     *_, environment, install, setup = container["postCreateCommand"].split(" && ")
-    assert install == "uv pip install --torch-backend=cpu -r requirements.txt -c constraints.txt" and setup == "make setup"
+    assert install == "uv pip install --torch-backend=cpu -r requirements.txt -c constraints.txt"
+    assert setup == "make setup"
     assert re.search(r"^setup:", makefile, re.MULTILINE)
     folder = re.search(r"^VENV\s*:= (.*)$", makefile, re.MULTILINE)[1]
     assert environment == f"python3 -m venv {folder}"
