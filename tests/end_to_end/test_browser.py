@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,7 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell
 from playwright.sync_api import Browser, expect
 from support.browser import HARD_TO_READ, SCREENSHOTS, Notebook, chromium, menu, window
 from support.jupyter import Server, jupyter_lab
@@ -148,6 +151,10 @@ def test_formgrader_grades_with_our_engine(browser: Browser, server: Server, les
     checks = {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}
     lost = {f"check_{each.name}_values" for each in lesson.exercises if each.name in TYPICAL}
     score = sum(points for check, points in checks.items() if check not in lost)
+    path = server.course / "submitted" / "typical" / NAME / f"{NAME}.ipynb"
+    asking = read_notebook(path)
+    asking.cells.append(new_markdown_cell("Regrade 1.2: the scores need no root."))
+    nbformat.write(asking, path)
     with window(browser, "formgrader", server, width=1600) as seen:
         seen.page.goto(server.address("/lab"))
         menu(seen.page, "Nbgrader", "Formgrader")
@@ -171,6 +178,8 @@ def test_formgrader_grades_with_our_engine(browser: Browser, server: Server, les
         expect(submitted.locator(".status")).to_have_text("graded")
         expect(submitted.locator(".score")).to_have_text(f"{score:g} / {sum(checks.values()):g}")
         seen.picture("4-graded")
+        autograder(server.course, "grade", NAME)
+        assert open_requests(server.course) == ["the scores need no root."]
 
         submitted.locator(".student-name a").click()
         form.get_by_role("link", name=NAME, exact=True).last.click()
@@ -186,6 +195,15 @@ def test_formgrader_grades_with_our_engine(browser: Browser, server: Server, les
             comment.fill("Look at equation 1 once more.")
             comment.blur()
         seen.picture("6-comment")
+        assert not open_requests(server.course)
+
+        said = autograder(server.course, "comments", NAME, EXERCISE)
+        assert said == f"{EXERCISE} 1, 1×: Look at equation 1 once more.\n"
+        autograder(server.course, "comments", NAME, EXERCISE, "--give", "1", "half-done")
+        with sample_class.open_gradebook(server.course) as gradebook:
+            other = gradebook.find_submission_notebook(NAME, NAME, "half-done").id
+        seen.page.goto(server.address(f"/formgrader/submissions/{other}/"))
+        expect(seen.page.locator(f"textarea#{EXERCISE}-comment")).to_have_value("Look at equation 1 once more.")
     with sample_class.open_gradebook(server.course) as gradebook:
         notebook = gradebook.find_submission_notebook(NAME, NAME, "typical")
         assert notebook.score == score
@@ -194,13 +212,25 @@ def test_formgrader_grades_with_our_engine(browser: Browser, server: Server, les
     assert "autograder" in graded.metadata
 
 
+def autograder(course: Path, *words: str) -> str:
+    """Run a command, and return what it says."""
+    command = [sys.executable, "-m", "autograder.cli", *words]
+    done = subprocess.run(command, cwd=course, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def open_requests(course: Path) -> list[str]:
+    """What students ask to be looked at again, as `autograder status` has it."""
+    (lesson,) = json.loads(autograder(course, "status", NAME, "--json"))["lessons"]
+    return [one["words"] for one in lesson["requests"] if one["is_open"]]
+
+
 def test_the_class_page_sorts_filters_and_prints(browser: Browser, template: Path, tmp_path: Path) -> None:
     """The page that `autograder report` writes needs nothing but its file, complains of nothing, and can be printed."""
     course = shutil.copytree(template, tmp_path / "course")
-    for command in ("grade", "report"):
-        arguments = [sys.executable, "-m", "autograder.cli", command]
-        done = subprocess.run(arguments, cwd=course, capture_output=True, encoding="utf-8", check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    autograder(course, "grade")
+    autograder(course, "report")
     address = (course / "report.html").as_uri()
     with window(browser, "class") as seen:
         asked = []
