@@ -52,10 +52,11 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
                 _require_shared_state_unchanged()
 
         rule, notebook, failed = check.__name__.replace("_", " "), check.__globals__, None
+        answers = lessons.installed().answers_of(exercise_name.answer)
+        own = [notebook.get(answer) for answer in answers]
         if "In" in notebook:  # where somebody works
             _progress.keep(name, rule, attempt)
         try:
-            answers = lessons.installed().answers_of(exercise_name.answer)
             for answer in answers:
                 if len(answers) == 1 or reads(check.__code__, answer):
                     require_written_by_hand(answer, notebook)
@@ -64,12 +65,12 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
             failed = error if isinstance(error, CheckFailed) else from_exception(error, check.__code__, notebook)
             failed.case = case_of(error)
         if failed is None:
-            _progress.record(name, rule, Ending.PASSED)
+            _progress.record(name, rule, Ending.PASSED, own)
             print(f"✓ {name}: {rule}.")
             lessons.passed(name, rule, _progress.exercises(), notebook)
             return
         is_unwritten = isinstance(failed, NotWritten)
-        _progress.record(name, rule, Ending.UNWRITTEN if is_unwritten else Ending.FAILED)
+        _progress.record(name, rule, Ending.UNWRITTEN if is_unwritten else Ending.FAILED, own)
         if not is_unwritten:
             lessons.failed(name, rule, _progress.exercises(), notebook)
         failed.exercise, failed.rule, failed.display = exercise_name, None if is_unwritten else rule, _panel.show

@@ -109,7 +109,7 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
     if head not in module._modules and (found := getattr(module, head, None)) is not None:
         wrap = f" A plain tensor is no part of a module: it should be {wanted}." if isinstance(found, Tensor) else ""
         return f"`{head}` is there, but not as a layer or parameter that PyTorch registers.{wrap}"
-    return None
+    return None if named else f"`__init__` makes it a part of the module by `self.{head} = …`."
 
 
 def _listing(names: Sequence[str]) -> list[str]:
@@ -202,7 +202,9 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
             result = _fake(elsewhere, answering, function, inputs)
         except Exception as error:
             if any(words in str(error) for words in MISMATCH):
-                slip = "Make new tensors with `device=x.device`; register constants as buffers."
+                takes_module = any(isinstance(value, nn.Module) for value in (function, *inputs))
+                slip = "register constants as buffers" if takes_module else "move others there with `.to(x.device)`"
+                slip = f"For an input x, make new tensors with `device=x.device`; {slip}."
                 raise CheckFailed(
                     f"`{name}` uses a tensor on the CPU while its inputs are elsewhere.", slip=slip
                 ) from None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from html import escape
+from types import FunctionType
 from typing import NamedTuple
 
 from autograder.check import _panel
@@ -35,11 +36,17 @@ class Session:
 
     def __init__(self) -> None:
         self.exercises: Mapping[str, int] = {}  # each with the number of checks that a learner sees
-        self._endings: dict[str, dict[str, Ending]] = {}  # exercise → rule → ending
+        self._endings: dict[str, dict[str, Ending]] = {}  # exercise → rule → ending, for the answer as it is
+        self._versions: dict[str, object] = {}  # exercise → the answer that those are about
+        self._rewritten: set[str] = set()  # exercises whose answers have changed since a check ran
         self.rules: dict[str, dict[str, Callable[[], None]]] = {}  # exercise → rule → what tries it anew
 
-    def record(self, exercise: str, rule: str, ending: Ending) -> None:
-        """Remember how a check ended; what it did before is forgotten."""
+    def record(self, exercise: str, rule: str, ending: Ending, version: object) -> None:
+        """Remember how a check ended; what it did before is forgotten, and what others did with another answer."""
+        if self._versions.setdefault(exercise, version) != version:
+            self._versions[exercise] = version
+            self._endings.pop(exercise)
+            self._rewritten.add(exercise)
         self._endings.setdefault(exercise, {})[rule] = ending
 
     def state(self, exercise: str, count: int) -> State:
@@ -52,16 +59,29 @@ class Session:
         if not endings:
             return State(exercise, OPEN, "not checked yet")
         if len(endings) < count:
-            return State(exercise, OPEN, f"{len(endings)} of {count} checks run, and passed")
+            since = " since you changed it" * (exercise in self._rewritten)
+            return State(exercise, OPEN, f"{len(endings)} of {count} checks run{since}, and passed")
         return State(exercise, SOLVED, "all checks pass")
 
 
 _session = Session()
 
 
-def record(exercise: str, rule: str, ending: Ending) -> None:
-    """Remember how a check of this session ended."""
-    _session.record(exercise, rule, ending)
+def record(exercise: str, rule: str, ending: Ending, answers: Iterable[object] = ()) -> None:
+    """Remember how a check of this session ended.
+
+    Args:
+        answers: what it tried: with a changed answer, the exercise begins anew.
+    """
+    _session.record(exercise, rule, ending, [_code_of(answer) for answer in answers])
+
+
+def _code_of(answer: object) -> object:
+    """What an answer does: the same after its cell has run once more, another after it was changed."""
+    if isinstance(answer, FunctionType):
+        return answer.__code__
+    methods = vars(answer) if isinstance(answer, type) else {}
+    return {name: value.__code__ for name, value in methods.items() if isinstance(value, FunctionType)}
 
 
 def keep(exercise: str, rule: str, attempt: Callable[[], None]) -> None:

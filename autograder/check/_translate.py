@@ -23,7 +23,7 @@ NOT_YOURS = "Nothing is wrong with your answer for that. Please tell whoever giv
 NO_MESSAGE = "It came without a message."
 MAX_DETAIL_LINES = 3
 MAX_LINE_LENGTH = 160
-# Python and PyTorch give no data about what went wrong, only words.
+# Python and PyTorch give no data about what went wrong, only words; behind them stands the line, after a line's end.
 ADVICE = {
     r"Boolean value of Tensor": (
         "`if`, `not`, `and`, `or` and Python's `max` and `min` ask for one yes or no, and this tensor holds many. "
@@ -32,9 +32,25 @@ ADVICE = {
     r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x": (
         "The last dimension is {0} wide, and the layer or matrix it meets takes {1}."
     ),
-    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton": (
-        "Counted from the last dimension, one tensor has {0} entries where the other has {1}: equal, or 1, would do."
+    r"must match the size of tensor b .*\n.*\w\.T\b": (
+        "`.T` reverses all dimensions, that of the batch too; `transpose(-2, -1)` exchanges the last two."
     ),
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)": (
+        "Lined up at their last dimensions, the two tensors differ in dimension {2}: {0} entries in one, {1} in the "
+        "other. They must be equal, or one of them 1."
+    ),
+    r"shape of the mask \[.*\] at index": (
+        "An index does not broadcast: it needs the shape of what it stands behind. `masked_fill` and `torch.where` do."
+    ),
+    r"must be Tensor, not (ReLU|GELU|Softmax|Dropout|Linear|LayerNorm|Embedding)\b": (
+        "`nn.{0}(…)` makes a layer; the layer computes when it is called in its turn, with the tensor."
+    ),
+    r"must be Tensor, not (?:int|float)": "PyTorch's functions take tensors; for a number there is the one of `math`.",
+    r"only one element tensors can be converted": (
+        "`math` and `float` take one number; a tensor's own methods, as `x.exp()`, work on every entry."
+    ),
+    r"attribute '\w+' already exists": "`register_buffer` sets the attribute itself: leave the other line out.",
+    r"can't assign a (?:list|tuple) to a torch": "Make a tensor of it first: `torch.tensor(…)`.",
     r"view size is not compatible": (
         "`view` cannot join dimensions whose numbers do not lie one after the other in memory, as after `transpose`, "
         "`permute` or `expand`: `reshape` can."
@@ -103,7 +119,7 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
     if others:  # `owner` is a helper, or stands in a cell that was given: who calls it matters more
         caller, line, source = others[-1]
         places.append(f"called in line {line} of the cell of `{_whole(caller)}`:  {source}")
-    advice = _rebound(source, notebook) or _advice(str(error))
+    advice = _rebound(source, notebook) or _advice(f"{error}\n{source}")
     failed = CheckFailed(f"`{owner}` raised {kind}.", [*text, *places], advice)
     if isinstance(error, NameError) and (missing := UNDEFINED.search(str(error))):
         failed.missing = missing[1]

@@ -150,7 +150,7 @@ def reading(
         upper.get_yticklabels()[-1].set(fontweight="bold", color=OWN)
         upper.xaxis.tick_top()
         upper.spines[:].set_visible(False)
-        upper.set_title("how much of each digit is right", pad=9)
+        upper.set_title("how often each digit is right", pad=9)
         lower.set_axis_off()
         lower.set(xlim=(0, 1), ylim=(len(dates) - 0.4, -1.4))
         titles = {0.0: "a date, as it is written", 0.56: "read before" if any(before) else "", 0.79: "read now"}

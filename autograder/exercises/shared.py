@@ -116,9 +116,13 @@ def masks(seed: int, *shape: int) -> Tensor:
 def rested(name: str, module: nn.Module, *inputs: Tensor) -> Any:
     """What `module` makes of its inputs in eval mode, in which it stays, called `name`: the same at every call."""
     held = {key: value.detach().clone() for key, value in _state(module).items()}
+    made = dict(module.named_parameters())
     output, again = (module.eval()(*(each.clone() for each in inputs)) for _ in range(2))
     if isinstance(output, Tensor) and isinstance(again, Tensor) and not _same(output, again):
         now = _state(module)
+        anew = [key.partition(".")[0] for key, value in module.named_parameters() if value is not made.get(key)]
+        verdict = f"Your code makes `{(anew or [''])[0]}` anew in `forward`, so two calls of `{name}` differ."
+        check.true(not anew, verdict, "A part is made once, in `__init__`.")
         changed = next((key for key in held if key in now and not _same(now[key].detach(), held[key])), None)
         verdict = f"Your code changes `{changed}` in `forward`, so in eval mode two calls of `{name}` differ."
         slip = "`+=` and methods whose name ends in `_` write into a tensor, and so do options such as `max_norm`."
@@ -154,7 +158,7 @@ def rests_at_any_rate(name: str, answer: Callable[[float], nn.Module], p: float,
         before, again, after = (module(*(each.clone() for each in inputs)) for module in made)
     if isinstance(before, Tensor) and isinstance(again, Tensor) and not _same(before, again):
         return
-    slip = "In eval mode dropout does nothing: it neither drops entries nor scales them."
+    slip = "There dropout rests, neither dropping entries nor scaling them, and nothing else depends on its rate."
     check.stays(f"`{name}` in eval mode", after, before, when=f"dropout is {p} instead of 0", slip=slip)
 
 

@@ -110,8 +110,8 @@ def _described(value: object) -> str:
 def _hint(value: object) -> str:
     """Where such a thing may come from, " " first; "" where that is not known."""
     if isinstance(value, tuple) and len(value) == 2:
-        known = ", as scaled_dot_product_attention does, (output, weights)" if isinstance(value[1], Tensor) else ""
-        return f" A function that returns two things gives a tuple{known}: take it apart first."
+        known = ", as scaled_dot_product_attention does" if isinstance(value[1], Tensor) else ""
+        return f" Take the two apart, `output, weights = …`{known}."
     if isinstance(value, nn.Module):
         return " Is it in the right place? Where a tensor belongs, hand over what the module returns."
     return " Is a `return` missing, or do the arguments stand in another order?" if value is None else ""

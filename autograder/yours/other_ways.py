@@ -15,7 +15,7 @@ from autograder.check import _panel
 from autograder.yours.source import newest
 
 MOST = 2
-THE_SAME = 0.97  # so alike, two answers differ in names or in a detail
+THE_SAME = 0.9  # so alike, two answers differ in names or in a detail
 NOTHING_DONE = (ast.Assign, ast.AnnAssign, ast.Call, ast.Constant, ast.Expr, ast.Name, ast.Return, ast.expr_context)
 TITLES = {1: "Another way to write it", 2: "Two other ways to write it"}
 

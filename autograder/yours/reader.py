@@ -27,6 +27,9 @@ TAKEN = {  # the parts that a lesson's reader is made of, besides those of the l
 }
 
 
+_besides: dict[int, dict[str, Reached]] = {}  # lesson → title → what was tried in this session besides its reader
+
+
 @dataclass(frozen=True)
 class Reached:
     """What the reader of a lesson reached on dates that it had not seen.
@@ -53,12 +56,16 @@ def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STE
         reader: letters (batch, seq_len) → scores of the digits (batch, 8, 10).
         title: what is new in it.
         steps: of training; how far a reader gets depends on them.
-        kept: whether it is the lesson's reader; else it stands below that one, and is not remembered.
+        kept: whether it is the lesson's reader; else it stands below that one and others that were tried in this
+            session, and is not kept in the file.
     """
     train(reader, data.shortened(steps))
     reached = measured(reader, title, lesson)
     rows = [(number, row) for number, row in _kept().items() if number < lesson + (not kept)]
     before = rows[-1][1].read if rows else [""] * len(reached.read)
+    if not kept:
+        rows += [(lesson, row) for row in _besides.setdefault(lesson, {}).values() if row.title != title]
+        _besides[lesson][title] = reached
     rows.append((lesson, reached))
     if kept:
         progress.keep(TOPIC, {str(lesson): asdict(reached)})

@@ -70,6 +70,26 @@ def test_a_check_that_runs_again_has_a_new_state(capsys: pytest.CaptureFixture[s
     assert said(capsys)[1] == "✗ 1.1 f: fails “it is odd”"
 
 
+def test_with_a_changed_answer_the_exercise_begins_anew(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What passed with another function or class counts no more; to run the same cell again changes nothing."""
+    for kind, answer in (
+        ("a function", "def f():\n    return {}"),
+        ("a class", "class f:\n    def g(self): return {}"),
+    ):
+        for value, rule, state in (
+            (1, "it_adds_up", f"– 1.1 f: 1 of 2 checks run{' since you changed it' * (kind == 'a class')}, and passed"),
+            (1, "it_is_odd", "✓ 1.1 f: all checks pass"),
+            (2, "it_is_odd", "– 1.1 f: 1 of 2 checks run since you changed it, and passed"),
+        ):
+            scope: dict[str, object] = {}
+            exec(answer.format(value), scope)
+            monkeypatch.setitem(globals(), "f", scope["f"])
+            run("1.1 f", rule)
+            assert said(capsys)[1] == state, kind
+
+
 @pytest.mark.parametrize("exercises", [None, 3, ["1.1 f"], {"1.1 f": None}, {1: "2"}])
 def test_nothing_is_raised_whatever_is_asked(capsys: pytest.CaptureFixture[str], exercises: object) -> None:
     """A call that makes no sense prints a line that says so, and the notebook goes on."""

@@ -45,6 +45,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(_progress, "_session", _progress.Session())
     monkeypatch.setattr(yours, "_keeper", Keeper())
+    monkeypatch.setattr(yours, "_passed_since", {})
     folder = tmp_path / "course" / "01_attention"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)

@@ -65,6 +65,15 @@ def test_nothing_is_shown_before_the_last_check(notebook: Notebook, shown: list[
     assert len(shown) == 1
 
 
+def test_they_are_shown_once_for_each_round_of_checks(notebook: Notebook, shown: list[dict[str, str]]) -> None:
+    """When one check has run once more there is nothing new, when all have, they are shown again."""
+    notebook.run(MASK)
+    passed(notebook, "shape", "values", "shape", of=2)
+    assert len(shown) == 1
+    passed(notebook, "values", of=2)
+    assert len(shown) == 2
+
+
 def test_the_most_unlike_are_folded_away_with_what_they_trade(notebook: Notebook, shown: list[dict[str, str]]) -> None:
     """A triangle is answered by the two ways without one; all but the title stands inside of a folded element."""
     notebook.run(MASK)

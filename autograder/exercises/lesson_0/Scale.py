@@ -31,9 +31,9 @@ def value_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
 
 def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
     """The count grows by one a call in both modes, each module has its own, and it is saved and loaded."""
-    size = 7 + seed % 3  # beside 3 rows and 5 positions
+    size = 7 + seed % 3  # beside 4 rows and 5 positions, in 3 dimensions
     scale, other = answer(size), answer(size)
-    (x,) = tensors((3, 5, size), seed=seed)
+    (x,) = tensors((4, 5, size), seed=seed)
     _require_count("at first", scale, 0)
     for calls in range(1, 5 + seed % 3):
         scale.train(calls % 3 > 0)(x)
@@ -41,10 +41,13 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
             "nothing is counted": 0,
             "the count is set to 1 instead of growing": 1,
             "a call counts twice": 2 * calls,
-            "the rows of `x` are counted, not the calls": 3 * calls,
+            "the rows of `x` are counted, not the calls": 4 * calls,
             "the number of columns is added at each call, not 1": size * calls,
         }
-        counts |= {"a call in eval mode is not counted": calls - calls // 3}
+        counts |= {
+            "a call in eval mode is not counted": calls - calls // 3,
+            "only calls in eval mode are counted": calls // 3,
+        }
         _require_count(f"after {calls} call" + "s" * (calls > 1), scale, calls, counts)
     unlearned = answer(size)
     with torch.no_grad():
@@ -65,7 +68,7 @@ def _require_count(when: str, scale: Any, calls: int, mistaken: Mapping[str, int
     check.buffer("scale", scale, "calls")
     slips = {slip: torch.tensor(float(count)) for slip, count in (mistaken or {}).items() if count != calls}
     count, expected = check.number("scale.calls", scale.calls), torch.tensor(float(calls))
-    check.close(f"`scale.calls` {when}", count, expected, mistakes=slips)
+    check.close(f"`scale.calls` ({when})", count, expected, mistakes=slips)
 
 
 def slips(x: Tensor, factor: Tensor, calls: int) -> dict[str, Tensor]:

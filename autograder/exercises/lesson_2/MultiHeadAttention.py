@@ -248,6 +248,9 @@ def weight_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                     kept = attention.attention_weights
                     told = "After a call there is no `attention.attention_weights`, or it is None."
                     check.true(kept is not None, told)
+                    if used.min() < -1e-3:  # what the output shows are no weights
+                        same, slip = _same_weights(used, kept), "What becomes of them between there and the output?"
+                        check.true(same, "The output is not made by `attention.attention_weights`.", slip)
                     check.close("`attention.attention_weights`, held against the output", kept, used)
                     check.true(not kept.requires_grad, "`attention.attention_weights` asks for gradients.")
 
@@ -288,7 +291,9 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                 differ = not torch.allclose(again, weights, atol=1e-5)
                 check.true(not differ, "In eval mode, two calls of `attention(query, key, value)` differ.")
                 right = _right_weights(attention, query, key, given)
-                if weights.shape != right.shape or not torch.allclose(weights, right, atol=1e-3):
+                if not _same_weights(weights, right) and not _same_weights(
+                    weights, getattr(attention, "attention_weights", None)
+                ):
                     # These are not the weights under this mask, and the checks of values say so.
                     one, other = (_shown(attention.train(), query, key, given)[0] for _ in range(2))
                     verdict = f"In training, two calls of `attention(query, key, value)` are the same at dropout={p}."
@@ -302,6 +307,10 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     for still in (answer(12, 3).train(), answer(12, 3, dropout=0.0).train()):
         same = torch.allclose(still(x, x, x), still(x, x, x), atol=1e-5)
         check.true(same, "In training, two calls of `attention(x, x, x)` differ at dropout=0.0.")
+
+
+def _same_weights(weights: Tensor, others: object) -> bool:
+    return isinstance(others, Tensor) and weights.shape == others.shape and torch.allclose(weights, others, atol=1e-3)
 
 
 def _is_dropped(
@@ -343,7 +352,7 @@ def _keeps_entries(after: Tensor, before: Tensor, p: float, slip: str | None) ->
         slip: what it comes from, where the values in eval mode are right; else the weights may stand in the output.
     """
     zeroed = (after == 0) & (before != 0) & (after != 0).any(dim=-1, keepdim=True)
-    verdict = "In training, entries of the output are dropped, or of what `w_o` makes it from."
+    verdict = "In training, entries of the output itself are dropped, or of the input of `w_o`."
     check.true(zeroed.float().mean() < p / 2, verdict, slip)
 
 

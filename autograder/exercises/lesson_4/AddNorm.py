@@ -48,6 +48,17 @@ def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
 
 
 def dropout_cases(answer: Module, *, seed: int = 0) -> None:
+    """As `_dropout_cases`; where one of them fails, a norm that is wrong in itself is told first."""
+    try:
+        _dropout_cases(answer, seed=seed)
+    except check.CheckFailed:
+        wrapper, (x,) = answer(6), tensors((2, 3, 6), seed=seed)
+        if callable(getattr(wrapper, "norm", None)):
+            _is_norm(wrapper.norm(x), x, wrapper.norm)
+        raise
+
+
+def _dropout_cases(answer: Module, *, seed: int) -> None:
     """In training every entry is dropped by itself, what is kept grows, and the rate is the one asked for.
 
     The values are the answer's own in eval mode for what dropout leaves of `sublayer_output`.
@@ -68,14 +79,14 @@ def dropout_cases(answer: Module, *, seed: int = 0) -> None:
         with check.unchanged(x=x, sublayer_output=sublayer_output):
             output = wrapper.train()(x, sublayer_output).detach().clone()
         check.shape("wrapper(x, sublayer_output)", output, batch=8, seq_len=20, d_model=6)
-        for scale in (1.0, 2.0):  # without and with the division by 1 − 0.5
-            kept, distance = _kept(wrapper, output.detach(), x, scale * sublayer_output)
-            fits = (distance < 1e-3).all()
-            if scale == 1.0:
-                verdict = "In training at dropout=0.5, no entry of `sublayer_output` is dropped."
-                check.true(not (fits and kept.all()), verdict)
-                slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
-                check.true(not fits, "In training at dropout=0.5, the kept entries do not grow.", slip)
+        (plain, from_plain), (kept, from_grown) = (
+            _kept(wrapper, output.detach(), x, scale * sublayer_output) for scale in (1.0, 2.0)
+        )
+        fits_plain, fits = (from_plain < 1e-3).all(), (from_grown < 1e-3).all()
+        verdict = "In training at dropout=0.5, no entry of `sublayer_output` is dropped."
+        check.true(not (fits_plain and plain.all()), verdict)
+        slip = "What is kept has to be divided by 1 − dropout, as `nn.Dropout` does."
+        check.true(fits or not fits_plain, "In training at dropout=0.5, the kept entries do not grow.", slip)
         verdict = "In training, the output is not that of eval mode for x and what dropout leaves of `sublayer_output`."
         check.true(fits, verdict)
         drawn.append(kept)

@@ -93,7 +93,7 @@ def mask_cases(answer: Layer, *, seed: int = 0) -> None:
         call = on_copies(layer)
         before = call(x, memory, *given)
         check.shape("layer(x, memory, …)", before, batch=1, tgt_len=6, d_model=12)
-        slip = "Is there a part in a plain list, whose dropout stays on, or one that is made anew in each call?"
+        slip = "Is there a dropout of another rate, a part in a plain list, or one that is made anew in each call?"
         same = torch.allclose(before, call(x, memory, *given), atol=1e-4, equal_nan=True)
         check.true(same, "`layer(x, memory, …)` differs from call to call, though its dropout is off.", slip)
         after = call(future, memory, *given)

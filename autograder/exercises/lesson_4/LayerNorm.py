@@ -197,6 +197,7 @@ def eps_slips(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> dict[s
             "eps is left out, or is but a lower limit, as by `clamp` or `max`": centred / variance.sqrt(),
             "eps is squared": centred / (variance + eps**2).sqrt(),
             "eps is fixed at 1e-5, whatever was asked for": centred / (variance + 1e-5).sqrt(),
+            "x is normalised twice": centred / (variance + eps * (variance + eps)).sqrt(),
         },
         centred / (variance + eps).sqrt(),
     )

@@ -96,11 +96,11 @@ WRONG = {
     "kept under another name": edit("self.attention_weights = weights", "self.weights = weights").fails("weights", "there is no `attention.attention_weights`"),
     "kept without a mask alone": edit("self.attention_weights = weights.detach()", "if mask is None:\n    …").fails("weights", "in every call"),
     "the values scaled in eval mode": edit("self.w_v(value)", "… * (1.0 if self.training else 1 - self.dropout.p)").fails(
-        "dropout", "neither drops entries nor scales"
+        "dropout", "neither dropping entries nor scaling"
     ),
     "dropout as it once was: in eval mode all is scaled": edit(
         ", self.dropout", ", lambda w: w * (torch.rand_like(w) > self.dropout.p) if self.training else w * (1 - self.dropout.p)"
-    ).fails("dropout", "neither drops entries nor scales"),
+    ).fails("dropout", "neither dropping entries nor scaling"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
     "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "In eval mode"),
     "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").fails("dropout", "0.25"),

@@ -34,7 +34,7 @@ WRONG = {
         "return self…",
         "y = x + self.position(torch.arange(seq_len, device=x.device))\n"
         "return y * (torch.rand_like(y) > self.dropout.p) if self.training else y * (1 - self.dropout.p)",
-    ).fails("layer", "neither drops entries nor scales"),
+    ).fails("layer", "neither dropping entries nor scaling"),
     "numbers of positions kept on the CPU": edits(
         ("self.dropout = nn", "self.ids = torch.arange(max_len)\n…"), ("torch.arange(seq_len, device=x.device)", "self.ids[:seq_len]")
     ).fails("values", "uses a tensor on the CPU"),

@@ -46,7 +46,7 @@ WRONG = {
     "another name": edits(('"encoding"', '"pe"'), ("self.encoding", "self.pe")).fails("layer", "has no buffer `encoding`"),
     "dropout as it once was: in eval mode all is scaled": edit(
         "return self…", "y = x + self.encoding[:seq_len]\nreturn y * (torch.rand_like(y) > self.dropout.p) if self.training else y * (1 - self.dropout.p)"
-    ).fails("layer", "neither drops entries nor scales"),
+    ).fails("layer", "neither dropping entries nor scaling"),
     "scaled in eval mode": edit("return self…", "… * (1.0 if self.training else 1 - self.dropout.p)").fails("layer", "is not its value in eval mode"),
     "no dropout": edit("self.dropout(…", "x + self.encoding[:seq_len]").fails("layer", "no entry of `layer(x)` is dropped"),
     "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails("layer", "before the encoding is added"),

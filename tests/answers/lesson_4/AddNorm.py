@@ -44,7 +44,7 @@ WRONG = {
     "scaled in eval mode": edit(
         "return self…",
         "if self.training:\n    return self.norm(x + self.dropout(sublayer_output))\nreturn self.norm(x + (1 - self.dropout.p) * sublayer_output)",
-    ).fails("dropout", "neither drops entries nor scales"),
+    ).fails("dropout", "neither dropping entries nor scaling"),
     "normalised in training only": edit("return self…", "y = x + self.dropout(sublayer_output)\nreturn self.norm(y) if self.training else y").fails(
         "dropout", "not that of eval mode", names="nothing is normalised"
     ),

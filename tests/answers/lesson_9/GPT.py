@@ -23,7 +23,7 @@ WRONG = {
         ("embedding(tokens), []", "embedding(tokens), []\nkept = None"), ("layer(x, cache[i] if cache else None)", "layer(x, kept)")
     ).fails("logits", "the cache of the block before it"),
     "the tuple as x": edits(("x, kept = layer(x, cache[i] if cache else None)", "x = layer(x)"), ("longer.append(kept)", "")).fails(
-        "logits", "take it apart first"
+        "logits", "Take the two apart"
     ),
     "an embedding of zeros": edit("self.norm = RMSNorm(d_model)", "…\nnn.init.zeros_(self.embedding.weight)").fails(
         "logits", "all numbers of `embedding.weight` are the same"

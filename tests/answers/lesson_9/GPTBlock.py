@@ -54,7 +54,7 @@ WRONG = {
     ),
     "the newest alone": edit(ATTEND, f"{ATTEND}\ncache = tuple(each[:, :, -x.size(1) :] for each in cache)").fails("", "the newest keys and values alone"),
     "the tuple is normed": edits((ATTEND, "attended = self.attention(self.norm_1(x), cache)"), ("x = x + attended", "x = self.norm_2(attended)")).fails(
-        "", "take it apart first"
+        "", "Take the two apart"
     ),
     "the tuple is added": edit(ATTEND, "attended = self.attention(self.norm_1(x), cache)").fails("", "raised TypeError"),
     "one norm": edit("self.norm_2 = RMSNorm(d_model)", "self.norm_2 = self.norm_1").fails("", "same module"),
