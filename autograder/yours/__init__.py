@@ -110,7 +110,7 @@ def challenge(exercise: str, seed: int | None = None) -> None:
         print(f"No small change of your {title} breaks a rule quietly; there is nothing fair to ask about it.")
     else:
         _asked[:] = [made]
-        print(f"One place in your {title} has changed, in a copy. {made.question}")
+        print(f"One place in your {title} has changed, in a copy:\n    {made.change}\n{made.question}")
         if "yours.answer" not in made.question:
             print("Say yours.answer(1), yours.answer(2), …")
 
@@ -122,7 +122,7 @@ def answer(*said: Any, **named: Any) -> None:
         return
     asked = _asked.pop()
     is_right = asked.is_right(*said, **named)
-    print(f"{'✓ Right.' if is_right else '✗ Not so.'} {asked.truth}\n{asked.change}")
+    print(f"{'✓ Right.' if is_right else '✗ Not so.'} {asked.truth}\n{asked.broken}")
 
 
 def compare(predicted: object, happened: object) -> None:
@@ -218,9 +218,9 @@ def whole_file() -> None:
     courses = [name for name in TRIALS if name not in learners.own and name not in (*TRANSLATING, *WRITING)]
     summary()
     if None not in needed.values():
-        print("Every line of this model is yours.")
+        print("Every line that the model runs is yours.")
     if courses and place.is_used():
-        print(f"Not in the file yet, since their checks have not passed: {_and(courses)}.")
+        print(f"Not in the file, since their checks have not passed: {_and(courses)}.")
 
 
 def _lines(learners: own.Own) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from autograder.changes import Mutant, mutants
 from autograder.check import CheckFailed, _progress
 from autograder.yours.source import newest
 
+_ODD = re.compile(r"\.to\(\)|^raise ['\"]|^[\w.]+$")
 SECONDS_IN_ALL = 15.0  # for all changes that are looked at
 MOST_FAIR, MOST_OPTIONS = 3, 4  # changes among which the best is taken; values to choose from
 
@@ -27,13 +29,15 @@ class Challenge:
     Attributes:
         is_right: whether what the learner says is so.
         truth: what is so.
-        change: the learner's line before → after, and the first rule that it breaks.
+        change: the learner's line before → after.
+        broken: the first rule that it breaks, and by what.
     """
 
     question: str
     is_right: Callable[..., bool]
     truth: str
     change: str
+    broken: str
 
 
 @dataclass
@@ -51,14 +55,18 @@ class _Bench:
         self.own: Answer = self.notebook[self.name]
 
     def defined(self, mutant: Mutant) -> Answer | None:
-        """The changed answer, among the names of the notebook; None where it cannot be defined."""
-        names = dict(self.notebook)
+        """The changed answer, which sees the names of the notebook as a rule leaves them; None where that fails."""
+        before = dict(self.notebook)
         try:
-            exec(mutant.code, names)
+            exec(mutant.code, self.notebook)
+            made: Answer = self.notebook[self.name]
+            return made
         except Exception:
             return None
-        made: Answer = names[self.name]
-        return made
+        finally:
+            for name in self.notebook.keys() - before.keys():
+                del self.notebook[name]
+            self.notebook.update(before)
 
     def first_broken(self, answer: Answer) -> tuple[str, Exception] | None:
         """The first rule that another answer breaks, with the error; None where it breaks none.
@@ -97,7 +105,7 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
         notebook: the names of the notebook.
     """
     bench, fair, deadline = _Bench(exercise, notebook, draw), list[_Fair](), time.monotonic() + SECONDS_IN_ALL
-    changes = [mutant for mutant in mutants(newest(bench.name, notebook)) if len(set(mutant.change.split(" → "))) > 1]
+    changes = [mutant for mutant in mutants(newest(bench.name, notebook)) if _is_natural(mutant.change)]
     draw.shuffle(changes)
     calls = bench.calls()
     for change in changes:
@@ -119,6 +127,12 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
     return _about_rules(rules, best.rule, best.shown)
 
 
+def _is_natural(change: str) -> bool:
+    """Something changes that somebody might write: no text is raised, no line does nothing, no `.to()` is empty."""
+    before, _, after = change.partition(" → ")
+    return before != after and not _ODD.search(after)
+
+
 class _Fair(NamedTuple):
     """A change that may be asked about.
 
@@ -131,7 +145,7 @@ class _Fair(NamedTuple):
     changed: Answer
     rule: str
     telling: list[Call]
-    shown: str
+    shown: tuple[str, str]
 
 
 def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fair]:
@@ -147,17 +161,17 @@ def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fai
         pairs = [(call, call.made(bench.own), call.made(changed)) for call in calls]
     telling = [call for call, own, other in pairs if not same(own, other)]
     if all(look_alike(own, other) for _, own, other in pairs) and (telling or len(bench.rules) > 1):
-        shown = f"The change:  {change.change}\nThe first rule that it breaks is “{rule}”: {error.verdict}"
+        shown = change.change, f"The first rule that it breaks is “{rule}”: {error.verdict}"
         yield _Fair(changed, rule, telling, shown)
 
 
-def _about_rules(rules: list[str], first: str, shown: str) -> Challenge:
+def _about_rules(rules: list[str], first: str, shown: tuple[str, str]) -> Challenge:
     right = rules.index(first) + 1
     question = "Which of its rules breaks first, in this order?\n" + _options(rules)
-    return Challenge(question, lambda said=None: said == right, f"It is {right}.", shown)
+    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
 
 
-def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: str) -> Challenge:
+def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: tuple[str, str]) -> Challenge:
     """What the first of these answers returns, among what the others do."""
     values: list[object] = []
     for value in (call.made(answer) for answer in answers):
@@ -167,17 +181,17 @@ def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: s
     right = order.index(0) + 1
     options = _options([text_of(values[place]) for place in order])
     question = f"What does the changed one make of\n    {call.of(bench.name)}\n{options}"
-    return Challenge(question, lambda said=None: said == right, f"It is {right}.", shown)
+    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
 
 
-def _about_inputs(bench: _Bench, changed: Answer, call: Call, shown: str) -> Challenge:
+def _about_inputs(bench: _Bench, changed: Answer, call: Call, shown: tuple[str, str]) -> Challenge:
     def is_right(*args: object, **kwargs: object) -> bool:
         own = Call(args, kwargs)
         with within(SECONDS):
             return not same(own.made(bench.own), own.made(changed))
 
     question = f"Find an input on which the two differ: yours.answer(…), with what you would give `{bench.name}`."
-    return Challenge(question, is_right, f"They differ on\n    {call.of(bench.name)}", shown)
+    return Challenge(question, is_right, f"They differ on\n    {call.of(bench.name)}", *shown)
 
 
 def _options(options: Sequence[str]) -> str:

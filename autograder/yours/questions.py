@@ -95,6 +95,8 @@ class Rounds:
             if any(written):
                 print("These are new, and the answers above are to others: write yours, and run this again.")
             return
+        if not any(written):
+            return
         _remember(lesson, now, written)
         truths = [
             (question.truth, f"exercise {question.exercise}, the text above it and its hints")

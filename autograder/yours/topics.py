@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], object]]] = {
         lambda module: sum(parameter.numel() for parameter in module.parameters()),
     ),
     # Of ones with ones: each multiplication adds 1 to an entry of the product.
-    "multiplications": ("How many multiplications does this take?", lambda product: int(product.sum())),
+    "multiplications": ("How many multiplications is this? Write the number.", lambda product: int(product.sum())),
 }
 SLIP = "Somebody's version of this gives what stands below it. Which slip is it, 1, 2 or 3?"
 # Topic → its kind, and lines of code, each behind the number of the exercise that teaches it.
@@ -94,8 +94,8 @@ TOPICS: dict[str, tuple[str, ...]] = {
         "multiplications",
         "0.1 torch.ones({a}, {b}) @ torch.ones({b}, {c})",
         "0.1 torch.ones({a}, {b}, {c}) @ torch.ones({c}, {d})",
-        "1.2 torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)",
-        "2.3 torch.ones({a}, {b}, {c}, {d}) @ torch.ones({a}, {b}, {d}, {c})",
+        "5.5 torch.ones({a}, {b}, {d}) @ torch.ones({a}, {c}, {d}).transpose(-2, -1)",
+        "5.5 torch.ones({a}, {b}, {c}, {d}) @ torch.ones({a}, {b}, {d}, {c})",
         "5.5 F.linear(torch.ones({a}, {b}), torch.ones({c}, {b}))",
     ),
 }

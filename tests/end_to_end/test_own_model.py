@@ -80,7 +80,7 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
     assert COPIED in said(decoding, "try_decode")
     (right,) = re.findall(r"what happened   (\S+)% of 2000 held-out dates", said(translating, "train_the_model"))
     assert float(right) > 98
-    assert "Every line of this model is yours." in said(decoding, "whole_file")
+    assert "Every line that the model runs is yours." in said(decoding, "whole_file")
     text = learner.file.read_text(encoding="utf-8")
     assert "autograder" not in text and "TODO" not in text and "SOLUTION" not in text
     assert [name for name in TRIALS if f" · {name}\n" not in text] == []

@@ -72,7 +72,7 @@ def test_the_unchanged_answer_is_never_another(notebook: Notebook) -> None:
     x = torch.full((1, 2, 2), float("nan"))
     dropping = torch.nn.Dropout(0.5)
     for args in ((x, x, x), (x,), (1 + x * 0, x, x, None, dropping), (torch.ones(1, 2, 2),) * 3):
-        asked = challenges._about_inputs(bench, bench.own, Call(args, {}), "")
+        asked = challenges._about_inputs(bench, bench.own, Call(args, {}), ("", ""))
         assert not asked.is_right(*args)
 
 
@@ -109,8 +109,17 @@ def test_a_learner_asks_and_answers(
     notebook.pass_checks("1.4 causal_mask", "it is a square", "it is a triangle", of=2)
     assert 'Do you know it well? yours.challenge("1.4")' in said()
     notebook.run('yours.challenge("causal_mask", seed=5)')
-    assert said().startswith("One place in your 1.4 causal_mask has changed, in a copy.")
+    asked = said()
+    assert asked.startswith("One place in your 1.4 causal_mask has changed, in a copy:") and " → " in asked
     notebook.run('yours.answer("?")')
     assert said().startswith("✗ Not so. ") and notebook.scope["causal_mask"](3).equal(torch.ones(3, 3).tril() > 0)
     notebook.run('yours.answer("?")')
     assert said().startswith("There is nothing to answer.")
+
+
+def test_a_changed_answer_is_made_of_the_parts_of_its_rules(notebook: Notebook) -> None:
+    """What stands in for earlier parts stands in for those of the copy, too: no rule breaks since they are others."""
+    title = solved(notebook, LESSONS[5], "Encoder")
+    made = [challenges.make(title, notebook.scope, random.Random(seed)) for seed in range(3)]
+    told = [challenge.broken for challenge in made if challenge is not None]
+    assert len(told) == 3 and not [text for text in told if "layers of the class" in text]

@@ -230,14 +230,14 @@ def test_the_last_page_says_whose_the_model_is(notebook: Notebook, said: Said) -
     """Every line is the learner's only where all parts of the model are; else the course's are named."""
     yours.whole_file()
     assert (
-        "Not in the file yet, since their checks have not passed: " in (words := said())
+        "Not in the file, since their checks have not passed: " in (words := said())
         and "Transformer" in words
         and "yours" not in words
     )
     own = "# Exercise 5.3 · Transformer\nfrom autograder.parts import Transformer\n"
     write(notebook, own)
     yours.whole_file()
-    assert "Every line of this model is yours." in said()
+    assert "Every line that the model runs is yours." in said()
 
 
 def test_a_prediction_stands_beside_what_happened(said: Said) -> None:
