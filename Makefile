@@ -146,7 +146,7 @@ update: $(READY)
 	fi
 
 outputs: $(READY)
-	$(BIN)/jupyter nbconvert --to notebook --inplace --execute solutions/*/*.ipynb
+	OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --to notebook --inplace --execute solutions/*/*.ipynb
 	$(BIN)/autograder release
 
 demo: $(READY)

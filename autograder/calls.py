@@ -83,7 +83,9 @@ def is_small(value: object) -> bool:
     """Whether a value can be shown."""
     if isinstance(value, Tensor):
         return 0 < value.numel() <= MOST_NUMBERS
-    return isinstance(value, int | float | str | None)
+    if isinstance(value, int):
+        return abs(value) < 10**MOST_NUMBERS  # Python writes no number of more than 4,300 digits
+    return isinstance(value, float | str | None)
 
 
 def text_of(value: object) -> str:

@@ -15,7 +15,7 @@ from support.classroom import LESSONS, classroom, run
 from yours.conftest import Notebook
 
 from autograder import yours
-from autograder.calls import Call, TooLongError
+from autograder.calls import Call, TooLongError, is_small
 from autograder.check import _panel, _progress
 from autograder.course.lesson import without_regions
 from autograder.yours import challenges
@@ -123,3 +123,8 @@ def test_a_changed_answer_is_made_of_the_parts_of_its_rules(notebook: Notebook) 
     made = [challenges.make(title, notebook.scope, random.Random(seed)) for seed in range(3)]
     told = [challenge.broken for challenge in made if challenge is not None]
     assert len(told) == 3 and not [text for text in told if "layers of the class" in text]
+
+
+def test_a_number_that_python_does_not_write_is_not_shown() -> None:
+    """A changed power may come to thousands of digits: nobody is asked about it."""
+    assert is_small(-7) and not is_small(10**5000)
