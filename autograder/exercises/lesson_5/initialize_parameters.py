@@ -22,6 +22,8 @@ def cases(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
     model.scale = nn.Parameter(torch.tensor(2.0))
     _every_matrix(answer, model)
     check.true(not model.kept.requires_grad, "A parameter that was frozen learns afterwards.")
+    verdict = "A matrix that is frozen is not drawn: it holds the numbers it held before."
+    check.true(bool((model.kept != 9).all()), verdict, "Every parameter with two dimensions or more is a matrix.")
     check.close("a parameter without dimensions", model.scale, torch.tensor(2.0))
     one, two = nn.Linear(40, 30), nn.Linear(40, 30)
     both = _initialized(answer, nn.ModuleList([one, two]))

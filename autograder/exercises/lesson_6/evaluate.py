@@ -18,7 +18,9 @@ def value_cases(answer: Callable[..., tuple[float, float]], *, seed: int = 0) ->
     for index, count in some(seed, enumerate((1, 1 + seed % 3, 2, 2, 3, 12))):
         pad_id = (0, 3, 4)[(index + seed) % 3]
         widths = [1 + (3 * i + seed) % 7 for i in range(count)]
-        batches = [batch_of(seed + i, 1 + i % 3, width, 7, pad_id) for i, width in enumerate(widths)]
+        batches = [batch_of(seed + i, 1 + i % 3, width, 7, pad_id, 4 * (i % 2)) for i, width in enumerate(widths)]
+        if index == 4:
+            batches.append(batch_of(seed, 40, 70, 7, pad_id))
         model = Deep(7, scale=100.0 if index == 3 else 1.0).eval()
         scores = torch.cat([model(src, tgt[:, :-1]).detach().flatten(0, 1) for src, tgt in batches])
         labels = torch.cat([tgt[:, 1:].flatten() for _, tgt in batches])

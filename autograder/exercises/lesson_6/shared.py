@@ -21,11 +21,13 @@ Batch = tuple[Tensor, Tensor]
 SURE = "the loss of a model that is almost sure"
 
 
-def batch_of(seed: int, batch: int, longest: int, vocab_size: int, pad_id: int = data.PAD) -> Batch:
-    """Draw src (batch, longest) and tgt (batch, longest + 2), padded; the first sentence is the longest."""
+def batch_of(
+    seed: int, batch: int, longest: int, vocab_size: int, pad_id: int = data.PAD, further: int = 0
+) -> Batch:
+    """Draw src (batch, longest + further) and tgt (batch, longest + 2), padded; the first target is the longest."""
     generator = random.Random(seed)
     lengths = [longest, *(generator.randint(1, longest) for _ in range(batch - 1))]
-    src = data.tokens(lengths[::-1], vocab_size=vocab_size, pad_id=pad_id, seed=seed)
+    src = data.tokens([length + further for length in lengths[::-1]], vocab_size=vocab_size, pad_id=pad_id, seed=seed)
     tgt = data.targets(lengths, vocab_size=vocab_size, pad_id=pad_id, seed=seed + 1)
     if pad_id:
         tgt[0, 1] = 0  # an ordinary token, where padding is another

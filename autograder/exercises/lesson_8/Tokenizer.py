@@ -13,12 +13,18 @@ from autograder.parts.translation.text import Pair, merge_pair
 
 def id_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Ids of texts with letters that the alphabet has, has not, and has the like of, by merges whose order matters."""
-    alike = [("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]  # the last two spell the same piece
+    alike = [("b", "c"), ("a", "b"), ("ab", "c"), ("a", "bc")]  # the last two spell the same piece
     with check.case(merges=alike, alphabet=list("abc")):
-        size = answer(list(alike), list("abc")).vocab_size
-        check.same("tokenizer.vocab_size", size, 11, mistakes={"pieces of one spelling are counted once": 10})
-    for known, text in (("ab?", "aBäAß?b"), ("AÜ ", "aü\tU\N{NO-BREAK SPACE}A")):
-        merges = [(known[0], known[1])]
+        tokenizer = answer(list(alike), list("abc"))
+        mistakes = {"pieces of one spelling are counted once": 10}
+        check.same("tokenizer.vocab_size", tokenizer.vocab_size, 11, mistakes=mistakes)
+        check.same('tokenizer.decode(tokenizer.encode("abc")[:1])', tokenizer.decode(tokenizer.encode("abc")[:1]), "abc")
+    longer_first = [("a", "b"), ("ab", "c"), ("c", "d")]
+    for merges, known, text in (
+        ([("a", "b")], "ab?", "aBäAß?b a b"),
+        ([("A", "Ü")], "AÜ ", "aü\tU\N{NO-BREAK SPACE}A"),
+        (longer_first, "abcd", "abcd"),
+    ):
         with check.case(text=text, merges=merges, alphabet=list(known)):
             ids = parts.Tokenizer(merges, list(known)).encode(text)
             check.same("tokenizer.encode(text)", answer(list(merges), list(known)).encode(text), ids)

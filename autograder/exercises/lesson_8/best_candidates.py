@@ -26,9 +26,12 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
     fresh["totals"][:, 1:], fresh["lengths"][:], fresh["ended"][:] = -torch.inf, 0, False
     late = beam_drawn(seed, 4, 3, 7)
     late["totals"] -= 300.0 * ~late["ended"]  # what has ended is far better
-    for given in (fresh, late):
-        with check.case(**given), check.unchanged(**given):
-            require_candidates(answer(*given.values()), given, 0.6, 0)
+    long = beam_drawn(seed, 4, 3, 9)
+    long["ended"][:], long["lengths"][:], long["lengths"][:, 2] = False, 1, 30
+    long["totals"] -= torch.tensor([0.0, 0.0, 20.0])  # by totals the last, by scores the first
+    for given, penalty in ((fresh, 0.6), (late, 0.6), (long, 2.0)):
+        with check.case(**given, length_penalty=penalty), check.unchanged(**given):
+            require_candidates(answer(*given.values(), penalty), given, penalty, 0)
     device(seed, "best_candidates(…)", answer, *given.values())
 
 
@@ -36,7 +39,8 @@ def beam_drawn(seed: int, batch: int, beam_size: int, vocab_size: int) -> dict[s
     """What `best_candidates` takes: sequences of different lengths, some of which have ended."""
     logits, drawn = tensors((batch, beam_size, vocab_size), (batch, beam_size), seed=seed)
     ended = drawn > 0.3
-    lengths = torch.where(ended, 2 + torch.arange(beam_size) % 3, 6)
+    row, step = torch.arange(batch)[:, None], 1 + torch.arange(batch)[:, None] * 5 % 11
+    lengths = torch.where(ended, 1 + (torch.arange(beam_size) + row) % step, step)
     return {
         "log_probs": (2 * logits).log_softmax(dim=-1),
         "totals": -2 * drawn.abs() - torch.where(ended, 1.0, 0.2),

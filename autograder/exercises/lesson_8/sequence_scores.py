@@ -1,5 +1,6 @@
 """Exercise `sequence_scores`: its cases and its slips."""
 
+import torch
 from torch import Tensor
 
 from autograder import check, parts
@@ -21,6 +22,9 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
                 check.close(name, answer(totals, lengths, penalty), expected, mistakes=told)
     expected = parts.sequence_scores(totals, lengths)
     check.close("sequence_scores(totals, lengths)", answer(totals, lengths), expected)
+    none = torch.tensor([-1.0, -torch.inf, -2.0]), torch.tensor([3, 0, 4])  # as in a beam of which one place is empty
+    with check.case(totals=none[0], lengths=none[1]):
+        check.close("sequence_scores(totals, lengths)", answer(*none), parts.sequence_scores(*none))
     device(seed, "sequence_scores(totals, lengths)", answer, totals, lengths)
 
 

@@ -13,6 +13,7 @@ WRONG = {
         "", "as by `nn.init.kaiming_uniform_`"
     ),
     "a normal distribution": edit("nn.init…", "nn.init.normal_(parameter, std=0.02)").fails(""),
+    "nothing that is frozen": edit("dim() > 1", "dim() > 1 and parameter.requires_grad").fails("", "A matrix that is frozen is not drawn"),
     "linear layers only": body("""
         for module in model.modules():
             if isinstance(module, nn.Linear):

@@ -3,6 +3,8 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
+    "the source cut to the target's length": edit("model(src,", "model(src[:, : decoder_input.size(1)],").fails("values", "wrong value"),
+    "the first rows and columns alone": edit("decoder_input, labels =", "src, tgt = src[:8], tgt[:8, :16]\n…").fails("values", "wrong value"),
     "batches averaged": body("""
         was, losses, hits = model.training, [], []
         model.eval()

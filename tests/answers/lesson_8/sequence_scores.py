@@ -4,6 +4,7 @@ from answers.writing import body, edit, whole
 
 WRONG = {
     "no penalty": edit("return totals…", "return totals").fails("", "nothing is divided by"),
+    "−∞ is a large number": edit("return totals", "return totals.clamp(min=-1e9)").fails("", "wrong values"),
     "the mean": edit("return totals…", "return totals / lengths").fails("", "mean log-probability of a token"),
     "length over 6": edit("((5 + lengths) / 6)", "(lengths / 6)").fails("", "the length is not added to 5"),
     "not over 6": edit("((5 + lengths) / 6)", "(5 + lengths)").fails("", "the base is not divided by 6"),
