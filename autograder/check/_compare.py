@@ -93,6 +93,8 @@ def wrong_shape(
     lines, picture = versus(sizes, tuple(got.shape)), _panel.sizes(expected, got.shape, names)
     slip = shape_when(mistake)
     text = about(name, "has the wrong shape", "This is not the shape of")
+    if name.startswith("`"):
+        text = f"{name} has the wrong shape."
     return CheckFailed(text, lines, slip, mistake=mistake, picture=picture)
 
 

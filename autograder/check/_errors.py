@@ -123,10 +123,11 @@ class NotWritten(CheckFailed, NotImplementedError):
 @contextmanager
 def case(**inputs: object) -> Iterator[None]:
     """What runs inside is tried with these inputs, by name; a verdict that comes from it shows them."""
+    shown = ", ".join(_shown(*each) for each in inputs.items())  # now: what runs may change them
     try:
         yield
     except Exception as error:
-        vars(error)["case"] = shorten(", ".join(_shown(*each) for each in inputs.items()), 150, placeholder=" …")
+        vars(error)["case"] = shorten(shown, 150, placeholder=" …")
         raise
 
 

@@ -38,6 +38,11 @@ def parameters(name: str, module: nn.Module, expected: Mapping[str, Sequence[int
             if twin := _same_module(module, key):
                 part = key.partition(".")[0]
                 raise CheckFailed(f"In `{name}`, `{part}` is the same module as `{twin}`.", slip="Each needs its own.")
+            if key in trainable:
+                twin = next(each for each in expected if trainable.get(each) is trainable[key])
+                raise CheckFailed(
+                    f"In `{name}`, `{key}` is the same parameter as `{twin}`.", slip="Each needs its own."
+                )
             if not trainable and dict(module.named_parameters()):
                 slip = "`requires_grad` is False for each of them."
                 raise CheckFailed(f"All parameters of `{name}` are frozen.", slip=slip)

@@ -56,7 +56,10 @@ ADVICE = {
         "`permute` or `expand`: `reshape` can."
     ),
     r"received an empty list of sequences": "There is nothing to pad: a batch holds no pairs.",
-    r"'tuple' object has no attribute": "A function that returns two things gives a tuple: take it apart first.",
+    r"'tuple' object has no attribute": (
+        "What stands before the dot is a tuple, not a tensor or a list: a function that returns several values gives "
+        "one, and so does a comma."
+    ),
 }
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 MISFIT_CALL = re.compile(r"positional argument|keyword argument|multiple values")

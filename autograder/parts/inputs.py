@@ -110,8 +110,7 @@ def _described(value: object) -> str:
 def _hint(value: object) -> str:
     """Where such a thing may come from, " " first; "" where that is not known."""
     if isinstance(value, tuple) and len(value) == 2:
-        known = ", as scaled_dot_product_attention does" if isinstance(value[1], Tensor) else ""
-        return f" Take the two apart, `output, weights = …`{known}."
+        return " Take the two apart: one of them may be what belongs there."
     if isinstance(value, nn.Module):
         return " Is it in the right place? Where a tensor belongs, hand over what the module returns."
     return " Is a `return` missing, or do the arguments stand in another order?" if value is None else ""

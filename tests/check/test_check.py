@@ -399,7 +399,7 @@ def test_an_exception_is_told_with_the_learners_own_line() -> None:
         "torch.nn.LayerNorm(2).register_buffer('training', x)": "leave the other line out",
         "torch.ones(2).__setitem__(0, [1])": "Make a tensor of it first",
         "torch.ones(2, 3).mT.view(6)": "`reshape` can",
-        "(torch.ones(2), 1).sum()": "take it apart first",
+        "(torch.ones(2), 1).sum()": "is a tuple, not a tensor",
     }.items(),
 )
 def test_frequent_errors_are_told_in_a_learners_words(line: str, advice: str) -> None:

@@ -35,7 +35,7 @@ def slips(vocab_size: int, d_model: int, num_layers: int, d_ff: int) -> dict[str
         "the shared matrix is counted twice": right + table,
         "the shared matrix is left out": right - table,
         "a decoder layer has one attention": right - num_layers * attention,
-        "a layer has one norm too few, or a feed-forward network no second bias": right - num_layers * norm,
+        "a layer has one norm too few, or two biases of d_model numbers are left out": right - num_layers * norm,
         "a decoder layer is counted like an encoder layer": right - num_layers * (attention + norm),
         "the bias of the output layer has d_model numbers instead of vocab_size": right - vocab_size + d_model,
         "both biases of a feed-forward network have d_ff numbers": right + num_layers * 2 * (d_ff - d_model),

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, parts
-from autograder.exercises.shared import possible, sizes
+from autograder.exercises.shared import possible, sizes, without_dropout
 
 Model = Callable[..., Any]  # a learner's class
 
@@ -65,13 +65,10 @@ def real_tokens(batch: int, seq_len: int, seed: int) -> Tensor:
 
 
 def still(model: Any, *names: str) -> Any:
-    """The model, its parts of these names without dropout: what else drops out is the learner's."""
-    for name in names:
-        for part in model.get_submodule(name).modules():
-            if isinstance(part, nn.Dropout):
-                part.p = 0.0
-            if isinstance(part, nn.MultiheadAttention):
-                part.dropout = 0.0
+    """The model, its parts of these names and all encodings without dropout: any other is the learner's."""
+    encodings = [part for part in model.modules() if isinstance(part, parts.PositionalEncoding)]
+    for part in (*map(model.get_submodule, names), *encodings):
+        without_dropout(part)
     return model
 
 

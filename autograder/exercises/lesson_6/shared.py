@@ -21,9 +21,7 @@ Batch = tuple[Tensor, Tensor]
 SURE = "the loss of a model that is almost sure"
 
 
-def batch_of(
-    seed: int, batch: int, longest: int, vocab_size: int, pad_id: int = data.PAD, further: int = 0
-) -> Batch:
+def batch_of(seed: int, batch: int, longest: int, vocab_size: int, pad_id: int = data.PAD, further: int = 0) -> Batch:
     """Draw src (batch, longest + further) and tgt (batch, longest + 2), padded; the first target is the longest."""
     generator = random.Random(seed)
     lengths = [longest, *(generator.randint(1, longest) for _ in range(batch - 1))]

@@ -18,7 +18,9 @@ def id_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         tokenizer = answer(list(alike), list("abc"))
         mistakes = {"pieces of one spelling are counted once": 10}
         check.same("tokenizer.vocab_size", tokenizer.vocab_size, 11, mistakes=mistakes)
-        check.same('tokenizer.decode(tokenizer.encode("abc")[:1])', tokenizer.decode(tokenizer.encode("abc")[:1]), "abc")
+        check.same(
+            'tokenizer.decode(tokenizer.encode("abc")[:1])', tokenizer.decode(tokenizer.encode("abc")[:1]), "abc"
+        )
     longer_first = [("a", "b"), ("ab", "c"), ("c", "d")]
     for merges, known, text in (
         ([("a", "b")], "ab?", "aBäAß?b a b"),

@@ -32,7 +32,10 @@ def pair_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
 def _complete(answer: Callable[..., Any], pairs: Sequence[IdPair], max_tokens: int, seed: int) -> list[Batch]:
     """The batches, having made sure that each pair is in one of them."""
     given = kept(pairs)
-    batches = batches_made(answer(list(pairs), max_tokens, seed=seed))
+    made = answer(list(pairs), max_tokens, seed=seed)
+    slip = "The lists of ids belong to the caller: pad copies of them."
+    check.true(kept(pairs) == given, "`make_batches` changes the pairs it was given.", slip)
+    batches = batches_made(made)
     require_all(given, batches)
     return batches
 
@@ -66,7 +69,7 @@ def require_all(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], batches: S
     strange = sum(count for pair, count in found.items() if pair not in wanted)
     slip = "Ids come first, in their order, padding (0) at the end; a source comes with its target, and before it."
     check.true(not strange, f"There are pairs of rows that were never given: {strange}.", slip)
-    count = f"{len(pairs)} pairs were given; of these, {missing} are in no batch."
+    count = f"{missing} of the {len(pairs)} pairs {'is' if missing == 1 else 'are'} in no batch."
     check.true(bool(extra) or not missing, f"Some pairs are lost. {count}")
     verdict = f"Some pairs come more than once: {extra} rows too many."
     check.true(not extra, f"{verdict} {count}" if missing else verdict)
@@ -163,7 +166,7 @@ def too_long_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         ids[side] = [5 + seed % 3] * (2011 + seed % 5)
         pair, longest = (ids[0], ids[1]), len(ids[side])
         call = f"make_batches(pairs, max_tokens={longest - 1})"
-        why = f"{'its target' if side else 'its source'} alone has {longest} tokens"
+        why = f"the {'target' if side else 'source'} of one pair has {longest} ids"
         pairs = [([4, 4], [6, 6]), pair]
         given, refused = kept(pairs), functools.partial(answer, copy.deepcopy(pairs), longest - 1)
         check.raises(call, (ValueError, AssertionError), refused, because=why, mentions=(longest, longest - 1))

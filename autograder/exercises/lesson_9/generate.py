@@ -144,7 +144,8 @@ def written(
     """The answer writes what is expected, and asks the model for no more than it has to."""
     options = options or {"temperature": GREEDY}
     (batch, seq_len), given = tokens.shape, tokens.clone()
-    output = answer(model, tokens, max_new, use_cache=use_cache, **options)
+    with check.unchanged(tokens=tokens):
+        output = answer(model, tokens, max_new, use_cache=use_cache, **options)
     lengths = [each.size(-1) for each in model.given]
     call = f"generate(model, tokens, {max_new}, use_cache={use_cache})"
     check.dtype(call, output, torch.long)

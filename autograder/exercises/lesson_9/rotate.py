@@ -12,6 +12,7 @@ from autograder.exercises.lesson_9.shared import turned
 from autograder.exercises.shared import DTYPES, device, few, possible, sizes, strided, tensors
 
 Rotate = Callable[..., Tensor]
+BASE = 100.0  # so that the angles of a wrong rate stay small, too: those of thousands of turns are hardly right
 FARTHEST = 60  # an angle in float32 is right to 60 · 6e-8
 
 
@@ -48,7 +49,7 @@ def distance_cases(answer: Rotate, *, seed: int = 0) -> None:
         (query, key), many = (query.expand(9, d_k), key.expand(9, d_k)), 4 * torch.arange(9)
         length = query.norm(dim=-1)
         with check.case(query=query[:1], key=key[:1], distance=distance), check.unchanged(query=query, key=key):
-            scores = (answer(query, many + distance) * answer(key, many)).sum(-1)
+            scores = (answer(query, many + distance, BASE) * answer(key, many, BASE)).sum(-1)
             told = score_slips(query, key, many, distance)
             check.close(
                 f"the scores at a distance of {distance}",
@@ -57,7 +58,7 @@ def distance_cases(answer: Rotate, *, seed: int = 0) -> None:
                 atol=2e-3,
                 mistakes=told,
             )
-            lengths = answer(query, many).norm(dim=-1)
+            lengths = answer(query, many, BASE).norm(dim=-1)
             name = "the length of each turned vector"
             check.close(name, lengths, length, atol=1e-3)
 
@@ -129,13 +130,13 @@ def score_slips(query: Tensor, key: Tensor, positions: Tensor, distance: int) ->
 
 def _wave(x: Tensor, positions: Tensor) -> Tensor:
     ones = torch.tensor([0.0, 1.0]).repeat(x.size(-1) // 2).expand_as(x)
-    return turned(ones, -positions)
+    return turned(ones, -positions, base=BASE)
 
 
 def _in_both(x: Tensor, positions: Tensor) -> Tensor:
     """Halves are paired, and every two neighbouring columns have one angle."""
     d_k = x.size(-1)
-    angles = positions.double().unsqueeze(-1) * 10000.0 ** (-torch.arange(0, d_k, 2) / d_k)
+    angles = positions.double().unsqueeze(-1) * BASE ** (-torch.arange(0, d_k, 2) / d_k)
     angles = angles.repeat_interleave(2, dim=-1).to(x.dtype)
     first, second = x.chunk(2, dim=-1)
     return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()

@@ -182,6 +182,9 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
             "the least probable tokens come most often": (-logits / temperature).softmax(-1),
+            "places among the sorted tokens are returned instead of their ids": (
+                (logits / temperature).softmax(-1).sort(descending=True).values
+            ),
         },
         (logits / temperature).softmax(-1),
     )

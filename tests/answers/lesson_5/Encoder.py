@@ -6,6 +6,10 @@ PART_OF = "Encoder"
 
 WRONG = {
     "a Python list": edit("= nn.ModuleList", "= list").fails("layers", "PyTorch finds no layers in a plain list"),
+    "shallow copies of one layer": edit(
+        "nn.ModuleList(\n    EncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
+        "nn.ModuleList(map(__import__('copy').copy, [EncoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers))",
+    ).fails("layers", "is the same parameter as `layers.0."),
     "one layer many times": edit(
         "nn.ModuleList(\n    EncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)\n)",
         "nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout)] * num_layers)",

@@ -260,6 +260,10 @@ TRICKS = {
 }
 
 RIGHT = {
+    "an encoding for each side": edits(
+        ("self.encoder =…", "self.second = PositionalEncoding(d_model, max_len, dropout)\n…"),
+        ("self.positional_encoding(self.tgt_embedding(tgt))", "self.second(self.tgt_embedding(tgt))"),
+    ),
     "other order of parts, tied from the output": edit("def embed…tokens))", "", on="parts in another order"),
     "the parts stand in a container as well": edits(
         ("= pad_id", "…\nself.stacks = nn.ModuleDict()"),

@@ -32,9 +32,9 @@ WRONG = {
     "two steps": edit("optimizer.step()", "optimizer.step()\noptimizer.step()").fails("update", "the optimizer takes it twice"),
     "the source without its end": edit("model(src,", "model(src[:, :-1],").fails("loss", "wrong value"),
     "the source cut to the target's length": edit("model(src,", "model(src[:, : decoder_input.size(1)],").fails("loss", "source and decoder input"),
-    "row 0 never learns": edit("loss.backward()", "…\nfor p in model.parameters():\n    if p.grad is not None and p.dim() > 1:\n        p.grad[pad_id] = 0").fails(
-        "update", "model with more than one"
-    ),
+    "row 0 never learns": edit(
+        "loss.backward()", "…\nfor p in model.parameters():\n    if p.grad is not None and p.dim() > 1:\n        p.grad[pad_id] = 0"
+    ).fails("update", "model with more than one"),
     "step before backward": edits(("optimizer.step()", ""), ("loss.backward()", "optimizer.step()\n…")).fails("update", "as before `backward()`"),
     "learns from the sum": edit("loss.backward()", "(loss * (labels != pad_id).sum()).backward()").fails(
         "update", "summed over the tokens instead of averaged"

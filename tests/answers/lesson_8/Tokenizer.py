@@ -10,9 +10,9 @@ WRONG = {
     "merges from the last to the first": edit("in self.merges:", "in reversed(self.merges):").fails("ids", names="from the last to the first"),
     "merges sorted by length": edit("= merges", "= sorted(merges, key=lambda pair: len(pair[0] + pair[1]))").fails("ids", "not what it should be"),
     "unknown spaces dropped": edit("list(text)", "[c for c in text if c != ' ' or ' ' in self.ids]").fails("ids", "not what it should be"),
-    "a piece is joined in one way": edit(
-        "= merges", '= [pair for i, pair in enumerate(merges) if "".join(pair) not in map("".join, merges[:i])]'
-    ).fails("ids", "not what it should be"),
+    "a piece is joined in one way": edit("= merges", '= [pair for i, pair in enumerate(merges) if "".join(pair) not in map("".join, merges[:i])]').fails(
+        "ids", "not what it should be"
+    ),
     "no merge": edit("pieces = merge_pair(pieces, pair)", "pass").fails("ids", "no merge is applied"),
     "longest piece first": edit(
         "pieces = list(text)\n        for pair in self.merges:\n            pieces = merge_pair(pieces, pair)",

@@ -6,7 +6,8 @@ WRONG = {
     "no length penalty": edit("scores = sequence…", "scores = candidates").fails("", "compared without their length penalty"),
     "newest token not counted": edit("(lengths + ~ended)", "lengths").fails("", "wrong values", names="the newest token is not counted in the length"),
     "the best by totals first": edit(
-        "best = scores…", "few = candidates.flatten(1).topk(2 * beam_size).indices\nbest = few.gather(1, scores.flatten(1).gather(1, few).topk(beam_size).indices)"
+        "best = scores…",
+        "few = candidates.flatten(1).topk(2 * beam_size).indices\nbest = few.gather(1, scores.flatten(1).gather(1, few).topk(beam_size).indices)",
     ).fails("", "wrong values"),
     "one more than the length": edit("(lengths + ~ended)", "(lengths + 1 + ~ended)").fails("", "wrong values"),
     "the newest token is taken off the length": edit("(lengths + ~ended)", "(lengths - (~ended).long())").fails("", "wrong values"),

@@ -4,6 +4,9 @@ from answers.writing import body, edit, edits, whole
 
 WRONG = {
     "a batch begins as if it were full": edit("if len(grown)", "if len(batches) == 1 and batches[0] or len(grown)").fails("lengths", "make 2 batches"),
+    "pads the caller's lists": edit(
+        "padded(ids) for ids in", "torch.tensor([row for row in ids if row.extend([0] * (max(map(len, ids)) - len(row))) is None]) for ids in"
+    ).fails("pairs", "changes the pairs it was given"),
     "all in one batch": edit("if len(grown)…", "if False:").fails("order", "pairs are in one batch"),
     "the last batch lost": edit("for batch in batches]", "for batch in batches[:-1]]").fails("lengths", "Some pairs are lost"),
     "a full batch is too large": edit("for ids in each) > max_tokens", "for ids in each) >= max_tokens").fails("lengths", "is not too large"),

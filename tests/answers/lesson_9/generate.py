@@ -5,6 +5,7 @@ from answers.writing import body, edit, edits
 SAMPLE = "newest = sample(logits[:, -1], **options).unsqueeze(1)"
 
 WRONG = {
+    "writes into the given tokens": edit("cache, newest = [], tokens", "tokens.clamp_(min=1)\n…").fails("", "changes `tokens`"),
     "the first position": edit("logits[:, -1]", "logits[:, 0]").fails("", "wrong values", names="the prediction at the first position"),
     "the prompt again and again": edits(
         ("cache, newest = [], tokens", "cache, newest, start = [], tokens, tokens"),

@@ -6,6 +6,7 @@ HALVES = ("first, second =…", "first, second = x.chunk(2, dim=-1)")
 WOVEN = "torch.stack([left, right], dim=-1).flatten(-2)"
 
 WRONG = {
+    "a positive exponent": edit("(-torch.arange", "(torch.arange").fails("values", "the exponent is positive"),
     "halves": edits(HALVES, (WOVEN, "torch.cat([left, right], dim=-1)")).fails("values", "not with its neighbour"),
     "halves taken, neighbours put back": edits(HALVES).fails("values", "put back as neighbours"),
     "neighbours taken, halves put back": edit(WOVEN, "torch.cat([left, right], dim=-1)").fails("values", "put back as two halves"),
