@@ -48,7 +48,7 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
             "a call in eval mode is not counted": calls - calls // 3,
             "only calls in eval mode are counted": calls // 3,
         }
-        _require_count(f"after {calls} call" + "s" * (calls > 1), scale, calls, counts)
+        _require_count(f"(after {calls} call{'s' * (calls > 1)})", scale, calls, counts)
     unlearned = answer(size)
     with torch.no_grad():
         unlearned(x)
@@ -68,7 +68,7 @@ def _require_count(when: str, scale: Any, calls: int, mistaken: Mapping[str, int
     check.buffer("scale", scale, "calls")
     slips = {slip: torch.tensor(float(count)) for slip, count in (mistaken or {}).items() if count != calls}
     count, expected = check.number("scale.calls", scale.calls), torch.tensor(float(calls))
-    check.close(f"`scale.calls` ({when})", count, expected, mistakes=slips)
+    check.close(f"`scale.calls` {when}", count, expected, mistakes=slips)
 
 
 def slips(x: Tensor, factor: Tensor, calls: int) -> dict[str, Tensor]:

@@ -44,9 +44,9 @@ BASES = {
 
 WRONG = {
     "w_k projects the query": edit("self.w_q(query)", "self.w_k(query)").fails("values", "`w_k` projects the queries too"),
-    "output and weights in the wrong order": edit("output, weights =", "weights, output =").fails("dropout", "entries of the output are dropped"),
+    "output and weights in the wrong order": edit("output, weights =", "weights, output =").fails("dropout", "entries of the output itself are dropped"),
     "dropout on what w_o reads": edits((", mask, self.dropout)", ", mask)"), ("merge_heads(output)", "self.dropout(…)")).fails(
-        "dropout", "what `w_o` makes it from"
+        "dropout", "of the input of `w_o`"
     ),
     "no w_o": edit("self.w_o(…", "merge_heads(output)").fails("values", "`w_o`, is left out"),
     "the query projected for all three": edits(("self.w_k(key)", "self.w_q(key)"), ("self.w_v(value)", "self.w_q(value)")).fails(
