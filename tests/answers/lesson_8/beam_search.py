@@ -66,7 +66,7 @@ WRONG = {
     "the last of the beam": edit("take_along_dim(best[:, None, None], dim=1).squeeze(1)", "select(1, -1)").fails("tokens"),
     "the whole beam": edit("tokens = tokens.take_along_dim(best…", "").fails("tokens"),
     "the scores of the whole beam": edit("tokens = tokens.take_along_dim(best…", "…\nscores = sequence_scores(totals, lengths, length_penalty)").fails(
-        "tokens", "not the shape of"
+        "tokens", "has the wrong shape"
     ),
     "probability for score": edit("tokens = tokens.take_along_dim(best…", "…\nscores = scores.exp()").fails("tokens", "wrong values"),
     "the mean for the score": edit(SCORES, "scores, best = (totals / lengths).max(dim=1)").fails("tokens", "wrong values"),
