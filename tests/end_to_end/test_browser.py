@@ -121,7 +121,7 @@ def test_the_panel_can_be_read_in_both_themes(browser: Browser, server: Server) 
     shutil.copy(server.course / "submitted" / "typical" / NAME / f"{NAME}.ipynb", server.course / STUDENTS_FILE)
     with window(browser, "panel", server) as seen:
         notebook = Notebook(seen, server, STUDENTS_FILE)
-        notebook.run("setup")
+        expect(notebook.run("setup")).to_contain_text("Ready: PyTorch")
         for exercise in (EXERCISE, "causal_mask"):
             notebook.run(exercise)
             notebook.run(f"check_{exercise}_values")

@@ -173,11 +173,18 @@ class Notebook:
         expect(self.source(name).locator(".cm-line")).to_have_text(source.split("\n"))
 
     def select(self, name: str) -> None:
-        """Click into a cell; at the edge of one whose source is folded, since a click into it would open it."""
-        if self.cell(name).locator(".jp-InputPlaceholder").count():
-            self.cell(name).click(position={"x": 2, "y": 2})
-        else:
-            self.source(name).click()
+        """Click into a cell; at the edge of one whose source is folded, since a click into it would open it.
+
+        Cells above may still grow, and the click then meets another one.
+        """
+        for _ in range(10):
+            if self.cell(name).locator(".jp-InputPlaceholder").count():
+                self.cell(name).click(position={"x": 2, "y": 2})
+            else:
+                self.source(name).click()
+            if "jp-mod-active" in str(self.cell(name).get_attribute("class")):
+                return
+        pytest.fail(f"The cell {name} cannot be selected.")
 
     def run(self, name: str) -> Locator:
         """Run a cell, wait until it has ended, and return its output."""
