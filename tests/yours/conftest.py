@@ -10,6 +10,7 @@ from support.classroom import run
 
 from autograder import check, yours
 from autograder.check import _progress
+from autograder.yours import reader
 from autograder.yours.keeper import Keeper
 
 
@@ -46,6 +47,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     monkeypatch.setattr(_progress, "_session", _progress.Session())
     monkeypatch.setattr(yours, "_keeper", Keeper())
     monkeypatch.setattr(yours, "_passed_since", {})
+    monkeypatch.setattr(reader, "_besides", {})
     folder = tmp_path / "course" / "01_attention"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
