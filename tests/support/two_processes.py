@@ -36,9 +36,11 @@ def goes_beyond(lesson: str, sources: Iterable[str]) -> str:
     """What in answers to a lesson keeps its checks from running beside them; "" for nothing."""
     compiled = _compiled(lesson)
     given, parts = compiled.given_names({source for source, _ in compiled.names})
-    answers = "\n".join(classroom.classroom(lesson).answers.values()).splitlines()
-    parts |= {line.split("(")[0].split()[1] for line in answers if line.startswith(("def ", "class "))}
-    return restricted.goes_beyond([*sources], given, parts, compiled.imports, compiled.attributes)
+    answers = classroom.classroom(lesson).answers
+    taken = compiled.taken | answers.keys()
+    return restricted.goes_beyond(
+        [*sources], given, parts | answers.keys(), compiled.imports, compiled.attributes, taken
+    )
 
 
 @functools.cache

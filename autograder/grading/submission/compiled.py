@@ -42,6 +42,11 @@ class CompiledLesson(NamedTuple):
     attributes: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
 
+    @property
+    def taken(self) -> frozenset[str]:
+        """All names that its own cells bind, checks included."""
+        return frozenset().union(*(names.binds for names in self.names.values()))
+
     def given_names(self, sources: Container[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Return what those of its own cells bind whose sources are there, and what of that is for answers to use."""
         own = [names for (source, is_given), names in self.names.items() if is_given and source in sources]

@@ -24,8 +24,8 @@ import torch.nn.functional as F
 from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
-from autograder.course.lesson import MAGIC, MOST_LETTERS
-from autograder.grading.submission.dependencies import imported
+from autograder.course.lesson import MAGIC, MOST_LETTERS, MOST_MAGICS
+from autograder.grading.submission.dependencies import imported, without_magics
 
 _BUILTINS = """
     AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
@@ -33,44 +33,64 @@ _BUILTINS = """
     list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
 """
 _MODULES = """
-    collections functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
+    collections functools heapq itertools math numpy random torch torch.nn torch.nn.functional torch.optim typing
 """
 _ATTRIBUTES = """
     Adam AdamW Counter CrossEntropyLoss Dropout Embedding F GELU Identity KLDivLoss LayerNorm Linear Module ModuleList
     Parameter RMSNorm Random ReLU SGD Sequential SiLU Softmax T abs absolute accumulate add add_ addcmul addmm all
-    allclose amax amin and_ any append apply arange argmax argmin args argsort atan2 backward baddbmm bernoulli bfloat16
-    bias bitwise_and block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to bucketize cache cat cdist ceil
-    chain children chunk clamp clamp_ clamp_max clamp_min clip_grad_norm_ clone combinations complex concat concatenate
-    conj contiguous contiguous_format copy copy_ cos count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum
-    cycle data decode defaultdict deque detach device diag diag_embed diagonal diff dim div div_ dot double
-    dropout dtype e einsum elements embedding embedding_dim enable_grad encode encoding endswith eq equal erf eval exp
-    exp2 expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32
-    float64 floor floor_divide fmod from_pretrained full full_like functional gather ge gelu get get_last_lr grad
+    allclose amax amin and_ any append apply arange argmax argmin args argsort array asarray astype atan2 backward
+    baddbmm bernoulli bfloat16 bias bitwise_and bitwise_not bitwise_xor block_diag bmm bool broadcast_shapes
+    broadcast_tensors broadcast_to bucketize byte cache cat cdist ceil chain children chunk clamp clamp_ clamp_max
+    clamp_min clip clip_grad_norm_ clone combinations complex concat concatenate conj contiguous contiguous_format copy
+    copy_ cos cos_ cosine_similarity count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode
+    defaultdict deg2rad degrees deque detach device diag diag_embed diagonal diff dim div div_ dot double dropout dtype
+    e einsum elements elu embedding embedding_dim enable_grad encode encoding endswith eq eq_ equal erf eval exp exp2
+    expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64
+    floor floor_divide fmod from_numpy from_pretrained full full_like functional gather gcd ge gelu get get_last_lr grad
     greater greater_equal groupby gt half heapify heappop heappush hstack hypot imag in_features index index_add
-    index_copy index_fill index_put index_select indices inf inference_mode init inner int int32 int64 inv is_available
-    is_floating_point is_integer isclose isfinite isin isinf islice isnan item items join keys kron kthvalue
-    label_smoothing layer_norm le linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_not
-    logical_or logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_
-    masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean median meshgrid min minimum mm modules
-    most_common movedim mse_loss mul mul_ multinomial multiply mv named_children named_parameters nan nan_to_num narrow
-    ndim ne neg nelement new_full new_ones new_tensor new_zeros nlargest nll_loss nn no_grad nonzero norm normal_
-    normalize not_equal nsmallest num_embeddings num_heads numel one_hot ones ones_ ones_like optim orthogonal_
-    out_features outer p pad pad_sequence pairwise param_groups parameters partial permutations permute pi polar pop
-    popleft pow pow_ prod product promote_types rand rand_like randint randn randn_like randperm real reciprocal reduce
-    register_parameter relu remainder repeat repeat_interleave replace requires_grad requires_grad_ reshape reverse
-    rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add scheduler
-    searchsorted select setdefault shape shuffle sigmoid sign silu sin size softmax sort split sqrt square squeeze stack
-    startswith std step strip sub subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor tensor_split
-    tensordot threshold tile to tolist topk train training transpose transpose_ tri tril tril_indices triu triu_indices
-    true_divide type_as unbind unflatten unfold uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper
-    utils values var var_mean view view_as view_as_complex view_as_real vstack weight where xavier_normal_
-    xavier_uniform_ xlogy zero_ zero_grad zeros zeros_ zeros_like zip_longest
+    index_copy index_fill index_put index_select indices inf inference_mode init inner insert int int32 int64 inv
+    is_available is_floating_point is_integer isclose isfinite isin isinf islice isnan isqrt isreal item items join keys
+    kron kthvalue label_smoothing layer_norm le leaky_relu linalg linear linspace log log10 log1p log2 log_softmax
+    logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logspace logsumexp long lower
+    lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_ masked_scatter masked_select matmul matrix_exp
+    matrix_power max maximum mean median meshgrid min minimum mm modules most_common movedim mse_loss mul mul_
+    multinomial multiply mv named_children named_parameters nan nan_to_num narrow ndim ne ne_ neg nelement new_full
+    new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm normal_ normalize not_equal
+    nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim orthogonal_ out_features outer p
+    pad pad_sequence pairwise param_groups parameters partial permutations permute pi polar pop popleft pow pow_ prod
+    product promote_types rad2deg radians rand rand_like randint randn randn_like randperm real reciprocal reduce
+    register_parameter relu relu6 remainder repeat repeat_interleave replace requires_grad requires_grad_ reshape
+    reverse rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add
+    scheduler searchsorted select setdefault shape short shuffle sigmoid sigmoid_ sign silu sin sin_ size softmax
+    softmin softplus sort split sqrt square squeeze stack startswith std step strip sub subtract sum swapaxes swapdims t
+    take take_along_dim tan tanh tanh_ tensor tensor_split tensordot threshold tile to tolist topk train training
+    transpose transpose_ tri tril tril_indices triu triu_indices true_divide type_as uint8 unbind unflatten unfold
+    uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper utils values var var_mean view view_as
+    view_as_complex view_as_real vstack weight where xavier_normal_ xavier_uniform_ xlogy zero_ zero_grad zeros zeros_
+    zeros_like zip_longest
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
+_DRAWINGS = """
+    axis bar barh colorbar figure grid hist imshow legend matshow plot scatter show subplot tight_layout title xlabel
+    xlim ylabel ylim
+"""
+_STYLES = frozenset("alpha aspect bins cmap color figsize fontsize label linestyle linewidth marker vmax vmin".split())  # noqa: SIM905
+_PYPLOT = "matplotlib.pyplot"
+# What may be called in modules of which nothing may be read: a drawing by a line of its own, since it returns much.
+_CALLS = {
+    _PYPLOT: frozenset(_DRAWINGS.split()),
+    "sys": frozenset[str](),
+    "time": frozenset({"perf_counter", "sleep", "time"}),
+    "warnings": frozenset({"warn"}),
+}
+_FILES = frozenset({"sys.stderr", "sys.stdout"})  # of `print`
+_MAGICS = frozenset({"matplotlib inline", "matplotlib notebook", "matplotlib widget"})
+_PROMPT = re.compile(r"^[^\S\n]*(?:>>>|\.{3}|In \[)", re.MULTILINE)
 MOST_OF_ALL = 3 * MOST_LETTERS  # letters of all cells; to read so many takes a second
 _LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and not for Python
 _OF_IPYTHON = frozenset({"In", "Out", "display", "exit", "get_ipython", "open", "quit"})
+_PRIVATE = re.compile(r"__.*|_i{0,3}|_i?\d+|_[dios]h|_exit_code")
 _FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # what some names mean, if anything
 _ERRORS = frozenset(name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
 _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
@@ -112,7 +132,8 @@ def goes_beyond(
     given: Set[str],
     parts: Set[str],
     imports: Mapping[str, str],
-    attributes: frozenset[str] = frozenset(),
+    attributes: frozenset[str],
+    taken: Set[str],
 ) -> str:
     """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does.
 
@@ -122,13 +143,14 @@ def goes_beyond(
         imports: what these cells import, by the names that they give it.
         attributes: those that the lesson's written answers read; the ones that nothing of Python's or PyTorch's has are
             harmless, too.
+        taken: all names that stand for something beside these cells; others stand for nothing.
     """
     try:
         _require(sum(map(len, sources)) <= MOST_OF_ALL, "very much code")
         texts = [_as_it_runs(source) for source in sources]
         cells = [ast.parse(text) for text in texts]
         reader = _Reader([node for cell in cells for node in ast.walk(cell)], given, imports)
-        reader.require_known_globals(texts, given, parts)
+        reader.require_known_globals(texts, given, parts, taken)
         reader.attributes |= attributes - _OF_OTHERS
         for cell in cells:
             reader.visit(cell)
@@ -140,11 +162,14 @@ def goes_beyond(
 
 
 def _as_it_runs(source: str) -> str:
-    """A cell as IPython makes Python of it, whatever Python alone would read in it."""
-    _require(not MAGIC.search(source), "a magic")
+    """A cell as IPython makes Python of it, with what a magic runs in its place."""
     _require(len(source) <= MOST_LETTERS and not _LINE_ENDS & {*source}, "a long cell, or one with odd lines")
-    ast.parse(source)  # and so without prompts, which hide magics
-    return TransformerManager().transform_cell(source)
+    magics = len(MAGIC.findall(source))
+    _require(magics <= MOST_MAGICS and not (magics and _PROMPT.search(source)), "many magics, or one behind a prompt")
+    if not magics:
+        ast.parse(source)  # and so without prompts, which hide magics
+    text = TransformerManager().transform_cell(source)
+    return without_magics(text, _MAGICS) if magics else text
 
 
 class _Reader(ast.NodeVisitor):
@@ -160,7 +185,7 @@ class _Reader(ast.NodeVisitor):
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
         inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
         for name in bound:
-            is_private = name.startswith("_") and name != "_" and (name != "__init__" or bound[name] != inits)
+            is_private = name != "_" and _is_kept(name) and (name != "__init__" or bound[name] != inits)
             is_anew = name in fixed or name in vars(builtins) or name in _OF_IPYTHON
             is_anew |= name in _TYPES and paths.get(name) != f"typing.{name}"
             _require(not is_anew and not is_private, f"`{name}`, bound anew")
@@ -170,7 +195,8 @@ class _Reader(ast.NodeVisitor):
         _require(not own & given and all(bound[name] == times[name] for name in own), "an import with another's name")
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
         paths = {**imports, **paths}
-        self._foreign = {name for name, path in imports.items() if MODULES.isdisjoint((path, path.rpartition(".")[0]))}
+        self._foreign = {name for name, path in paths.items() if MODULES.isdisjoint((path, path.rpartition(".")[0]))}
+        self._called = {name: path for name, path in paths.items() if path in _CALLS}
         self._imported = imports.keys() - self._foreign  # and bound anew by nobody, or refused above
         self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in MODULES}
         self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
@@ -178,13 +204,15 @@ class _Reader(ast.NodeVisitor):
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
         self.attributes, self._in_method = ATTRIBUTES, False
 
-    def require_known_globals(self, texts: Sequence[str], given: Set[str], parts: Set[str]) -> None:
-        """What is read in no scope of its own is bound in some cell, or one of the names that are harmless."""
+    def require_known_globals(self, texts: Sequence[str], given: Set[str], parts: Set[str], taken: Set[str]) -> None:
+        """What is read in no scope of its own is bound in some cell, or nowhere, or a name that is harmless."""
         tables = [symtable.symtable(text, "<cell>", "exec") for text in texts]
         bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
         read = {name for table in tables for name in _globals_of(table)}
         self._types |= {name for name in parts if name[:1].isupper()}
-        for name in (bound & given - self._imported) | (read - bound - parts - self._imported - BUILTINS):
+        unknown = read - bound - parts - self._imported - self._called.keys() - BUILTINS
+        unknown &= taken | given | vars(builtins).keys() | _OF_IPYTHON
+        for name in (bound & given - self._imported - self._called.keys() - {"_"}) | unknown:
             _require(False, f"`{name}`")
 
     def generic_visit(self, node: ast.AST) -> None:
@@ -202,7 +230,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
         is_dropped = node.id == "_" and not isinstance(node.ctx, ast.Load)  # read, it may be what IPython showed last
-        _require(is_dropped or not node.id.startswith("_"), f"`{node.id}`")
+        _require(is_dropped or not _is_kept(node.id), f"`{node.id}`")
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
@@ -248,10 +276,26 @@ class _Reader(ast.NodeVisitor):
             kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
             rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
             rest += node.keywords
+        elif isinstance(called, ast.Name) and called.id == "print":
+            shown = [each for each in node.args if not (isinstance(each, ast.Name) and each.id in self._classes)]
+            rest = shown + [each for each in node.keywords if not self._is_file(each)]
+        elif self._path_called(called) not in (None, _PYPLOT):
+            pass
         elif not self._names_class(called):
             self.visit(called)
         for each in rest:
             self.visit(each)
+
+    def _path_called(self, node: ast.expr) -> str | None:
+        """The module of which a function that may only be called stands there."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        path = self._called.get(node.value.id)
+        return path if path and node.attr in _CALLS[path] else None
+
+    def _is_file(self, node: ast.keyword) -> bool:
+        """Where `print` writes to."""
+        return node.arg == "file" and ast.unparse(node.value) in _FILES and self._called.get("sys") == "sys"
 
     def _names_class(self, node: ast.expr) -> bool:
         """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
@@ -276,8 +320,12 @@ class _Reader(ast.NodeVisitor):
         _require(not isinstance(node.value, str | bytes) or "__" not in str(node.value), "a text with `__`")
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A docstring may hold any text."""
-        if not isinstance(node.value, ast.Constant):
+        """A docstring may hold any text; what is drawn is on the page, and what a drawing returns is dropped."""
+        if isinstance(node.value, ast.Call) and self._path_called(node.value.func) == _PYPLOT:
+            _require({each.arg for each in node.value.keywords} <= _STYLES, "another style of a drawing")
+            for each in [*node.value.args, *node.value.keywords]:
+                self.visit(each)
+        elif not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -288,7 +336,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         """Some modules may be imported."""
         for alias in node.names:
-            _require(alias.name in MODULES, f"`import {alias.name}`")
+            _require(alias.name in MODULES or alias.name in _CALLS, f"`import {alias.name}`")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Some things of some modules may be."""
@@ -330,7 +378,7 @@ def _found(path: str) -> object:
 def _is_usual(path: str) -> bool:
     """What is imported is a module that is known, or something from one that is none."""
     if path in MODULES or path.rpartition(".")[0] not in MODULES:
-        return path in MODULES
+        return path in MODULES or path in _CALLS
     return not isinstance(_found(path), types.ModuleType)
 
 
@@ -355,7 +403,13 @@ def _positional(node: ast.FunctionDef) -> list[ast.arg]:
 
 def _is_class(name: str) -> bool:
     """A name looks like one of a class, and is none that is of use without a call."""
-    return name[:1].isupper() and len(name) > 1 and name not in _ERRORS
+    bare = name.lstrip("_")
+    return bare[:1].isupper() and len(bare) > 1 and name not in _ERRORS
+
+
+def _is_kept(name: str) -> bool:
+    """Python or IPython keeps something by that name, or may."""
+    return _PRIVATE.fullmatch(name) is not None
 
 
 def _require(holds: bool, what: str) -> None:

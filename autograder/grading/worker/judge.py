@@ -34,6 +34,7 @@ from autograder.grading.worker.failed_cells import FailedCells
 from autograder.grading.worker.messages import Operation
 from autograder.grading.worker.outputs import Allowance, BoundedText, error_output, new_output, outputs_from
 from autograder.grading.worker.plain import PlainLesson
+from autograder.grading.worker.postponed import SLOW
 from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
 from autograder.grading.worker.verdicts import Report, in_words
@@ -54,6 +55,9 @@ class Judge:
         lesson: what is graded, hidden tests included.
         limits: the time of the whole submission begins now.
         beside: what was handed in beside the notebook, as `read_beside` packs it.
+
+    Attributes:
+        loaded: slow imports that the checks have needed.
     """
 
     def __init__(
@@ -81,6 +85,7 @@ class Judge:
         self._notes: list[Note] = []
         self._peak_bytes = 0
         self._outputs = Allowance(OUTPUTS_OF_CELLS * limits.output_bytes)
+        self.loaded: set[str] = set()
 
     def grade(self, submitted: bytes, student: str, lesson: str) -> Result:
         """Read, repair, run and judge a submission; whatever it is, a result comes of it."""
@@ -142,8 +147,9 @@ class Judge:
         # A prediction stands in a given cell, and is the student's once it is filled in.
         as_given = {(cell_id(cell), cell.source) for cell in self._source.cells if cell_id(cell) in given}
         own = [cell.source for cell in cells if not is_check(cell) and (cell_id(cell), cell.source) not in as_given]
-        given_names = self._lesson.given_names({cell.source for cell in cells})
-        return goes_beyond(own, *given_names, self._lesson.imports, self._lesson.attributes)
+        lesson, taken = self._lesson, self._lesson.taken | {*self._answers}
+        given_names = lesson.given_names({cell.source for cell in cells})
+        return goes_beyond(own, *given_names, lesson.imports, lesson.attributes, taken)
 
     def _begin_anew(self) -> None:
         """Go on with nothing of what has run, as the next notebook of a lesson does."""
@@ -270,9 +276,7 @@ class Judge:
         """Run a student's cell; return how the process was lost by it, None as a rule."""
         try:
             with self._timed(process), redirect_stdout(BoundedText(0)):
-                # Where a cell has but one line, IPython may find a magic in what is Python.
-                source = cell.source + "\n\n" * self._runs_checks_there
-                outputs = process.peer.request(Operation.RUN_CELL, source)
+                outputs = process.peer.request(Operation.RUN_CELL, cell.source, not self._runs_checks_there)
                 process.peer.forget()
             cell.outputs = outputs_from(outputs, self._outputs)
             for output in cell.outputs:
@@ -359,11 +363,13 @@ class Judge:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
         try:
-            report = process.peer.request(Operation.CHECK, packed, source)
+            answer = process.peer.request(Operation.CHECK, packed, source)
         except Exception as raised:  # an interrupt, as a rule
             return in_words(raised, code, source, {})
         try:
-            return msgspec.json.decode(report.tobytes(), type=Report).error()
+            report = msgspec.json.decode(answer.tobytes(), type=Report)
+            self.loaded |= SLOW.keys() & report.loaded
+            return report.error()
         except (AttributeError, msgspec.DecodeError) as error:
             raise malformed(f"no report: {error}") from None
 

@@ -23,8 +23,9 @@ from autograder.grading.submission.beside import put
 from autograder.grading.submission.compiled import unpacked
 from autograder.grading.submission.reader import cells_of
 from autograder.grading.submission.repair import repair
+from autograder.grading.worker import postponed
 from autograder.grading.worker.judge import Judge, notebook_of
-from autograder.grading.worker.messages import SECONDS_TO_SPARE, GradingRequest, StudentRequest
+from autograder.grading.worker.messages import LOADED, SECONDS_TO_SPARE, GradingRequest, StudentRequest
 from autograder.grading.worker.outputs import Allowance, error_output, outputs_from
 from autograder.grading.worker.student_process import Started
 
@@ -52,6 +53,7 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
     request, data = channel.receive(GradingRequest)
     _limit_judge(request.limits)
     folders: list[str] = []
+    there = postponed.loaded()
     place = os.getcwd()  # the server's own folder
 
     def start() -> Started:
@@ -70,6 +72,8 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
             os.chdir(folders[-1])
         judge = Judge(start, ready, request.limits, beside)
         result = judge.grade(submitted, request.student, request.lesson)
+        if needed := (postponed.loaded() | judge.loaded) - there:
+            server.send(LOADED + " ".join(needed).encode())
     finally:
         for folder in folders:
             files.remove(folder)

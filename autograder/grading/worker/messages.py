@@ -10,6 +10,7 @@ from autograder.grading.results import Limits
 FOLDER_PREFIX = "autograder-"  # of a server's own folder
 MAX_MESSAGE_BYTES = 2**16
 JOB = b"j"  # what comes with a job's socket
+LOADED = b"loaded "  # what a judge tells the server at its end: slow imports that were needed, for those who come after
 SECONDS_TO_SPARE = 120.0  # that a judge has beyond its submission's before it is given up
 
 

@@ -25,8 +25,10 @@ from autograder.course.quick_imports import quick_imports
 from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.enter import Step
 from autograder.grading.sandbox.probe import begin_probe
+from autograder.grading.worker import postponed
 from autograder.grading.worker.messages import (
     FOLDER_PREFIX,
+    LOADED,
     MAX_MESSAGE_BYTES,
     ServerReady,
     StudentRequest,
@@ -86,7 +88,7 @@ class Server:
                         os.read(woken, 4096)
                     self._reap()
                 elif pids[descriptor] in self._judges:
-                    self._start_student(self._judges[pids[descriptor]])
+                    self._answer(self._judges[pids[descriptor]])
 
     def stop(self) -> None:
         """End all that was forked."""
@@ -109,8 +111,8 @@ class Server:
         self._judges[pid] = _ForkedJudge(ours)
         return True
 
-    def _start_student(self, judge: _ForkedJudge) -> None:
-        """Fork the student's process that a judge asks for."""
+    def _answer(self, judge: _ForkedJudge) -> None:
+        """Fork the student's process that a judge asks for, or do imports that its submission has needed."""
         from autograder.grading.worker.student import run_student
 
         try:
@@ -119,6 +121,10 @@ class Server:
             return
         if not message:
             return  # it is about to end
+        if message.startswith(LOADED):
+            postponed.load(message.removeprefix(LOADED).decode().split())
+            _freeze_garbage()
+            return
         request = msgspec.json.decode(message, type=StudentRequest)
         judge.folders.append(request.folder)
         ours, theirs = socket.socketpair()
@@ -177,6 +183,7 @@ def warm_up() -> Shell:
     import torch
 
     torch.set_num_threads(1)
+    postponed.postpone()
     with quick_imports():
         from autograder import random_state
         from autograder.grading.worker import judge_process, shell

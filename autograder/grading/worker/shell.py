@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from torch import nn
 from autograder import check
 import collections, copy, functools, itertools, time, typing
-import torch._dynamo, torch._subclasses.fake_tensor, torch.utils.data
+import torch.utils.data
 layer = nn.Linear(2, 2)
 layer(torch.ones(1, 2)).sum().backward()
 for optimizer in (torch.optim.Adam(layer.parameters(), lr=0.1), torch.optim.SGD(layer.parameters(), lr=0.1)):
@@ -36,9 +36,6 @@ for optimizer in (torch.optim.Adam(layer.parameters(), lr=0.1), torch.optim.SGD(
 size = torch.empty(2, device="meta")
 torch.polar(size, size)
 check.device("layer(x)", layer, torch.ones(1, 2))
-with torch._subclasses.fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-    torch.func.functional_call(layer, dict(layer.named_parameters()), torch.ones(1, 2))
-torch.testing.assert_close(torch.ones(2), torch.ones(2))
 figure, axes = plt.subplots()
 axes.imshow(np.eye(2)), axes.set_title("√"), axes.legend([])
 plt.show()

@@ -28,6 +28,7 @@ from autograder.grading.rpc.messages import Frame, GlobalState, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
 from autograder.grading.submission.beside import put, unpacked
+from autograder.grading.worker import postponed
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
 from autograder.grading.worker.verdicts import Report, in_words
@@ -105,12 +106,17 @@ class Student(Peer):
         """Put what lies beside the notebook into the working folder."""
         put(unpacked(packed.tobytes()), Path(), read_only=read_only)
 
-    def _run_cell(self, source: str) -> np.ndarray[Any, Any]:
-        """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more."""
+    def _run_cell(self, source: str, automagic: bool) -> np.ndarray[Any, Any]:
+        """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more.
+
+        Args:
+            automagic: a line may be a magic without its %, where nothing else has that name.
+        """
         self._leave_exercise()
         self.forget()
         page = self._shell.page = Page(self._output_bytes)
         try:
+            self._shell.automagic = automagic
             self._shell.run(source, store_history=True)
         except BaseException as error:  # what even IPython lets through
             page.fail(type(error).__name__, "", [])
@@ -186,7 +192,9 @@ class Student(Peer):
             for name in self._names.keys() - before.keys():
                 del self._names[name]
             self._names |= before
-        return np.frombuffer(msgspec.json.encode(Report.of(error)), dtype=np.uint8)
+        report = Report.of(error)
+        report.loaded = sorted(postponed.loaded())
+        return np.frombuffer(msgspec.json.encode(report), dtype=np.uint8)
 
     def _judge_statement(self, statement: str, arguments: tuple[Any, ...]) -> None:
         STATEMENTS[statement](*arguments)

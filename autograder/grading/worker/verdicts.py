@@ -55,7 +55,7 @@ class _Drawn:
 
 
 class Report(msgspec.Struct, omit_defaults=True):
-    """What a check cell has come to in another process: the fields of its verdict, and what it measured."""
+    """What a check cell has come to in another process: the fields of its verdict, what it measured, slow imports."""
 
     failed: bool
     verdict: str = ""
@@ -69,6 +69,7 @@ class Report(msgspec.Struct, omit_defaults=True):
     rule: str | None = None
     exercise: str | None = None
     measured: list[tuple[float, float]] = []
+    loaded: list[str] = []
 
     @classmethod
     def of(cls, error: Exception | None) -> Report:

@@ -36,6 +36,15 @@ KNOWN = {
     "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
     "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
     "classes that are called": "from functools import partial\n\npartial(max)\ntorch.device('cpu')",
+    "notes": "%matplotlib inline\n%time total = 3\n%timeit -n 2 -r 1 sum([1])\n!pip list\nprint(total)  # why?",
+    "a timed cell": "%%time\nrows = torch.eye(3)\nfor row in rows:\n    row.sum()",
+    "a drawing": "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.show()",
+    "a warning": "import sys, warnings\nwarnings.warn('hm')\nprint('hm', file=sys.stderr)",
+    "a clock": "import time\nstart = time.time()\nprint(time.time() - start)",
+    "a slip of the pen": "print(scors)",
+    "a class that is shown": "class Pair:\n    pass\n\nprint(Pair)",
+    "private names": "_SCALE = 3\n\ndef _scaled(x):\n    return x * _SCALE\n\nclass _Pair:\n    pass\n\n_Pair()",
+    "numbers of another library": "import numpy as np\nnp.array([1.0]).sum()\ntorch.eye(2).numpy()",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
@@ -65,7 +74,7 @@ BEYOND = {
     "getattr": "getattr(3, 'real')",
     "builtins by a variable": "if False:\n    open = 3\nopen('x')",
     "format": "'{0.__class__}'.format(3)",
-    "an import": "import sys",
+    "an import": "import os",
     "an import from": "from functools import wraps",
     "an alias of a class": "from torch.nn import Linear as linear\nlinear.weight = 3",
     "old memory": "torch.Tensor(3)",
@@ -77,7 +86,7 @@ BEYOND = {
     "IPython": "get_ipython()",
     "a global": "def f():\n    global F\n    F = 3",
     "match": "match 3:\n    case object(real=x):\n        pass",
-    "a magic": "%time 3",
+    "a magic": "%run x",
     "an import as self": "import torch as self\nself.sys",
     "an error as self": "try:\n    3 / 0\nexcept Exception as self:\n    pass",
     "a walrus in a comprehension": "[F := 3 for _ in [0]]",
@@ -115,6 +124,23 @@ BEYOND = {
     "a function of the lesson's, anew": "def try_change(model):\n    return model",
     "a class in small letters": "[torch.no_grad]",
     "an imported class in small letters": "from functools import partial\n[partial]",
+    "a module's own": "import sys\nsys.modules",
+    "what is drawn, held": "import matplotlib.pyplot as plt\nlines = plt.plot([1])",
+    "what draws, held": "import matplotlib.pyplot as plt\nf = plt.plot",
+    "what draws, and more": "import matplotlib.pyplot as plt\nplt.switch_backend('x')",
+    "what is called while drawing": "import matplotlib.pyplot as plt\nplt.plot([1], picker=print)",
+    "a file": "import os as sys\nprint('hm', file=sys.stderr)",
+    "another file": "import sys\nprint('hm', file=sys)",
+    "a magic that runs more": "%time get_ipython()",
+    "a magic in a magic": "%%time\n%run x",
+    "a magic that IPython fills in": "%time {open('x')}",
+    "a magic within": "if True:\n    %time 3",
+    "a magic's other way": "%matplotlib --list",
+    "a magic's call": "get_ipython().system('ls')",
+    "a name of the lesson's, unbound": "any_sizes_work",
+    "a name of a check's in a magic": "%time any_sizes_work",
+    "what IPython keeps": "print(_i1)",
+    "what a class keeps": "class A(nn.Module):\n    def _apply(self, function):\n        return self",
     "a magic behind a prompt": ">>> !ls\n" * 600,
     "very much code": "x = 1\n" * 50_000,
     "fullwidth": "(3).__ｃｌａｓｓ__",
@@ -122,7 +148,8 @@ BEYOND = {
 
 
 def known(code: str) -> str:
-    return goes_beyond([textwrap.dedent(code).strip()], GIVEN, PARTS, IMPORTS, frozenset({"output"}))
+    sources, taken = [textwrap.dedent(code).strip()], GIVEN | {"any_sizes_work", "expected"}
+    return goes_beyond(sources, GIVEN, PARTS, IMPORTS, frozenset({"output"}), taken)
 
 
 @pytest.mark.parametrize("code", KNOWN.values(), ids=KNOWN)
