@@ -6,9 +6,11 @@ import contextlib
 import ctypes
 import functools
 import io
+import itertools
 import json
+import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +20,7 @@ from autograder import random_state
 
 Answer = Callable[..., object]
 SECONDS, MOST_NUMBERS = 3.0, 12  # for one change and all rules; of a tensor that is shown
+SMALL, MOST_SIZES = (4, 3, 2, 1), 4  # what a dimension may shrink to; different sizes of dimensions in one call
 
 
 class TooLongError(BaseException):
@@ -51,7 +54,7 @@ class Call(NamedTuple):
 
 
 def noting(function: Answer, calls: list[Call]) -> Answer:
-    """The same function, which notes what it is called with, where that and what it returns can be shown."""
+    """The same function, which notes what it is called with, or less of it, so that it and the result can be shown."""
 
     @functools.wraps(function)
     def noted(*args: object, **kwargs: object) -> object:
@@ -59,9 +62,42 @@ def noting(function: Answer, calls: list[Call]) -> Answer:
         result = function(*args, **kwargs)
         if all(map(is_small, (*args, *kwargs.values(), result))):
             calls.append(call)
+        elif smaller := _shrunk(call, function):
+            calls.append(smaller)
         return result
 
     return noted
+
+
+def _shrunk(call: Call, function: Answer) -> Call | None:
+    """A call like it whose tensors and result can be shown, as large as may be; None where there is none.
+
+    Dimensions of one size shrink together, since the function may rely on that; numbers become small whole ones.
+    """
+    tensors = [each for each in call.args if isinstance(each, Tensor)]
+    sizes = sorted({size for each in tensors for size in each.shape})
+    if not all(isinstance(each, Tensor) or is_small(each) for each in (*call.args, *call.kwargs.values())):
+        return None
+    if not tensors or len(sizes) > MOST_SIZES:
+        return None
+    choices = itertools.product(*([n for n in SMALL if n <= size] for size in sizes))
+    for chosen in sorted(choices, key=math.prod, reverse=True):
+        to = dict(zip(sizes, chosen, strict=True))
+        args = tuple(_cut(each, to) if isinstance(each, Tensor) else each for each in call.args)
+        if all(map(is_small, args)):
+            smaller = Call(args, call.kwargs)
+            result = smaller.made(function)
+            if not isinstance(result, str) and is_small(result):
+                return smaller
+    return None
+
+
+def _cut(tensor: Tensor, to: Mapping[int, int]) -> Tensor:
+    """The beginning of a tensor in all dimensions, and of floats small whole numbers in their place."""
+    part = tensor.detach()[tuple(slice(to[size]) for size in tensor.shape)].clone()
+    if part.is_floating_point():
+        part.copy_((torch.arange(part.numel()) % 5).view(part.shape))
+    return part
 
 
 def same(one: object, other: object) -> bool:
@@ -75,21 +111,27 @@ def same(one: object, other: object) -> bool:
 
 
 def look_alike(one: object, other: object) -> bool:
-    """Two results of one type and, if they are tensors, of one shape."""
+    """Two results of one type and, where they hold tensors, of their shapes."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(look_alike, one, other))
     return type(one) is type(other) and getattr(one, "shape", None) == getattr(other, "shape", None)
 
 
 def is_small(value: object) -> bool:
     """Whether a value can be shown."""
     if isinstance(value, Tensor):
-        return 0 < value.numel() <= MOST_NUMBERS
+        return type(value) is Tensor and not value.is_meta and 0 < value.numel() <= MOST_NUMBERS
     if isinstance(value, int):
         return abs(value) < 1e12  # Python writes no number of more than 4,300 digits
+    if isinstance(value, tuple):
+        return len(value) < 4 and all(map(is_small, value))
     return isinstance(value, float | str | None)
 
 
 def text_of(value: object) -> str:
     """A value as it is shown, a tensor as its numbers."""
+    if isinstance(value, tuple):
+        return ", ".join(map(text_of, value))
     if not isinstance(value, Tensor):
         return repr(value)
     numbers = value.detach().double().round(decimals=3).tolist() if value.is_floating_point() else value.tolist()

@@ -17,9 +17,9 @@ from autograder.changes import Mutant, mutants
 from autograder.check import CheckFailed, _progress
 from autograder.yours.source import newest
 
-_ODD = re.compile(r"\.to\(\)|^raise ['\"]|^[\w.]+$")
+_ODD = re.compile(r"\.to\(\)|\brand|^return \d+$|^raise ['\"]|^[\w.]+$|transpose\((-?\d), \1\)")
 SECONDS_IN_ALL = 15.0  # for all changes that are looked at
-MOST_FAIR, MOST_OPTIONS = 3, 4  # changes among which the best is taken; values to choose from
+MOST_FAIR, MOST_OPTIONS = 4, 4  # changes among which the best is taken; values to choose from
 
 
 @dataclass(frozen=True)
@@ -68,37 +68,38 @@ class _Bench:
                 del self.notebook[name]
             self.notebook.update(before)
 
-    def first_broken(self, answer: Answer) -> tuple[str, Exception] | None:
-        """The first rule that another answer breaks, with the error; None where it breaks none.
+    def broken(self, answer: Answer) -> dict[str, Exception]:
+        """The rules that another answer breaks, in their order, each with its error.
 
         Raises:
             TooLongError: one of them comes to no end.
         """
         self.notebook[self.name] = answer
+        found = {}
         try:
             with within(SECONDS), random_state.preserved(), contextlib.redirect_stdout(io.StringIO()):
                 for rule, attempt in self.rules.items():
                     try:
                         attempt()
                     except Exception as error:
-                        return rule, error
+                        found[rule] = error
         finally:
             self.notebook[self.name] = self.own
-        return None
+        return found
 
     def calls(self) -> list[Call]:
         """What the rules call the learner's own function with, where that can be shown."""
         found: list[Call] = []
         with contextlib.suppress(TooLongError):
-            self.first_broken(noting(self.own, found))
+            self.broken(noting(self.own, found))
         return found
 
 
 def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challenge | None:
     """Change the answer to a solved exercise, and ask something that running it decides; None where no change is fair.
 
-    A fair change breaks a rule by the values that the answer gives: neither a Python error nor, as far as can be seen,
-    another shape or type tells where to look. Of several, the one is taken that gets furthest through the rules.
+    A fair change ends in no Python error. Of several one is taken that keeps all shapes and types, if there is one, and
+    gets furthest through the rules; where one can be shown by its values, such a one.
 
     Args:
         exercise: as its heading names it, "1.4 causal_mask"; all its checks have passed in this session.
@@ -109,41 +110,52 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
     draw.shuffle(changes)
     calls = bench.calls()
     for change in changes:
-        if time.monotonic() > deadline or len(fair) == MOST_FAIR:
+        is_enough = any(each.telling for each in fair) or len({each.verdict for each in fair}) > 1
+        if time.monotonic() > deadline or (is_enough and len(fair) >= MOST_FAIR):
             break
         with contextlib.suppress(TooLongError):
             fair += _fair(bench, change, calls)
     if not fair:
         return None
     rules = list(bench.rules)
-    best = max(fair, key=lambda each: rules.index(each.rule))
+    best = max(fair, key=lambda each: (bool(each.telling), each.is_quiet, rules.index(each.broken[0])))
+    kept = [rule for rule in rules if rule not in best.broken]
     with contextlib.suppress(TooLongError), within(SECONDS):
-        match draw.choice(["value", "input"] * bool(best.telling) + ["rule"] * (len(rules) > 1)):
+        match draw.choice(["value", "input"] * bool(best.telling) + ["rule"] * bool(kept) or ["verdict"]):
             case "value":
                 others = filter(None, map(bench.defined, changes[: 3 * MOST_OPTIONS]))
                 return _about_values(bench, best.telling[0], [best.changed, bench.own, *others], best.shown)
             case "input":
                 return _about_inputs(bench, best.changed, best.telling[0], best.shown)
-    return _about_rules(rules, best.rule, best.shown)
+    if kept:
+        options = sorted([best.broken[0], *draw.sample(kept, min(len(kept), MOST_OPTIONS - 1))], key=rules.index)
+        return _about_rules(options, best.broken[0], best.shown)
+    verdicts = sorted({each.verdict for each in fair})
+    return _about_verdicts(verdicts, best.verdict, best.shown) if len(verdicts) > 1 else None
 
 
 def _is_natural(change: str) -> bool:
-    """Something changes that somebody might write: no text is raised, no line does nothing, no `.to()` is empty."""
+    """Something changes that somebody might write, and that is shown whole: no block goes, or changes its place."""
     before, _, after = change.partition(" → ")
-    return before != after and not _ODD.search(after)
+    is_part = before.endswith(":") and (after == "(deleted)" or after.endswith(" first"))
+    return before != after and not is_part and not _ODD.search(after)
 
 
 class _Fair(NamedTuple):
     """A change that may be asked about.
 
     Attributes:
-        rule: the first one that it breaks.
+        is_quiet: all shapes and types stay as they are.
+        broken: the rules that it breaks.
+        verdict: what the first of them says.
         telling: calls for which the changed answer gives something else.
         shown: what was changed, and what breaks.
     """
 
     changed: Answer
-    rule: str
+    is_quiet: bool
+    broken: list[str]
+    verdict: str
     telling: list[Call]
     shown: tuple[str, str]
 
@@ -151,30 +163,39 @@ class _Fair(NamedTuple):
 def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fair]:
     """The change, if it is fair and there is something to ask about it."""
     changed = bench.defined(change)
-    broken = bench.first_broken(changed) if changed is not None else None
-    if changed is None or broken is None:
-        return
-    rule, error = broken
-    if not isinstance(error, CheckFailed):
+    broken = bench.broken(changed) if changed is not None else {}
+    rule, error = next(iter(broken.items()), ("", None))
+    if changed is None or not isinstance(error, CheckFailed):
         return
     with within(SECONDS):
         pairs = [(call, call.made(bench.own), call.made(changed)) for call in calls]
     telling = [call for call, own, other in pairs if not same(own, other)]
-    if all(look_alike(own, other) for _, own, other in pairs) and (telling or len(bench.rules) > 1):
+    fails = any(isinstance(other, str) and not isinstance(own, str) for _, own, other in pairs)
+    if not fails:
         shown = change.change, f"The first rule that it breaks is “{rule}”: {error.verdict}"
-        yield _Fair(changed, rule, telling, shown)
+        is_quiet = all(look_alike(own, other) for _, own, other in pairs)
+        yield _Fair(changed, is_quiet, list(broken), error.verdict, telling, shown)
 
 
-def _about_rules(rules: list[str], first: str, shown: tuple[str, str]) -> Challenge:
-    right = rules.index(first) + 1
-    question = "Which of its rules breaks first, in this order?\n" + _options(rules)
+def _about_rules(rules: list[str], broken: str, shown: tuple[str, str]) -> Challenge:
+    """Which of these rules is broken; the others hold."""
+    right = rules.index(broken) + 1
+    question = "Which of these rules does it break? The others still hold.\n" + _options(rules)
+    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
+
+
+def _about_verdicts(verdicts: list[str], said: str, shown: tuple[str, str]) -> Challenge:
+    """What the first broken rule says, among what it says of other changes."""
+    right = verdicts.index(said) + 1
+    question = "What does the first check that fails say of it?\n" + _options(verdicts)
     return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
 
 
 def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: tuple[str, str]) -> Challenge:
     """What the first of these answers returns, among what the others do."""
     values: list[object] = []
-    for value in (call.made(answer) for answer in answers):
+    made = (call.made(answer) for answer in answers)
+    for value in (each for each in made if not isinstance(each, str) or isinstance(call.made(bench.own), str)):
         if is_small(value) and not any(same(value, other) for other in values) and len(values) < MOST_OPTIONS:
             values.append(value)
     order = bench.draw.sample(range(len(values)), len(values))

@@ -87,7 +87,7 @@ def test_a_change_that_comes_to_no_end_is_left_alone(notebook: Notebook, monkeyp
             pass
 
     with pytest.raises(TooLongError):
-        bench.first_broken(endless)
+        bench.broken(endless)
     assert notebook.scope["causal_mask"] is own
 
 
