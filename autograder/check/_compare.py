@@ -75,8 +75,8 @@ def require_tensor(name: str, value: object) -> Tensor:
 def require_same_device(name: str, got: Tensor, expected: Tensor) -> None:
     """Both are on one device."""
     if got.device != expected.device:
-        device = f"is on the device {got.device}, its inputs are on {expected.device}"
-        raise CheckFailed(about(name, device, f"The inputs are on {expected.device}, and on {got.device}"))
+        device = f"is on the device {got.device}, not on {expected.device}"
+        raise CheckFailed(about(name, device, f"On the device {got.device}, not on {expected.device}, are"))
 
 
 def require_same_shape(name: str, got: Tensor, expected: Tensor, mistake: str | None) -> None:

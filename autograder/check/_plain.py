@@ -37,7 +37,11 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     mistake = named(name, is_it, mistakes)
     text = about(name, "is not what it should be", "This is not what it should be:")
     slip = values_when(mistake, is_one=not isinstance(wanted, list))
-    shown = (wanted, plain) if not _holds_tuples(expected) else (_with_tuples(wanted), _with_tuples(plain))
+    shown = wanted, plain
+    if _holds_tuples(expected):
+        shown = _with_tuples(wanted), _with_tuples(_as_it_is(got))
+    elif not (isinstance(wanted, list) and any(isinstance(item, list) for item in wanted)):
+        shown = wanted, _as_it_is(got)
     raise CheckFailed(text, _difference(*shown), slip, mistake=mistake)
 
 
@@ -133,6 +137,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.integer):
         return int(value)
     return value if type(value) in (str, int, float, bool, type(None)) else _Other(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    """As `_plain`, with the tuples that stand within the value."""
+    if not isinstance(value, list | tuple):
+        return _plain(value)
+    return [tuple(_as_it_is(item)) if isinstance(item, tuple) else _as_it_is(item) for item in value]
 
 
 def _difference(wanted: Any, plain: Any) -> list[str]:

@@ -45,6 +45,10 @@ ADVICE = {
     r"must be Tensor, not (ReLU|GELU|Softmax|Dropout|Linear|LayerNorm|Embedding)\b": (
         "`nn.{0}(…)` makes a layer; the layer computes when it is called in its turn, with the tensor."
     ),
+    r"'Tensor' object is not callable": (
+        "What stands before the parentheses is a tensor, computed already: only a layer or a function is called."
+    ),
+    r"expected Tensor as element 0 in argument 0, but got list": "A star takes the list apart: `f(*tensors)`.",
     r"must be Tensor, not (?:int|float)": "PyTorch's functions take tensors; for a number there is the one of `math`.",
     r"only one element tensors can be converted": (
         "`math` and `float` take one number; a tensor's own methods, as `x.exp()`, work on every entry."
@@ -53,7 +57,7 @@ ADVICE = {
     r"can't assign a (?:list|tuple) to a torch": "Make a tensor of it first: `torch.tensor(…)`.",
     r"view size is not compatible": (
         "`view` cannot join dimensions whose numbers do not lie one after the other in memory, as after `transpose`, "
-        "`permute` or `expand`: `reshape` can."
+        "`expand` or a slice: `reshape` can."
     ),
     r"received an empty list of sequences": "There is nothing to pad: a batch holds no pairs.",
     r"'tuple' object has no attribute": (

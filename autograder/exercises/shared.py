@@ -45,6 +45,20 @@ def few(seed: int) -> int:
     return seed % 97
 
 
+def rate_slips(values: Tensor, p: float) -> dict[str, tuple[Tensor, Tensor]]:
+    """What dropping entries of values otherwise than at the rate `p` makes of them: (dropped entries, kept entries)."""
+    nothing = torch.zeros_like(values)
+    kept = {
+        "dropout acts twice": (1 - p) ** 2,
+        "the probability is 1 − dropout instead of dropout": p,
+        "the probability is half of `dropout`": 1 - p / 2,
+        "the probability is 0.5, whatever `dropout` says": 0.5,
+        "the probability is 0.1, whatever `dropout` says": 0.9,
+        "what is kept is not divided by 1 − dropout": 1.0,
+    }
+    return {slip: (nothing, values / divisor) for slip, divisor in kept.items()}
+
+
 def device(seed: int, name: str, function: Callable[..., object], *inputs: object) -> None:
     """As `check.device`, for the seed that students see: where tensors are made does not depend on their numbers."""
     if seed == VISIBLE:

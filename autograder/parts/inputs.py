@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 
+import torch
 from torch import Tensor, nn
 
 from autograder.check import CheckFailed
@@ -48,15 +49,17 @@ def require_columns(part: str, columns: int, **inputs: Tensor) -> None:
 
 
 def require_mask(part: str, mask: Tensor | None, *wanted: int, name: str = "mask") -> None:
-    """The mask, if there is one, is a tensor that broadcasts to `wanted`: (…, query_len, key_len).
+    """The mask, if there is one, is a tensor of booleans that broadcasts to `wanted`: (…, query_len, key_len).
 
     Raises:
-        TypeError: it is no tensor.
+        TypeError: it is no tensor, or one of numbers.
         ValueError: it does not broadcast.
     """
     if mask is None:
         return
     require_tensors(part, **{name: mask})
+    if mask.dtype != torch.bool:
+        raise TypeError(f"{part} was given a {name} of {mask.dtype}; it takes booleans, True where a key may be seen.")
     sizes = list(zip(reversed(mask.shape), reversed(wanted), strict=False))
     if mask.dim() <= len(wanted) and all(size in (1, full) for size, full in sizes):
         return

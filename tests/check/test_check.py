@@ -72,7 +72,7 @@ def test_numbers_are_shown_with_as_many_digits_as_it_takes() -> None:
         (X[0], "wrong shape.\n\n  expected  (2, 2)\n  got       (2,)"),
         (torch.full((2, 2), torch.nan), "`x` contains NaN.\n\n  first at index (0, 0)"),
         (X + torch.inf, "wrong values"),
-        (X.to("meta"), "on the device meta, its inputs are on cpu"),
+        (X.to("meta"), "on the device meta, not on cpu"),
     ],
 )
 def test_what_is_no_such_tensor_has_a_verdict_of_its_own(got: object, words: str) -> None:

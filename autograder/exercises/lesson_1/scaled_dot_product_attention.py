@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, parts
-from autograder.exercises.lesson_1.shared import Attention, attend
+from autograder.exercises.lesson_1.shared import Attention, attend, on_own_mask
 from autograder.exercises.shared import DTYPES, few, masks, possible, sizes, some, strided, tensors
 
 LEADING = (), (2,), (2, 3), (4, 4), (2, 1, 3), (2, 1, 1, 2)
@@ -142,6 +142,7 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
 
 def dropout_cases(answer: Attention, *, seed: int = 0) -> None:
     """Dropout acts once, on the answer's own weights, with a mask or without, and only while it is in train mode."""
+    answer = on_own_mask(answer)
     for index, (query, key, value, _) in enumerate(_queries(seed)):
         mask = None if index % 2 else masks(seed + index, key.size(-2))
         _, before = attend(answer, query, key, value, mask)
@@ -167,6 +168,7 @@ def dropout_cases(answer: Attention, *, seed: int = 0) -> None:
 
 def cases_by_hand(answer: Attention, *, seed: int = 0) -> None:
     """With a mask and without, nothing ready is called and the gradients are right."""
+    answer = on_own_mask(answer)
     inputs = tensors((1, 2, 3), (1, 4, 3), (1, 4, 2), seed=seed, dtype=torch.float64)
     inputs = tuple(x.requires_grad_() for x in inputs)
     for mask in (None, torch.tensor([[1, 1, 0, 0], [0, 1, 0, 1]]).bool().roll(seed, dims=-1)):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from autograder import check, parts
 from autograder.exercises.lesson_3 import sinusoidal_encoding
 from autograder.exercises.lesson_3.shared import Layer, in_double, layers, same_shape, waves
-from autograder.exercises.shared import device, few, rested, rests_at_any_rate, sizes, some, tensors
+from autograder.exercises.shared import device, few, rate_slips, rested, rests_at_any_rate, sizes, some, tensors
 
 TOO_LONG = (ValueError, AssertionError)  # an `assert` refuses as well
 
@@ -130,15 +130,10 @@ def dropout_slips(x: Tensor, encoding: Tensor, p: float) -> dict[str, tuple[Tens
         encoding: (seq_len, d_model).
     """
     x = x.detach()
-    added, nothing = x + encoding, torch.zeros_like(x)
     return {
         "dropout acts on the input, before the encoding is added": (encoding.expand_as(x), x / (1 - p) + encoding),
         "dropout acts on the encoding only": (x, x + encoding / (1 - p)),
-        "dropout is applied twice": (nothing, added / (1 - p) ** 2),
-        "the probability is 1 − dropout instead of dropout": (nothing, added / p),
-        "the probability is 0.5, whatever `dropout` says": (nothing, added / 0.5),
-        "the probability is 0.1, whatever `dropout` says": (nothing, added / 0.9),
-        "what is kept is not divided by 1 − dropout": (nothing, added),
+        **rate_slips(x + encoding, p),
     }
 
 

@@ -50,7 +50,7 @@ def slips(logits: Tensor) -> dict[str, Tensor]:
         "the last row is taken, not the last position": logits[-1].argmax(-1),
         "a softmax goes over the positions, not over the vocabulary": logits.softmax(1)[:, -1].argmax(-1),
         "PAD, BOS and EOS are cut off, so that the first word gets the number 0": logits[:, -1, 3:].argmax(-1),
-        "the last dimension is kept": logits[:, -1].argmax(-1, keepdim=True),
+        "a dimension of size 1 is kept": logits[:, -1].argmax(-1, keepdim=True),
         "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
         "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
         "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,

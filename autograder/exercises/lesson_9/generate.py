@@ -156,8 +156,19 @@ def written(
     }
     check.shape(call, output, mistakes=told, batch=batch, length=seq_len + max_new)
     again = answer(model, given, max_new, use_cache=use_cache, **options)
-    by_chance = f"`{call}` writes something else when it is asked again, though the options leave nothing to chance."
-    check.true(torch.equal(output, again), by_chance, "Each `sample` has to be handed them: `**options`.")
+    if not torch.equal(output, again):
+        seeded = []
+        for _ in range(2):
+            torch.manual_seed(0)
+            seeded.append(answer(model, given, max_new, use_cache=use_cache, **options).tolist())
+        is_chance = seeded[0] == seeded[1]
+        slip = (
+            "Each `sample` has to be handed them: `**options`."
+            if is_chance
+            else "An earlier call has left something behind."
+        )
+        verdict = f"`{call}` writes something else when it is asked again, though the options leave nothing to chance."
+        check.true(False, verdict, slip)
     check.equal(call, output, expected, mistakes=mistakes)
     check.true(not model.gradients, "The model runs with gradients enabled.")
     if use_cache:

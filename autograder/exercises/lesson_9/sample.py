@@ -106,7 +106,9 @@ def cut_cases(answer: Sample, *, seed: int = 0) -> None:
 
 
 def _each_row_is_cut_by_itself(answer: Sample, seed: int) -> None:
-    """A row that is sure and one that is not, in one call."""
+    """A row that is sure and one that is not, in one call; of an answer without chance another check says more."""
+    if torch.equal(*(answer(torch.zeros(200, 7)) for _ in range(2))):
+        return
     kinds = torch.tensor([[0.9, 0.05, 0.03, 0.02], [0.28, 0.26, 0.24, 0.22]]).roll(seed % 4, 1).log()
     both: tuple[dict[str, Any], ...] = {"top_p": 0.7}, {"top_k": 3, "top_p": 0.6}
     for options in both:

@@ -14,8 +14,9 @@ from autograder.course.lesson import ONE_AT_A_TIME, as_python
 ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__", "dir"})
 
 # Magics that read no name of the notebook, and those that run what stands behind them.
-_QUIET = ("autoreload", "conda", "config", "load_ext", "matplotlib", "pip", "precision", "pwd")
+_QUIET = frozenset({"autoreload", "conda", "config", "load_ext", "matplotlib", "pip", "precision", "pwd"})
 _RUNNING = frozenset({"time", "timeit"})
+MOST_NESTED = 2  # magics in magics: each reads the whole line again
 _OPTIONS = re.compile(r"(?:-[a-z]\s*\d*\s+)*")  # of `%timeit`
 
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
@@ -151,7 +152,7 @@ def _globals(table: symtable.SymbolTable) -> Iterable[str]:
 def _parsed(source: str) -> tuple[symtable.SymbolTable, ast.Module] | None:
     for text in (source, None):
         try:
-            text = without_magics(as_python(source)) if text is None else text
+            text = _without_magics(as_python(source)) if text is None else text
             with ONE_AT_A_TIME:
                 return symtable.symtable(text, "<cell>", "exec"), ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -159,33 +160,28 @@ def _parsed(source: str) -> tuple[symtable.SymbolTable, ast.Module] | None:
     return None
 
 
-def without_magics(text: str, quiet: Iterable[str] = _QUIET) -> str:
-    """Return a cell with what a magic runs in its place, as far as that is known; a shell command runs nothing here.
-
-    Args:
-        text: the cell as IPython makes Python of it.
-        quiet: magics that run nothing of the cell's, with what has to follow them, if that matters.
-    """
+def _without_magics(text: str, depth: int = 0) -> str:
+    """A cell with what a magic runs in its place, as far as that is known; a shell command runs nothing here."""
     with ONE_AT_A_TIME:
         tree = ast.parse(text)
         for place, statement in reversed([*enumerate(tree.body)]):
             match statement:
-                case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), called), arguments, [])):
+                case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), called), arguments)):
                     words = [each.value if isinstance(each, ast.Constant) else None for each in arguments]
-                    tree.body[place : place + 1] = _run_by([called, *words], quiet) or [statement]
+                    tree.body[place : place + 1] = _run_by([called, *words], depth) or [statement]
     return ast.unparse(tree)
 
 
-def _run_by(words: Sequence[object], quiet: Iterable[str]) -> list[ast.stmt]:
+def _run_by(words: Sequence[object], depth: int) -> list[ast.stmt]:
     """The statements that a call of IPython's runs, by its name and arguments; nothing where that is not known."""
     match words:
         case ["system", str()]:
             return [ast.Pass()]
         case [_, _, str(line), *_] if "{" in line or "$" in line:  # which IPython fills in
             return []
-        case ["run_line_magic", str(name), str(line)] if {name, f"{name} {line.strip()}"}.intersection(quiet):
+        case ["run_line_magic", name, str()] if name in _QUIET:
             return [ast.Pass()]
-        case ["run_line_magic" | "run_cell_magic", name, str(line), *cell] if name in _RUNNING:
-            code = "\n".join([_OPTIONS.sub("", f"{line} ", count=1) if name == "timeit" else line, *map(str, cell)])
-            return ast.parse(without_magics(as_python(code), quiet)).body or [ast.Pass()]
+        case ["run_line_magic" | "run_cell_magic", name, str(line), *cell] if name in _RUNNING and depth < MOST_NESTED:
+            code = "\n".join([_OPTIONS.sub("", f"{line} ", count=1), *map(str, cell)])
+            return ast.parse(_without_magics(as_python(code), depth + 1)).body or [ast.Pass()]
     return []

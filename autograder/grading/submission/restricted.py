@@ -16,6 +16,7 @@ import importlib
 import re
 import symtable
 import types
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 
@@ -25,7 +26,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
 from autograder.course.lesson import MAGIC, MOST_LETTERS, MOST_MAGICS
-from autograder.grading.submission.dependencies import imported, without_magics
+from autograder.grading.submission.dependencies import imported
 
 _BUILTINS = """
     AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
@@ -33,41 +34,40 @@ _BUILTINS = """
     list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
 """
 _MODULES = """
-    collections functools heapq itertools math numpy random torch torch.nn torch.nn.functional torch.optim typing
+    collections functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
 """
 _ATTRIBUTES = """
     Adam AdamW Counter CrossEntropyLoss Dropout Embedding F GELU Identity KLDivLoss LayerNorm Linear Module ModuleList
     Parameter RMSNorm Random ReLU SGD Sequential SiLU Softmax T abs absolute accumulate add add_ addcmul addmm all
-    allclose amax amin and_ any append apply arange argmax argmin args argsort array asarray astype atan2 backward
-    baddbmm bernoulli bfloat16 bias bitwise_and bitwise_not bitwise_xor block_diag bmm bool broadcast_shapes
-    broadcast_tensors broadcast_to bucketize byte cache cat cdist ceil chain children chunk clamp clamp_ clamp_max
-    clamp_min clip clip_grad_norm_ clone combinations complex concat concatenate conj contiguous contiguous_format copy
-    copy_ cos cos_ cosine_similarity count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode
-    defaultdict deg2rad degrees deque detach device diag diag_embed diagonal diff dim div div_ dot double dropout dtype
-    e einsum elements elu embedding embedding_dim enable_grad encode encoding endswith eq eq_ equal erf eval exp exp2
-    expand expand_as expm1 extend eye eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64
-    floor floor_divide fmod from_numpy from_pretrained full full_like functional gather gcd ge gelu get get_last_lr grad
-    greater greater_equal groupby gt half heapify heappop heappush hstack hypot imag in_features index index_add
-    index_copy index_fill index_put index_select indices inf inference_mode init inner insert int int32 int64 inv
-    is_available is_floating_point is_integer isclose isfinite isin isinf islice isnan isqrt isreal item items join keys
-    kron kthvalue label_smoothing layer_norm le leaky_relu linalg linear linspace log log10 log1p log2 log_softmax
-    logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logspace logsumexp long lower
-    lr lru_cache lstrip lt mT manual_seed masked_fill masked_fill_ masked_scatter masked_select matmul matrix_exp
-    matrix_power max maximum mean median meshgrid min minimum mm modules most_common movedim mse_loss mul mul_
-    multinomial multiply mv named_children named_parameters nan nan_to_num narrow ndim ne ne_ neg nelement new_full
-    new_ones new_tensor new_zeros newaxis nlargest nll_loss nn no_grad nonzero norm normal_ normalize not_equal
-    nsmallest num_embeddings num_heads numel numpy one_hot ones ones_ ones_like optim orthogonal_ out_features outer p
-    pad pad_sequence pairwise param_groups parameters partial permutations permute pi polar pop popleft pow pow_ prod
-    product promote_types rad2deg radians rand rand_like randint randn randn_like randperm real reciprocal reduce
-    register_parameter relu relu6 remainder repeat repeat_interleave replace requires_grad requires_grad_ reshape
-    reverse rms_norm rnn roll round rsqrt rsub sample scaled_dot_product_attention scatter scatter_ scatter_add
-    scheduler searchsorted select setdefault shape short shuffle sigmoid sigmoid_ sign silu sin sin_ size softmax
-    softmin softplus sort split sqrt square squeeze stack startswith std step strip sub subtract sum swapaxes swapdims t
-    take take_along_dim tan tanh tanh_ tensor tensor_split tensordot threshold tile to tolist topk train training
-    transpose transpose_ tri tril tril_indices triu triu_indices true_divide type_as uint8 unbind unflatten unfold
-    uniform uniform_ unique unravel_index unsqueeze unsqueeze_ update upper utils values var var_mean view view_as
-    view_as_complex view_as_real vstack weight where xavier_normal_ xavier_uniform_ xlogy zero_ zero_grad zeros zeros_
-    zeros_like zip_longest
+    allclose amax amin and_ any append apply arange argmax argmin args argsort atan2 backward baddbmm bernoulli bfloat16
+    bias bitwise_and bitwise_not bitwise_xor block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to
+    bucketize byte cache cat cdist ceil chain children chunk clamp clamp_ clamp_max clamp_min clip clip_grad_norm_ clone
+    combinations complex concat concatenate conj contiguous contiguous_format copy copy_ cos cos_ cosine_similarity
+    count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode defaultdict deg2rad degrees deque
+    detach device diag diag_embed diagonal diff dim div div_ dot double dropout dtype e einsum elements elu embedding
+    embedding_dim enable_grad encode encoding endswith eq eq_ equal erf eval exp exp2 expand expand_as expm1 extend eye
+    eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64 floor floor_divide fmod
+    from_pretrained full full_like functional gather gcd ge gelu get get_last_lr grad greater greater_equal groupby gt
+    half heapify heappop heappush hstack hypot imag in_features index index_add index_copy index_fill index_put
+    index_select indices inf inference_mode init inner insert int int32 int64 inv is_available is_floating_point
+    is_integer isclose isfinite isin isinf islice isnan isqrt isreal item items join keys kron kthvalue label_smoothing
+    layer_norm le leaky_relu linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_and_
+    logical_not logical_not_ logical_or logical_or_ logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT
+    manual_seed masked_fill masked_fill_ masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean
+    median meshgrid min minimum mm modules most_common movedim mse_loss mul mul_ multinomial multiply mv named_children
+    named_parameters nan nan_to_num narrow ndim ne ne_ neg nelement new_full new_ones new_tensor new_zeros nlargest
+    nll_loss nn no_grad nonzero norm normal_ normalize not_equal nsmallest num_embeddings num_heads numel one_hot ones
+    ones_ ones_like optim orthogonal_ out_features outer p pad pad_sequence pairwise param_groups parameters partial
+    permutations permute pi polar pop popleft pow pow_ prod product promote_types rad2deg radians rand rand_like randint
+    randn randn_like randperm real reciprocal reduce register_parameter relu relu6 remainder repeat repeat_interleave
+    replace requires_grad requires_grad_ reshape reverse rms_norm rnn roll round rsqrt rsub sample
+    scaled_dot_product_attention scatter scatter_ scatter_add scheduler searchsorted select setdefault shape short
+    shuffle sigmoid sigmoid_ sign silu sin sin_ size softmax softmin softplus sort split sqrt square squeeze stack
+    startswith std step strip sub subtract sum swapaxes swapdims t take take_along_dim tan tanh tanh_ tensor
+    tensor_split tensordot threshold tile to tolist topk train training transpose transpose_ tri tril tril_indices triu
+    triu_indices true_divide type_as uint8 unbind unflatten unfold uniform uniform_ unique unravel_index unsqueeze
+    unsqueeze_ update upper utils values var var_mean view view_as view_as_complex view_as_real vstack weight where
+    xavier_normal_ xavier_uniform_ xlogy zero_ zero_grad zeros zeros_ zeros_like zip_longest
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
@@ -85,7 +85,7 @@ _CALLS = {
     "warnings": frozenset({"warn"}),
 }
 _FILES = frozenset({"sys.stderr", "sys.stdout"})  # of `print`
-_MAGICS = frozenset({"matplotlib inline", "matplotlib notebook", "matplotlib widget"})
+_AS_IT_STANDS = re.compile(r"[\w .,:()\[\]+*/=<>]*")  # a line that `%time` runs as it is, with no option and no text
 _PROMPT = re.compile(r"^[^\S\n]*(?:>>>|\.{3}|In \[)", re.MULTILINE)
 MOST_OF_ALL = 3 * MOST_LETTERS  # letters of all cells; to read so many takes a second
 _LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and not for Python
@@ -166,10 +166,29 @@ def _as_it_runs(source: str) -> str:
     _require(len(source) <= MOST_LETTERS and not _LINE_ENDS & {*source}, "a long cell, or one with odd lines")
     magics = len(MAGIC.findall(source))
     _require(magics <= MOST_MAGICS and not (magics and _PROMPT.search(source)), "many magics, or one behind a prompt")
+    _require("get_ipython" not in unicodedata.normalize("NFKC", source), "`get_ipython`")
     if not magics:
         ast.parse(source)  # and so without prompts, which hide magics
-    text = TransformerManager().transform_cell(source)
-    return without_magics(text, _MAGICS) if magics else text
+        return TransformerManager().transform_cell(source)
+    tree = ast.parse(TransformerManager().transform_cell(source))
+    for place, statement in reversed([*enumerate(tree.body)]):
+        match statement:
+            case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), called), words, [])):
+                texts = [each.value if isinstance(each, ast.Constant) else None for each in words]
+                tree.body[place : place + 1] = ast.parse(_run_by([called, *texts])).body
+    return ast.unparse(tree)
+
+
+def _run_by(call: Sequence[object]) -> str:
+    """What a magic runs, of the few of which that is known for certain; a shell command runs nothing here."""
+    match call:
+        case ["system", str()] | ["run_line_magic", "matplotlib", "inline" | "notebook" | "widget"]:
+            return ""
+        case ["run_line_magic", "time", str(line)] if _AS_IT_STANDS.fullmatch(line):
+            return line
+        case ["run_cell_magic", "time", "", str(cell)]:
+            return TransformerManager().transform_cell(cell)
+    raise _Beyond("a magic")
 
 
 class _Reader(ast.NodeVisitor):
@@ -280,7 +299,7 @@ class _Reader(ast.NodeVisitor):
             shown = [each for each in node.args if not (isinstance(each, ast.Name) and each.id in self._classes)]
             rest = shown + [each for each in node.keywords if not self._is_file(each)]
         elif self._path_called(called) not in (None, _PYPLOT):
-            pass
+            _require(len(rest) <= 1 and not node.keywords, "more than one argument")
         elif not self._names_class(called):
             self.visit(called)
         for each in rest:
@@ -323,6 +342,7 @@ class _Reader(ast.NodeVisitor):
         """A docstring may hold any text; what is drawn is on the page, and what a drawing returns is dropped."""
         if isinstance(node.value, ast.Call) and self._path_called(node.value.func) == _PYPLOT:
             _require({each.arg for each in node.value.keywords} <= _STYLES, "another style of a drawing")
+            _require(not any(isinstance(each, ast.Dict) for each in node.value.args), "styles in a dict")
             for each in [*node.value.args, *node.value.keywords]:
                 self.visit(each)
         elif not isinstance(node.value, ast.Constant):

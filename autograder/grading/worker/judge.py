@@ -24,7 +24,7 @@ from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, 
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
-from autograder.grading.submission.compiled import CompiledLesson, compiled
+from autograder.grading.submission.compiled import HIDDEN, CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
 from autograder.grading.submission.reader import NotGradable, cells_of
@@ -362,8 +362,9 @@ class Judge:
     def _error_there(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
+        shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
         try:
-            answer = process.peer.request(Operation.CHECK, packed, source)
+            answer = process.peer.request(Operation.CHECK, packed, shown)
         except Exception as raised:  # an interrupt, as a rule
             return in_words(raised, code, source, {})
         try:

@@ -103,7 +103,12 @@ WRONG = {
     ).fails("dropout", "neither dropping entries nor scaling"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
     "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "In eval mode"),
-    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").fails("dropout", "0.25"),
+    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").named("the probability is 0.5, whatever"),
+    "dropout at half the rate": edit("nn.Dropout(dropout)", "nn.Dropout(dropout / 2)").named("half of `dropout`"),
+    "a causal mask of its own": edit(
+        "query = split_heads(",
+        "causal = torch.ones(query.size(1), key.size(1), device=key.device).tril().bool()\nmask = causal if mask is None else mask & causal\n…",
+    ).named("the future is hidden, though no mask is given"),
     "dropout on the output": edits(("mask, self.dropout)", "mask)"), ("return self…", "return self.dropout(self.w_o(merge_heads(output)))")).fails(
         "dropout", "entries of the output"
     ),

@@ -10,7 +10,7 @@ WRONG = {
     "the last but one": edit("logits[:, -1]", "logits[:, -2]").fails("", "last position but one"),
     "the least probable": edit("argmax", "argmin").fails("", "least probable"),
     "all positions": edit("logits[:, -1].argmax", "logits.argmax").fails("", "predictions of all positions"),
-    "dimension kept": edit("argmax(dim=-1)", "argmax(dim=-1, keepdim=True)").fails("", "last dimension is kept"),
+    "dimension kept": edit("argmax(dim=-1)", "argmax(dim=-1, keepdim=True)").fails("", "dimension of size 1 is kept"),
     "max for argmax": edit("argmax(dim=-1)", "max(dim=-1).values").fails("", "largest logit is returned"),
     "the first row for all": edit("logits[:…", "logits[:1, -1].argmax(dim=-1).expand(len(tokens))").fails("", "prediction of the first"),
     "over the rows": edit("argmax(dim=-1)", "argmax(dim=0)").fails("", "goes over the rows"),

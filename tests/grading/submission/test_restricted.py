@@ -36,7 +36,7 @@ KNOWN = {
     "imports": "import torch\nimport torch.nn.functional as F\nfrom typing import Optional\nfrom math import sqrt",
     "shared weights": "def tie(model):\n    model.output.weight = model.embedding.weight",
     "classes that are called": "from functools import partial\n\npartial(max)\ntorch.device('cpu')",
-    "notes": "%matplotlib inline\n%time total = 3\n%timeit -n 2 -r 1 sum([1])\n!pip list\nprint(total)  # why?",
+    "notes": "%matplotlib inline\n%time total = 3\n!pip list\nprint(total)  # why?",
     "a timed cell": "%%time\nrows = torch.eye(3)\nfor row in rows:\n    row.sum()",
     "a drawing": "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.show()",
     "a warning": "import sys, warnings\nwarnings.warn('hm')\nprint('hm', file=sys.stderr)",
@@ -44,7 +44,6 @@ KNOWN = {
     "a slip of the pen": "print(scors)",
     "a class that is shown": "class Pair:\n    pass\n\nprint(Pair)",
     "private names": "_SCALE = 3\n\ndef _scaled(x):\n    return x * _SCALE\n\nclass _Pair:\n    pass\n\n_Pair()",
-    "numbers of another library": "import numpy as np\nnp.array([1.0]).sum()\ntorch.eye(2).numpy()",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
@@ -131,6 +130,16 @@ BEYOND = {
     "what is called while drawing": "import matplotlib.pyplot as plt\nplt.plot([1], picker=print)",
     "a file": "import os as sys\nprint('hm', file=sys.stderr)",
     "another file": "import sys\nprint('hm', file=sys)",
+    "a library that hands out old memory": "import numpy as np",
+    "a magic whose options are cut out of its code": """%timeit -qn1 + e-nxec("1")""",
+    "a magic that reads its line in words": """%time '''a'+str(exec("1"))+'b'''""",
+    "a magic's call with a text that is computed": """
+        %matplotlib inline
+        get_ipython().run_cell_magic("time", "", "ex" + "ec('1')")
+        """,
+    "a magic's call in other letters": "%matplotlib inline\nｇet_ipython().system('ls')",
+    "a warning with more": "import warnings\nwarnings.warn('hm', None, 12)",
+    "what is drawn with more": "import matplotlib.pyplot as plt\nplt.title('a', {'path_effects': [3]})",
     "a magic that runs more": "%time get_ipython()",
     "a magic in a magic": "%%time\n%run x",
     "a magic that IPython fills in": "%time {open('x')}",
