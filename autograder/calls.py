@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,9 @@ class Call(NamedTuple):
                 random_state.preserved(),
                 random_state.unset_memory_is_nan(),
                 contextlib.redirect_stdout(io.StringIO()),
+                warnings.catch_warnings(),
             ):
+                warnings.simplefilter("ignore")
                 torch.manual_seed(0)
                 return function(*args, **self.kwargs)
         except Exception as error:

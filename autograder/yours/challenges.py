@@ -7,6 +7,7 @@ import io
 import random
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -77,7 +78,13 @@ class _Bench:
         self.notebook[self.name] = answer
         found = {}
         try:
-            with within(SECONDS), random_state.preserved(), contextlib.redirect_stdout(io.StringIO()):
+            with (
+                within(SECONDS),
+                random_state.preserved(),
+                contextlib.redirect_stdout(io.StringIO()),
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")
                 for rule, attempt in self.rules.items():
                     try:
                         attempt()
