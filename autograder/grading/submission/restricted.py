@@ -71,15 +71,17 @@ _ATTRIBUTES = """
 """
 BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
-_DRAWINGS = """
-    axis bar barh colorbar figure grid hist imshow legend matshow plot scatter show subplot tight_layout title xlabel
-    xlim ylabel ylim
-"""
-_STYLES = frozenset("alpha aspect bins cmap color figsize fontsize label linestyle linewidth marker vmax vmin".split())  # noqa: SIM905
+# Drawings, each by a line of its own, since it returns much, and how many arguments each may be given by position: some
+# of the further ones hand what is drawn to the student's own code.
+_DRAWINGS = {
+    **dict.fromkeys(("colorbar", "figure", "legend", "show", "tight_layout"), 0),
+    **dict.fromkeys(("grid", "imshow", "matshow", "title", "xlabel", "ylabel"), 1),
+    "plot": 3,
+}
+_STYLES = frozenset("alpha cmap color figsize fontsize label linestyle linewidth marker vmax vmin".split())  # noqa: SIM905
 _PYPLOT = "matplotlib.pyplot"
-# What may be called in modules of which nothing may be read: a drawing by a line of its own, since it returns much.
-_CALLS = {
-    _PYPLOT: frozenset(_DRAWINGS.split()),
+_CALLS = {  # what may be called in modules of which nothing may be read
+    _PYPLOT: frozenset(_DRAWINGS),
     "sys": frozenset[str](),
     "time": frozenset({"perf_counter", "sleep", "time"}),
     "warnings": frozenset({"warn"}),
@@ -221,7 +223,8 @@ class _Reader(ast.NodeVisitor):
         self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
         self._annotated = {id(each) for node in nodes for each in _annotations(node)}
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
-        self.attributes, self._in_method = ATTRIBUTES, False
+        self.attributes, self._in_method, self._functions = ATTRIBUTES, False, 0
+        self._found_in_modules: dict[int, object] = {}  # by the node, since chains of attributes may be long
 
     def require_known_globals(self, texts: Sequence[str], given: Set[str], parts: Set[str], taken: Set[str]) -> None:
         """What is read in no scope of its own is bound in some cell, or nowhere, or a name that is harmless."""
@@ -281,14 +284,15 @@ class _Reader(ast.NodeVisitor):
 
     def _of_module(self, node: ast.expr) -> object:
         """What stands there by its name in a module; None where it does not."""
-        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and (above := self._module(node.value)):
-            return vars(above).get(node.attr)
-        return None
+        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and id(node) not in self._found_in_modules:
+            above = self._module(node.value)
+            self._found_in_modules[id(node)] = vars(above).get(node.attr) if above else None
+        return self._found_in_modules.get(id(node))
 
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
-        if isinstance(called, ast.Attribute) and ast.unparse(called.value) == "super()":
+        if isinstance(called, ast.Attribute) and _is_super(called.value):
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
         elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
             self.visit(node.args[0])
@@ -299,7 +303,8 @@ class _Reader(ast.NodeVisitor):
             shown = [each for each in node.args if not (isinstance(each, ast.Name) and each.id in self._classes)]
             rest = shown + [each for each in node.keywords if not self._is_file(each)]
         elif self._path_called(called) not in (None, _PYPLOT):
-            _require(len(rest) <= 1 and not node.keywords, "more than one argument")
+            is_plain = len(node.args) <= 1 and not node.keywords
+            _require(is_plain and not any(isinstance(each, ast.Starred) for each in node.args), "another argument")
         elif not self._names_class(called):
             self.visit(called)
         for each in rest:
@@ -341,17 +346,23 @@ class _Reader(ast.NodeVisitor):
     def visit_Expr(self, node: ast.Expr) -> None:
         """A docstring may hold any text; what is drawn is on the page, and what a drawing returns is dropped."""
         if isinstance(node.value, ast.Call) and self._path_called(node.value.func) == _PYPLOT:
-            _require({each.arg for each in node.value.keywords} <= _STYLES, "another style of a drawing")
-            _require(not any(isinstance(each, ast.Dict) for each in node.value.args), "styles in a dict")
-            for each in [*node.value.args, *node.value.keywords]:
-                self.visit(each)
+            self._drawing(node.value)
         elif not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
+    def _drawing(self, node: ast.Call) -> None:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        is_plain = not any(isinstance(each, ast.Starred | ast.Dict) for each in node.args)
+        styles = (each.arg in _STYLES and (each.arg == "label" or _is_literal(each.value)) for each in node.keywords)
+        _require(is_plain and len(node.args) <= _DRAWINGS[name] and all(styles), f"another way to call `{name}`")
+        for each in [*node.args, *node.keywords]:
+            self.visit(each)
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """A class is made where all see its name, or it could stand for another one of that name."""
-        _require(not any(isinstance(each, ast.ClassDef) for each in ast.walk(node)), "a class in a function")
+        self._functions += 1
         self.generic_visit(node)
+        self._functions -= 1
 
     def visit_Import(self, node: ast.Import) -> None:
         """Some modules may be imported."""
@@ -368,6 +379,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """A class is an `nn.Module` or a plain one, and holds methods and constants."""
+        _require(not self._functions, "a class in a function")
         bases = _BASES | self._classes | ({"Module"} if self._is_module_known else set())
         _require(_is_class(node.name), f"`class {node.name}`")
         plain = not node.keywords and not node.decorator_list and all(ast.unparse(base) in bases for base in node.bases)
@@ -419,6 +431,19 @@ def _takes_self(node: ast.stmt) -> bool:
 
 def _positional(node: ast.FunctionDef) -> list[ast.arg]:
     return node.args.posonlyargs + node.args.args
+
+
+def _is_super(node: ast.expr) -> bool:
+    """`super()`, without arguments."""
+    match node:
+        case ast.Call(ast.Name("super"), [], []):
+            return True
+    return False
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """A number, a text or a row of them."""
+    return _is_constant(node) or (isinstance(node, ast.Tuple | ast.List) and all(map(_is_constant, node.elts)))
 
 
 def _is_class(name: str) -> bool:

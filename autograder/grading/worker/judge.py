@@ -276,7 +276,7 @@ class Judge:
         """Run a student's cell; return how the process was lost by it, None as a rule."""
         try:
             with self._timed(process), redirect_stdout(BoundedText(0)):
-                outputs = process.peer.request(Operation.RUN_CELL, cell.source, not self._runs_checks_there)
+                outputs = process.peer.request(Operation.RUN_CELL, cell.source, self._runs_checks_there)
                 process.peer.forget()
             cell.outputs = outputs_from(outputs, self._outputs)
             for output in cell.outputs:

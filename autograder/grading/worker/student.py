@@ -11,7 +11,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -106,18 +106,20 @@ class Student(Peer):
         """Put what lies beside the notebook into the working folder."""
         put(unpacked(packed.tobytes()), Path(), read_only=read_only)
 
-    def _run_cell(self, source: str, automagic: bool) -> np.ndarray[Any, Any]:
+    def _run_cell(self, source: str, beside_checks: bool) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more.
 
         Args:
-            automagic: a line may be a magic without its %, where nothing else has that name.
+            beside_checks: those run in this process: no line is a magic without its %, and no operation of PyTorch's
+                hands out what a check has left in memory.
         """
         self._leave_exercise()
         self.forget()
         page = self._shell.page = Page(self._output_bytes)
         try:
-            self._shell.automagic = automagic
-            self._shell.run(source, store_history=True)
+            self._shell.automagic = not beside_checks
+            with unset_memory_is_nan() if beside_checks else nullcontext():
+                self._shell.run(source, store_history=True)
         except BaseException as error:  # what even IPython lets through
             page.fail(type(error).__name__, "", [])
         finally:
