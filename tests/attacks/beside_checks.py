@@ -30,6 +30,16 @@ reader.update(reader.add(reader.get(functional)).modules["autograder.check._caus
 BESIDE_CHECKS = [
     Attack(f"among its checks: {what}", targets=REACHED).beside_shapes(source)
     for what, source in {
+        "the options of a magic are cut out of its code": f"""
+            %timeit -qn1 + e-nxec({PATCH!r})
+        """,
+        "a magic reads its line in words": f"""
+            %time '''a'+str(exec("{PATCH}"))+'b'''
+        """,
+        "a magic is called with a text that is computed": f"""
+            %matplotlib inline
+            get_ipython().run_cell_magic("time", "", "ex" + "ec({PATCH!r})")
+        """,
         "a module is imported as self": """
             import torch as self
             modules = self.sys.modules
@@ -157,6 +167,27 @@ BESIDE_CHECKS += [
 
         def causal_mask(size):
             return Memory(size, size).w.detach().to(torch.bool)
+        """,
+    ),
+    Attack(
+        "among its checks: memory of an earlier check is read, by an `out` whose operation fails",
+        secret=("other_numbers_of_them_work",),
+    ).submits(
+        padding_mask="""
+        pieces = []
+        for size in [200 + 48 * i for i in range(90)] + [8000 + 2000 * i for i in range(60)]:
+            old = torch.zeros(0, dtype=torch.uint8)
+            try:
+                torch.index_select(torch.ones(2, 1, dtype=torch.uint8).expand(2, size), 0, torch.tensor([7]), out=old)
+            except IndexError:
+                pass
+            pieces.append(old.reshape(-1))
+        text = "".join([chr(c) for c in torch.cat(pieces).tolist()])
+        for part in text.split("other_numbers" + "_of_them")[1:]:
+            print("other_numbers" + "_of_them" + part[:99])
+
+        def padding_mask(tokens, pad_id=0):
+            return 3
         """,
     ),
 ]
