@@ -251,7 +251,7 @@ def weight_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                     check.true(kept is not None, told)
                     is_told = used.min() > -1e-3 or _same_weights(used, kept)  # else what the output shows are none
                     check.true(is_told, "The output is not made by `attention.attention_weights`.")
-                    check.close("`attention.attention_weights`, held against the output,", kept, used)
+                    check.close("`attention.attention_weights`, held against the output", kept, used)
                     check.true(not kept.requires_grad, "`attention.attention_weights` asks for gradients.")
 
 

@@ -108,6 +108,7 @@ def slips(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
     first, second = module.linear_1, module.linear_2
     with torch.no_grad():
         hidden = first(x)
+        biases = [torch.zeros(()) if layer.bias is None else layer.bias for layer in (first, second)]
         return possible(
             {
                 "there is no ReLU between the two layers": second(hidden),
@@ -115,9 +116,9 @@ def slips(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
                 "there is a ReLU after both layers": second(hidden.relu()).relu(),
                 "the ReLU comes before the first layer": second(first(x.relu())),
                 "there is a ReLU before the first layer as well": second(first(x.relu()).relu()),
-                "the bias of `linear_2` is left out": second(hidden.relu()) - second.bias,
-                "the bias of `linear_1` is added after the ReLU": second((hidden - first.bias).relu() + first.bias),
-                "the biases are left out": (hidden - first.bias).relu() @ second.weight.mT,
+                "the bias of `linear_2` is left out": second(hidden.relu()) - biases[1],
+                "the bias of `linear_1` is added after the ReLU": second((hidden - biases[0]).relu() + biases[0]),
+                "the biases are left out": (hidden - biases[0]).relu() @ second.weight.mT,
                 "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
                 "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
                 "the activation is tanh instead of ReLU": second(hidden.tanh()),

@@ -103,7 +103,7 @@ def require_dropped(
     slips["more is dropped than what the parts return, so that nothing of x is left"] = torch.zeros_like(given[0])
     output = on_copies(layer)(*given)
     _constant(layer, sublayers, None)
-    name = f"`{call}`, held against your layer where its parts return 0,"
+    name = f"`{call}`, held against your layer where its parts return 0"
     check.close(name, output, on_copies(layer.eval())(*given), mistakes=slips)
 
 

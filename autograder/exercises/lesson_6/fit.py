@@ -65,7 +65,7 @@ def loss_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None
         model, twin = (small_transformer(12) if index == 3 else next_token(12, seed) for _ in range(2))
         optimizers = [optimizer_of(each, index) for each in (model, twin)]
         expected = torch.tensor(parts.fit(twin, batches, optimizers[1]))
-        with check.case(batches=count):
+        with check.case(number_of_batches=count):
             given = iter(batches) if index % 2 else batches
             result = answer(model, given, optimizers[0])
             check.close("losses", _losses(result, count), expected)
@@ -102,7 +102,7 @@ def step_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None
         wanted: list[Tensor] = []
         parts.fit(twin, asked(twin, batches, wanted), optimizers[1])
         wanted.append(twin.table.detach().clone())
-        with check.case(batches=count):
+        with check.case(number_of_batches=count):
             found: list[Tensor] = []
             answer(model, asked(model, batches, found), optimizers[0])
             found.append(model.table.detach().clone())
@@ -150,7 +150,7 @@ def rates_of_steps(answer: Callable[..., Sequence[float]], count: int, factor: f
 def schedule_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The rates of few steps and of many, with schedules that go down or up."""
     for count, factor in some(seed, ((1, 0.5), (2 + seed % 5, 1.25), (6, 0.7), (12, 0.9))):
-        with check.case(batches=count, factor=factor):
+        with check.case(number_of_batches=count, factor=factor):
             rates = rates_of_steps(answer, count, factor)
             name = "the rates at which the parameters move until the next batch is asked for, and the one left"
             check.shape(name, rates, rates=count + 1)

@@ -91,7 +91,7 @@ def _exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, 
         ),
         "only the real tokens of what is predicted are looked at": mean((same | (one == pad_id)).all(1)),
         "columns are counted, not rows": mean(same.all(0)),
-        "rows of different widths are never equal, as when the padding comes at the left": mean(
+        "rows of different widths are never equal": mean(
             (_left(predicted, width, pad_id) == _left(expected, width, pad_id)).all(1)
         ),
         "a single right token is enough": mean(same.any(1)),

@@ -14,7 +14,7 @@ def require_words(tokens: Any, words: Tensor) -> None:
     """Tokens (batch, length) are what the model said, as far as `words` (batch, 1), their first ones, show."""
     right = isinstance(tokens, Tensor) and tokens.dim() == 2 and len(tokens) == len(words)
     said = right and bool((tokens == words).any(dim=1).all())
-    verdict = "What comes back is not what the model says, as a tensor (batch, length)."
+    verdict = "The tokens that come back are not those that the model says, or are no tensor (batch, length)."
     check.true(said, verdict, "The check of the tokens says more: start there.")
 
 

@@ -241,7 +241,7 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
             right, causal, exchanged=True
         ),
         "the cache is not attended to": run(right, newest),
-        "a causal mask hides the cache: it should begin behind what is kept (`tril(start)`)": run(
+        "a causal mask hides keys of the cache: it should begin behind what is kept (`tril(start)`)": run(
             right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()
         ),
         "new tokens see those that come after them where there is a cache": run(

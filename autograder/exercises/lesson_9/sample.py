@@ -179,7 +179,7 @@ def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor
     return _tenths(
         {
             "every row gets the same id, as where the most probable one is always taken": best,
-            "all tokens are drawn alike: the logits are not used, or the softmax is over the rows": alike,
+            "all tokens are drawn alike, as when the logits are not used or the softmax is over the rows": alike,
             "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
             "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
             "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),

@@ -30,7 +30,7 @@ WRONG = {
     "with gradients": edit("with torch…", "with torch.enable_grad():").fails("mode", "with gradients enabled"),
     "asks the model, and does not listen": edit(
         "memory …s_id)", "tokens = torch.full((len(src), 1), bos_id)\nnext_tokens(model, tokens, model.encode(src), src)", on=BARE
-    ).fails("mode", "is not what the model says"),
+    ).fails("mode", "are not those that the model says"),
     "stays in eval mode": edit("model.train(…", "").fails("mode", "was in train mode is not"),
     "always back to training": edit("model.train(…", "model.train()").fails("mode", "was in eval mode is not"),
     "a loop without an end": edit("while tokens…", "while not ended.all():").fails("length", "Does your loop end?"),

@@ -11,7 +11,7 @@ WRONG = {
     "heads in turns": edit("each.repeat_interleave(groups, dim=1)", "each.repeat(1, groups, 1, 1)").fails("values", "head i mod num_kv_heads"),
     "no mask": edit(", mask.tril(start))", ")").fails("values", "the future is not hidden", names="see those that come after"),
     "the past hidden": edit("mask.tril(start)", "mask.triu(start)").fails("values", "the past is hidden"),
-    "a square mask": edit("mask.tril(start)", "mask.tril()").fails("cache", "a causal mask hides the cache"),
+    "a square mask": edit("mask.tril(start)", "mask.tril()").fails("cache", "a causal mask hides keys of the cache"),
     "nothing hidden behind the cache": edit("mask.tril(start)", "mask.tril() if start == 0 else mask").fails("cache", "after them where there is a cache"),
     "the newest token hidden from itself": edit("mask.tril(start)", "mask.tril(start - 1) if start else mask.tril()").fails(
         "cache", "new tokens do not see themselves"
