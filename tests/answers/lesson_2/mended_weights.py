@@ -45,7 +45,7 @@ WRONG = {
     ).fails("", "taken apart as if they came before it"),
     "detached": edit("return weights…", "….detach()").named("gradient"),
     "expanded, and joined by a view": edit(f"is_word.{REPEATED}", "is_word[:, None, :].expand(-1, num_heads, -1).view(batch * num_heads, -1)").fails(
-        "", "`expand`: `reshape` can"
+        "", "or a slice: `reshape` can"
     ),
     "−10,000 hides padding": edit("-math.inf", "-1e4").fails("", "with large scores"),
     "exp without a shift": edit("scores.…", "scores.exp() * allowed\nweights = weights / weights.sum(-1, True)").fails("", "with large scores"),
