@@ -40,7 +40,7 @@ def test_the_sample_exercise_is_the_real_one() -> None:
 
 
 def test_what_it_says_of_lessons_is_so() -> None:
-    """The shortest takes three quarters of an hour, the longest three and a half, 1 to 7 have a hunt, and what is kept is no hunt."""
+    """The shortest takes 45 minutes and the longest 210, 1 to 7 have a hunt, and what is kept is no hunt."""
     minutes = [int(found) for found in re.findall(r"^\| \[.*\| (\d+) \| \d+ s \|", README, re.MULTILINE)]
     assert "from three quarters of an hour to three and a half hours" in README
     assert (min(minutes), max(minutes)) == (45, 210)

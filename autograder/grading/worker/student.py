@@ -106,7 +106,7 @@ class Student(Peer):
         """Put what lies beside the notebook into the working folder."""
         put(unpacked(packed.tobytes()), Path(), read_only=read_only)
 
-    def _run_cell(self, source: str, beside_checks: bool) -> np.ndarray[Any, Any]:
+    def _run_cell(self, source: str, beside_checks: bool = False) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more.
 
         Args:
