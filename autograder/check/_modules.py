@@ -114,9 +114,9 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
     if head not in module._modules and (found := getattr(module, head, None)) is not None:
         wrap = f" A plain tensor is no part of a module: it should be {wanted}." if isinstance(found, Tensor) else ""
         return f"`{head}` is there, but not as a layer or parameter that PyTorch registers.{wrap}"
-    return (
-        None if named or head in module._modules else f"`__init__` makes it a part of the module by `self.{head} = …`."
-    )
+    if named or head in module._modules:
+        return None
+    return f"`__init__` makes it a part of the module by `self.{head} = …`."
 
 
 def _listing(names: Sequence[str]) -> list[str]:

@@ -48,7 +48,10 @@ ADVICE = {
     r"'Tensor' object is not callable": (
         "What stands before the parentheses is a tensor, computed already: only a layer or a function is called."
     ),
-    r"expected Tensor as element 0 in argument 0, but got list": "A star takes the list apart: `f(*tensors)`.",
+    r"expected Tensor as element 0 in argument 0, but got list": (
+        "A list stands where a tensor belongs: `torch.cat(tensors)` takes one list of tensors, and "
+        "`torch.block_diag(*tensors)` takes them one by one."
+    ),
     r"must be Tensor, not (?:int|float)": "PyTorch's functions take tensors; for a number there is the one of `math`.",
     r"only one element tensors can be converted": (
         "`math` and `float` take one number; a tensor's own methods, as `x.exp()`, work on every entry."

@@ -52,8 +52,8 @@ def rate_slips(values: Tensor, p: float) -> dict[str, tuple[Tensor, Tensor]]:
         "dropout acts twice": (1 - p) ** 2,
         "the probability is 1 − dropout instead of dropout": p,
         "the probability is half of `dropout`": 1 - p / 2,
-        "the probability is 0.5, whatever `dropout` says": 0.5,
-        "the probability is 0.1, whatever `dropout` says": 0.9,
+        "the probability is 0.5 instead of `dropout`": 0.5,
+        "the probability is 0.1 instead of `dropout`": 0.9,
         "what is kept is not divided by 1 − dropout": 1.0,
     }
     return {slip: (nothing, values / divisor) for slip, divisor in kept.items()}

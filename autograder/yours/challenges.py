@@ -145,6 +145,7 @@ def _is_natural(change: str) -> bool:
     """Something changes that somebody might write, and that is shown whole: no block goes, or changes its place."""
     before, _, after = change.partition(" → ")
     is_part = before.endswith(":") and (after == "(deleted)" or after.endswith(" first"))
+    is_part |= "return " in before and after == "(deleted)"
     return before != after and not is_part and not _ODD.search(after)
 
 

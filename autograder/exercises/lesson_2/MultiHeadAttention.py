@@ -328,8 +328,7 @@ def _is_dropped(
     if mask is not None or not seen.all():  # by this mask, or by one of the answer's own
         check.dropout(name, used[seen], weights[seen], p=p)
         return
-    known = rate_slips(weights, p) if p < 0.5 else {}  # another rate may be a bound that a high one meets
-    check.dropout(name, used, weights, p=p, mistakes=known)
+    check.dropout(name, used, weights, p=p, mistakes=rate_slips(weights, p))
     dropped, next_dropped = used == 0, shown_weights(attention, query, key) == 0
     check.true(not torch.equal(dropped, next_dropped), "In training, every call drops the same weights.")
     same = used.size(1) > 1 and torch.equal(dropped[:, 0], dropped[:, 1])

@@ -103,7 +103,7 @@ WRONG = {
     ).fails("dropout", "neither dropping entries nor scaling"),
     "dropout forgotten": edit("mask, self.dropout)", "mask)").fails("dropout", "no entry of"),
     "dropout in eval mode too": edit(", self.dropout", ", lambda w: F.dropout(w….p)").fails("dropout", "In eval mode"),
-    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").named("the probability is 0.5, whatever"),
+    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout(0.5)").named("the probability is 0.5 instead"),
     "dropout at half the rate": edit("nn.Dropout(dropout)", "nn.Dropout(dropout / 2)").named("half of `dropout`"),
     "a causal mask of its own": edit(
         "query = split_heads(",
@@ -482,7 +482,7 @@ TRICKS = {
     ),
     "num_heads 1 skips w_o": edit("out))", "… if self.num_heads > 1 else merge_heads(out)", on="short"),
     "query projected in place of key when shapes agree": edit("(key)", "(query if query.shape == key.shape else key)", on="short"),
-    "dropout cut off at one half": edit("nn.Dropout(dropout)", "nn.Dropout(min(dropout, 0.5))").fails("dropout", "dropout=0.6"),
+    "dropout cut off at one half": edit("nn.Dropout(dropout)", "nn.Dropout(min(dropout, 0.5))").named("the probability is 0.5 instead"),
     "half of the query's gradient lost": edit("self.w_q(query)", "self.w_q((query + query.detach()) / 2)").fails("cross", "the gradient of"),
     "the key is the value whenever it is the query": edit("query = split_heads(", "if query is key:\n    value = key\n…").fails("cross", "wrong values"),
     "a nearly whole ratio passes": edit("d_model %…0", "abs(d_model / num_heads - round(d_model / num_heads)) > 0.02").fails("error", "63 does not divide 64"),

@@ -52,7 +52,7 @@ WRONG = {
     "dropout before the sum": edit("self.dropout(…", "self.dropout(x) + self.encoding[:seq_len]").fails("layer", "before the encoding is added"),
     "dropout on the encoding": edit("self.dropout(…", "x + self.dropout(self.encoding[:seq_len])").fails("layer", "on the encoding only"),
     "dropout in eval mode too": edit("self.dropout(…", "F.dropout(x + self.encoding[:seq_len], self.dropout.p)").fails("layer", "In eval mode"),
-    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout()").fails("layer", "0.5, whatever"),
+    "dropout at a fixed rate": edit("nn.Dropout(dropout)", "nn.Dropout()").fails("layer", "0.5 instead"),
     "keeps what should be dropped": edit("(dropout)", "(1 - dropout)").fails("layer", "1 − dropout instead"),
     "drops whole rows": edit("nn.Dropout(dropout)", "nn.Dropout1d(dropout)").fails("layer", "whole rows"),
     "no gradient": edit("x +", "x.detach() +").fails("layer", "No gradient flows back to `x`"),
