@@ -36,7 +36,7 @@ class Call(NamedTuple):
 
     def made(self, function: Answer) -> object:
         """What a function returns for them, the same at every call; an error is a value as well."""
-        args = [value.detach().clone() if isinstance(value, Tensor) else value for value in self.args]
+        args = map(_copy, self.args)
         try:
             with (
                 random_state.preserved(),
@@ -61,7 +61,7 @@ def noting(function: Answer, calls: list[Call]) -> Answer:
 
     @functools.wraps(function)
     def noted(*args: object, **kwargs: object) -> object:
-        call = Call(tuple(each.clone() if isinstance(each, Tensor) else each for each in args), kwargs)
+        call = Call(tuple(map(_copy, args)), kwargs)
         result = function(*args, **kwargs)
         if all(map(is_small, (*args, *kwargs.values(), result))):
             calls.append(call)
@@ -70,6 +70,11 @@ def noting(function: Answer, calls: list[Call]) -> Answer:
         return result
 
     return noted
+
+
+def _copy(value: object) -> object:
+    """A value of its own, where it can be written into."""
+    return value.detach().clone() if isinstance(value, Tensor) else list(value) if type(value) is list else value
 
 
 def _shrunk(call: Call, function: Answer) -> Call | None:
@@ -126,15 +131,16 @@ def is_small(value: object) -> bool:
         return type(value) is Tensor and not value.is_meta and 0 < value.numel() <= MOST_NUMBERS
     if isinstance(value, int):
         return abs(value) < 1e12  # Python writes no number of more than 4,300 digits
-    if isinstance(value, tuple):
-        return len(value) < 4 and all(map(is_small, value))
+    if isinstance(value, tuple | list):
+        return len(value) <= MOST_NUMBERS and all(map(is_small, value))
     return isinstance(value, float | str | None)
 
 
 def text_of(value: object) -> str:
     """A value as it is shown, a tensor as its numbers."""
-    if isinstance(value, tuple):
-        return ", ".join(map(text_of, value))
+    if isinstance(value, tuple | list):
+        inside = ", ".join(map(text_of, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if not isinstance(value, Tensor):
         return repr(value)
     numbers = value.detach().double().round(decimals=3).tolist() if value.is_floating_point() else value.tolist()
