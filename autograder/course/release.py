@@ -235,7 +235,7 @@ def exercises_of(lesson: Lesson) -> str:
     counts = Counter(rule.exercise for check in checks for rule in rules_of(check.visible))
     lines = [f"        {json.dumps(name, ensure_ascii=False)}: {count}," for name, count in counts.items()]
     call = "\n".join(["check.lesson(", "    {", *lines, "    }", ")"]) if lines else "check.lesson({})"
-    return f"# @title The exercises of this lesson: run this, too\n{call}"
+    return f"# @title The exercises of this lesson, and how many checks each has: run this, too\n{call}"
 
 
 def normalise(notebook: NotebookNode) -> None:

@@ -197,7 +197,7 @@ def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
     titles = {name: text.splitlines()[0] for name, text in folded.items()}
     assert titles == {
         "setup": "# @title Setup: run this first",
-        "exercises": "# @title The exercises of this lesson: run this, too",
+        "exercises": "# @title The exercises of this lesson, and how many checks each has: run this, too",
         "check_double": "# @title Check 1.1: it adds up; it is even",
         "check_double_text": folded["check_double_text"].splitlines()[0],  # it names no rule
         "try_double": "# @title A helper",

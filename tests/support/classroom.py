@@ -60,16 +60,16 @@ class Classroom:
         self.stubs = {name: without_regions(source, "SOLUTION", STUB) for name, source in self.answers.items()}
         self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
+        self.given_to_checks = [cell for cell in self.given if "try-it" not in cell.metadata.get("tags", [])]
         self.imports = {name: path for cell in self.given for name, path in imports_of(cell.source).items()}
 
     @functools.cached_property
     def scope(self) -> dict:
         """What the setup and the given cells have made."""
         scope: dict = {"__name__": "__main__"}
-        for cell in self.given:
-            if "try-it" not in cell.metadata.get("tags", []):
-                with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
-                    run(cell.source, cell.id, scope)
+        for cell in self.given_to_checks:
+            with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ, AS_GRADED):
+                run(cell.source, cell.id, scope)
         return scope
 
     def checks_of(self, exercise: str) -> list[str]:

@@ -94,8 +94,13 @@ def _cells(room: Classroom, exercise: str) -> Iterator[str]:
     """The cells that are run for an exercise's checks."""
     checks = room.checks_of(exercise)
     yield from room.answers.values()
-    yield from (cell.source for cell in room.given)
+    yield from (_without_comments(cell.source) for cell in room.given_to_checks)
     yield from (cell.source for cell in room.checks if cell.id in checks)
+
+
+@functools.cache
+def _without_comments(cell: str) -> str:
+    return ast.unparse(ast.parse(TransformerManager().transform_cell(cell)))
 
 
 @functools.cache
