@@ -1,8 +1,8 @@
 """What a proof depends on, as a digest: while that is the same, nobody need make it again.
 
 A proof is what all tests of a file say of one exercise, of one attack, or of all lessons. That of an attack depends on
-the attack, on the lesson that it attacks, on PyTorch and on all that grades; that of all lessons on them, on the whole
-package and on what is installed. That of an exercise depends on the lesson's cells, on the
+the attack, on the lesson that it attacks, on PyTorch and on all that grades; that of all lessons on their code, on what
+learners have of the package and on what is installed. That of an exercise depends on the lesson's cells, on the
 answers of the tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of
 PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 from types import CodeType
 
 import answers
+import nbformat
 import torch
 from answers import RIGHT, WRONG
 from attacks import ATTACKS
@@ -36,6 +37,11 @@ from autograder.lessons import OF_THIS_PACKAGE
 PAGES = [ROOT / "tests" / f"{name}.md" for name in ("matrix", "mutants")]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.toml"
 DECLARED = file_of(OF_THIS_PACKAGE)  # what lessons bring, which is imported by its name
+# What no lesson's cell reaches (a test says so).
+ROOMS_OF_INSTRUCTORS = (
+    *("cli", "collect", "course", "demo", "export", "grading", "hand_back", "leaderboard"),
+    *("report", "similar", "spreadsheets", "student"),
+)
 NO_CODE = answers.writing.Code()
 
 
@@ -62,7 +68,7 @@ def digest(test: str, room: Classroom, exercise: str) -> str:
 
 def of_lessons(test: str) -> str:
     """All that a test file depends on which runs all lessons."""
-    return _digest(_everything(), frozenset({ROOT / test}))
+    return _digest(_of_learners(), frozenset({ROOT / test}))
 
 
 def _digest(said: list[str], files: frozenset[Path]) -> str:
@@ -71,13 +77,21 @@ def _digest(said: list[str], files: frozenset[Path]) -> str:
 
 
 @functools.cache
-def _everything() -> list[str]:
-    """The package with its data, the lessons, and what says what is installed."""
-    folders = "autograder", "solutions", "notebooks"
-    found = (path for folder in folders for path in (ROOT / folder).rglob("*.*") if path.is_file())
-    wanted = [path for path in found if path.suffix not in (".pyc", ".lock") and "checkpoint" not in path.parent.name]
+def _of_learners() -> list[str]:
+    """The code of the lessons, what it can reach in the package, with data, and what says what is installed."""
+    found = (path for path in (ROOT / "autograder").rglob("*.*") if path.is_file())
+    rooms = [ROOT / "autograder" / room for room in ROOMS_OF_INSTRUCTORS]
+    wanted = [path for path in found if path.suffix not in (".pyc", ".lock") and not {*rooms} & {*path.parents}]
     others = [ROOT / name for name in ("pyproject.toml", "requirements.txt", "tests/requirements.txt")]
-    return [f"{path.relative_to(ROOT)}: {_hash(path)}" for path in sorted([*wanted, *others])]
+    lessons = (ROOT / folder / lesson / f"{lesson}.ipynb" for folder in ("solutions", "notebooks") for lesson in LESSONS)
+    code = [f"{path.relative_to(ROOT)}: {_code_cells(path)}" for path in lessons]
+    return [*code, *(f"{path.relative_to(ROOT)}: {_hash(path)}" for path in sorted([*wanted, *others]))]
+
+
+def _code_cells(path: Path) -> list[tuple[str, str]]:
+    """The code of a lesson, by cell."""
+    cells = nbformat.reads(path.read_bytes().decode(), as_version=4).cells
+    return [(cell.id, cell.source) for cell in cells if cell.cell_type == "code"]
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import answers
 import pytest
 from support import digests, proofs
 from support.classroom import ROOT, Classroom
+from support.imports import reached
 
 TEST, LESSON, EXERCISE, OTHER = "tests/test_answers.py", "02_multi_head_attention", "split_heads", "mended_weights"
 
@@ -60,27 +61,48 @@ def test_a_changed_file_counts_where_it_is_reached(
 @pytest.mark.parametrize(
     ("file", "counts"),
     [
-        ("autograder/report/write.py", True),
+        ("autograder/report/write.py", False),
+        ("autograder/draw/curves.py", True),
         ("autograder/data/dates.json", True),
-        (f"notebooks/{LESSON}/{LESSON}.ipynb", True),
         ("requirements.txt", True),
         ("tests/support/classroom.py", True),
         ("tests/tools/test_proofs.py", False),
     ],
 )
-def test_what_is_proved_of_all_lessons_depends_on_all_files(
+def test_what_is_proved_of_all_lessons_depends_on_what_learners_have(
     test: str, file: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package with its data, the lessons as students get them, what is installed and what the test imports."""
-
-    def digest() -> str:
-        for cached in (digests._everything, digests._reached_with_content, digests._hash):
-            cached.cache_clear()
-        return digests.of_lessons(test)
-
-    before, read = digest(), Path.read_bytes
+    """Their rooms of the package with its data, what is installed and what the test imports."""
+    before, read = of_lessons(test), Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
-    assert (digest() != before) == counts
+    assert (of_lessons(test) != before) == counts
+
+
+@pytest.mark.parametrize(("text", "counts"), [(b"split_heads(x", True), (b"Four heads", False)])
+@pytest.mark.parametrize("folder", ["notebooks", "solutions"])
+def test_of_lessons_their_code_counts(folder: str, text: bytes, counts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As students and as instructors have it; prose and outputs do not."""
+    (test, *_), path = proofs.OF_LESSONS, ROOT / folder / LESSON / f"{LESSON}.ipynb"
+    before, read = of_lessons(test), Path.read_bytes
+    assert text in read(path)
+    monkeypatch.setattr(Path, "read_bytes", lambda other: read(other).replace(text, text[:-1] * (other == path) or text))
+    assert (of_lessons(test) != before) == counts
+
+
+def of_lessons(test: str) -> str:
+    """The digest of a file about all lessons."""
+    for cached in (digests._of_learners, digests._reached_with_content, digests._hash):
+        cached.cache_clear()
+    return digests.of_lessons(test)
+
+
+def test_no_room_of_instructors_is_reached_from_a_lesson() -> None:
+    """So what changes there proves nothing anew that is proved of learners."""
+    package = ROOT / "autograder"
+    rooms = {package / room for room in digests.ROOMS_OF_INSTRUCTORS}
+    assert all(map(Path.is_dir, rooms))
+    learners = {path for path in package.rglob("*.py") if not rooms & {*path.parents}} - {package / "start.py"}
+    assert not [path for path in reached(learners) if rooms & {*path.parents}]
 
 
 def test_cells_answers_pages_and_torch_count(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
