@@ -212,6 +212,7 @@ def plain_course(root: Path, cells: list[NotebookNode], *others: str) -> Path:
     return root
 
 
+IMPORTS = "import torch\nfrom autograder import check\n"
 READING = "with open('noise.csv') as file:\n    noise = [float(line) for line in file]"
 MEAN = "def mean(x):\n    ### BEGIN SOLUTION\n    return sum(x) / len(x)\n    ### END SOLUTION"
 CELLS = [
@@ -227,15 +228,17 @@ CELLS = [
     new_code_cell("import no_such_package as absent"),
     code("given", "assert absent.pi > mean([3])", grade=True, points=1),
     code("package", "import no_such_package\nassert mean(noise) == 3", grade=True, points=1),
+    code("wrong_word", f"{IMPORTS}check.close('mean', torch.tensor(mean(noise)), 3, mistake={{}})", grade=True, points=1),
 ]
 FAILS = "✗ A cell of the lesson fails, which is a mistake of the course."
 BROKEN = "✗ The check itself is broken: this is a mistake of the course."
+RAISED = "✗ `mean` raised NameError."
 OPEN_WORDS = "✗ `{}` is not written yet."
 # Answers, and how the messages begin; "" where a check passes.
 WORK: dict[str, tuple[dict[str, str], list[str]]] = {
     "ada": (
         {"mean": "def mean(x):\n    return sum(x) / len(x)", "cell-1a2b": "own = 3"},
-        ["", "", "", BROKEN, FAILS, BROKEN],
+        ["", "", "", BROKEN, FAILS, *2 * [BROKEN]],
     ),
     "ben": (
         {"mean": "def mean(x):\n    return sum(x) / 2", "cell-1a2b": "own = 4"},
@@ -246,35 +249,74 @@ WORK: dict[str, tuple[dict[str, str], list[str]]] = {
             "An odd number, please.",
             BROKEN,
             FAILS,
-            BROKEN,
+            *2 * [BROKEN],
         ],
     ),
     "cleo": (
         {"mean": "def mean(x):\n    return sum(x) / len(y)"},
-        ["✗ `mean` raised NameError.", "✗ `mean` raised NameError.", OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN],
+        [*2 * [RAISED], OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN, RAISED],
     ),
     "dan": (
         {},
-        [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *2 * [OPEN_WORDS.format("mean")]],
+        [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *3 * [OPEN_WORDS.format("mean")]],
     ),
 }
 
 
-def test_what_plain_cells_say(tmp_path: Path, warm: GradingServer) -> None:
-    """The lesson's data wins over a student's; a bare assert shows its values; stubs count as not attempted."""
+def test_what_plain_cells_say(
+    tmp_path: Path, warm: GradingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lesson's data wins over a student's; a bare assert shows its values; stubs count as not attempted.
+
+    What is wrong with the course is said to whoever grades, looks at the status, reports and exports.
+    """
     course = plain_course(tmp_path, CELLS)
     release(course)
     assert (course / "release" / "week 1" / "noise.csv").read_text(encoding="utf-8") == "1\n3\n5\n"
     hand_in(course, "week 1", {(student, "noise"): answers for student, (answers, _) in WORK.items()})
     (course / "submitted" / "ben" / "week 1" / "noise.csv").write_text("3\n3\n3\n", encoding="utf-8")
     (course / "submitted" / "cleo" / "week 1" / "noise.csv").unlink()
-    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    assert grade(course, GradeOptions(), Console(width=300), warm=Lent(warm)) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "✗ week 1, typo: the check itself is broken for 4 of 4. NameError: name 'meen' is not defined" in said
+    assert "given: the check itself is broken for 3 of 4. ModuleNotFoundError" in said and "that begins with" in said
+    assert "wrong_word: the check itself is broken for 2 of 4. TypeError: close() got an unexpected keyword" in said
+    monkeypatch.chdir(course)
+    assert cli.main(["status"]) == 0 and "✗ week 1, typo: the check itself is broken" in capsys.readouterr().out
+    assert cli.main(["report"]) == 0 and "given, package, typo, wrong_word are broken" in Path("report.html").read_text()
+    assert cli.main(["export", "csv"]) == 0 and Path("grades.csv").read_text().count(",broken check,") == len(WORK)
     for student, (_, expected) in WORK.items():
         result = read_gradebook(course).graded[student, "week 1"].result
         assert result is not None and not result.notes
         for check, begins in zip(result.checks, expected, strict=True):
             assert check.message.startswith(begins) and bool(check.message) == bool(begins), (student, check)
             assert (check.status is OPEN) == ("written" in begins), (student, check)
+
+
+def test_what_students_do_not_have_is_not_graded(
+    tmp_path: Path, warm: GradingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file or a lesson that is not released stops all before anything is graded; a dry run says what checks say."""
+    course = plain_course(tmp_path, CELLS[:5])
+    release(course)
+    hand_in(course, "week 1", {("ben", "noise"): {"mean": WORK["ben"][0]["mean"]}})
+    folder = course / "source" / "week 1"
+    for name in ("noise.csv", "new.csv"):
+        before = (folder / name).read_bytes() if (folder / name).exists() else b""
+        (folder / name).write_bytes(b"7\n")
+        with pytest.raises(CourseError, match=rf"its file `{name}` .*\. Run `autograder release`"):
+            grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm))
+        (folder / name).write_bytes(before) if before else (folder / name).unlink()
+    assert grade(course, GradeOptions(dry_run=True), Console(width=300), warm=Lent(warm)) == 0
+    assert "of_all: ✗ `mean(" in capsys.readouterr().out
+    shutil.copytree(folder, course / "source" / "week 2")
+    shutil.copytree(course / "submitted" / "ben" / "week 1", course / "submitted" / "ben" / "week 2")
+    with pytest.raises(CourseError, match="does not know the lesson week 2"):
+        grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm))
+    monkeypatch.chdir(course)
+    assert not read_gradebook(course).graded and cli.main(["status"]) == 0
+    said = capsys.readouterr().out
+    assert "week 2: handed in, and not released" in said and "All that was handed in is graded" not in said
 
 
 def test_checks_read_the_lessons_own_data(tmp_path: Path, warm: GradingServer) -> None:

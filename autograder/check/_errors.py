@@ -120,6 +120,10 @@ class NotWritten(CheckFailed, NotImplementedError):
     """The verdict on an answer that still is the stub it started as."""
 
 
+class CheckBroken(CheckFailed):
+    """The verdict on a check that is wrong itself, whatever the answer: a mistake of the course."""
+
+
 @contextmanager
 def case(**inputs: object) -> Iterator[None]:
     """What runs inside is tried with these inputs, by name; a verdict that comes from it shows them."""

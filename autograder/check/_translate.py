@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from types import CodeType, ModuleType, TracebackType
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from autograder.check._errors import CheckFailed, NotWritten
+from autograder.check._errors import CheckBroken, CheckFailed, NotWritten
 from autograder.stub import STUB_MESSAGE
 
 REBOUND = "__rebound__"  # under which a judge knows the names of modules that a notebook has given to something else
@@ -111,8 +112,8 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
             slip="Put your answer in place of the line that raises NotImplementedError, run that cell, "
             "then run this one again.",
         )
-    if not own and _is_the_courses(error, frames):
-        return CheckFailed(COURSES_MISTAKE, _told(error), NOT_YOURS)
+    if not own and _is_the_courses(error, frames, notebook):
+        return CheckBroken(COURSES_MISTAKE, _told(error), NOT_YOURS)
     if isinstance(error, NameError) and not own:
         slip = "Run the cell that defines it (if it ends in an error, mend that), then this one again."
         failed = CheckFailed(f"`{error.name}` is not defined.", slip=slip)
@@ -153,12 +154,21 @@ def _whole(owner: str) -> str:
     return owner.partition(".")[0]
 
 
-def _is_the_courses(error: Exception, frames: list[Frame]) -> bool:
-    """A name is missing in the course's own code, or in one of its modules: no answer can be the reason."""
+def _is_the_courses(error: Exception, frames: list[Frame], notebook: Mapping[str, Any]) -> bool:
+    """A name is missing in the course's own code or in one of its modules, or a statement of a check takes no such
+    argument: no answer can be the reason."""
+    if isinstance(error, TypeError) and MISFIT_CALL.search(str(error)):
+        called = str(error).partition("(")[0]
+        return bool(frames) and called in frames[-1].code.co_names and _is_statement(called, notebook)
     if isinstance(error, AttributeError):
         return isinstance(error.obj, ModuleType) and error.obj.__name__.partition(".")[0] == COURSE
     raised_in = str(frames[-1].scope.get("__name__")) if frames else ""
     return isinstance(error, ImportError) or (isinstance(error, NameError) and raised_in.partition(".")[0] == COURSE)
+
+
+def _is_statement(name: str, notebook: Mapping[str, Any]) -> bool:
+    """What checks call so is a statement of the course, and not a part of an answer."""
+    return name not in notebook and hasattr(sys.modules[f"{COURSE}.check"], name)
 
 
 def _told(error: Exception) -> list[str]:

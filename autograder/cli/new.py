@@ -87,7 +87,7 @@ Does the function end in `return`?
 Of 3 it makes 6.
 
 </details>"""
-PLAIN_TASK = "## {name} (1 point)\n\nSay here what `{name}` is to do."
+PLAIN_TASK = "## {name}\n\nSay here what `{name}` is to do."
 ANSWER = '''\
 def {name}(x):
     """Return twice x."""
@@ -119,7 +119,7 @@ def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Describe `autograder new`."""
     command = commands.add_parser("new", help="write a course, a lesson or an exercise of your own, to begin with")
     command.add_argument("what", choices=("course", "lesson", "exercise"))
-    command.add_argument("name", type=lesson_name, metavar="NAME", help="course: its folder; exercise: its function")
+    command.add_argument("name", type=lesson_name, metavar="NAME", help="course: its folder; lesson: for example 01_noise; exercise: its function")
     command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
     command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
     command.set_defaults(run=run_new)

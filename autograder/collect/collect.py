@@ -228,7 +228,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         "downloaded, move the folder away and collect again:": [*map(summary.named, placed[Placed.EDITED])],
         "Notes:": summary.notes,
         "Not gradable as it is:": summary.not_gradable,
-        "Not in the class list, and collected all the same:": summary.strangers,
+        "Not in the gradebook before, and collected all the same:": summary.strangers,
         "Nobody's, as far as the names say, and left out:": summary.nobodys,
         "Could not be put into submitted/:": summary.unplaced,
     }
@@ -243,4 +243,4 @@ def _lines(summary: Summary) -> Iterator[str]:
     elif summary.missing:
         yield f"Handed in nothing ({len(summary.missing)}): {', '.join(summary.missing)}."
     else:
-        yield "Everybody in the class list has handed in something."
+        yield "Everybody in the gradebook has handed in something."

@@ -73,6 +73,10 @@ class Course:
         path = self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
         return next(iter(notebooks_in(path.parent)), path) if self.is_plain else path
 
+    def released(self, lesson: str) -> Path:
+        """The folder of a lesson as students get it."""
+        return self._folder(self.directory.release_directory, ".", lesson)
+
     @property
     def all_submitted(self) -> Path:
         """The folder of all submissions."""

@@ -92,6 +92,8 @@ def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -
         return "not handed in"
     if graded.result and graded.result.reason:
         return "not gradable"
+    if graded.result and graded.result.broken:
+        return "broken check"
     return "to be looked at" if graded.needs_review else "graded"
 
 

@@ -117,5 +117,8 @@ class Messages:
                     self.notes.append(
                         f"{student.label}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
                     )
+                elif graded and graded.result and graded.result.broken:
+                    checks = ", ".join(outcome.check for outcome in graded.result.broken)
+                    self.notes.append(f"{student.label}, {lesson.name}: {checks} is broken itself, and gave no points.")
                 elif graded and graded.needs_review:
                     self.notes.append(f"{student.label}, {lesson.name}: waits to be looked at; the points may change.")

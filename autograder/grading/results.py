@@ -21,6 +21,7 @@ class Status(StrEnum):
     FAILED = "failed"
     NOT_ATTEMPTED = "not attempted"
     NOT_GRADABLE = "not gradable"
+    BROKEN = "broken check"  # which is the course's mistake
 
 
 class NoteKind(StrEnum):
@@ -155,6 +156,11 @@ class Result:
     def max_score(self) -> float:
         """The points that there were to earn."""
         return sum(outcome.points for outcome in self.checks)
+
+    @property
+    def broken(self) -> tuple[Outcome, ...]:
+        """The checks that are wrong themselves."""
+        return tuple(outcome for outcome in self.checks if outcome.status is Status.BROKEN)
 
     @property
     def earned(self) -> dict[str, float]:

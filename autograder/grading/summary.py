@@ -16,7 +16,7 @@ from autograder.course.names import counted, printable
 from autograder.grading.gradebook.history import Regrade
 from autograder.grading.gradebook.late import PenaltyChange
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, label_of
-from autograder.grading.results import Result, told_once
+from autograder.grading.results import Outcome, Result, told_once
 
 ROWS = 40  # submissions in the table; the rest is in the gradebook
 STRAYS = 200  # notebooks that are named, of those that lie in no lesson's folder
@@ -50,8 +50,8 @@ class Summary:
 
     @property
     def status(self) -> int:
-        """1 when some of this run could not be graded, else 0; those known from before are named, and no more."""
-        return int(any(result.reason for result in self.graded))
+        """1 when some of this run could not be graded, or a check is broken; those known from before are only named."""
+        return int(any(result.reason or result.broken for result in self.graded))
 
     def print_json(self, out: Console, book: GradebookSnapshot) -> None:
         """Print it as one object, for programs."""
@@ -73,15 +73,17 @@ class Summary:
     def print(self, out: Console, book: GradebookSnapshot) -> None:
         """Print a row for each submission that is worth a look, and the whole in one line."""
         graded, unchanged = self.graded, self.unchanged
-        rows = [] if self.dry_run else [(result, _notes(result, book)) for result in graded]
+        rows = [(result, self._notes(result, book)) for result in graded]
         noteworthy = [row for row in rows if row[1] or row[0].unenforced]
         if len(rows) > ROWS:
             rows = noteworthy[:ROWS]
         rows.sort(key=lambda row: (row[0].lesson, row[0].student))
-        lines = [((label_of(one.student, book.students), one.lesson, _points(one, book)), notes) for one, notes in rows]
+        earned = _points_now if self.dry_run else _points
+        lines = [((label_of(one.student, book.students), one.lesson, earned(one, book)), notes) for one, notes in rows]
         print_rows(out, ("student", "lesson", "points"), lines)
         if len(noteworthy) > ROWS:
             out.print(f"… and {len(noteworthy) - ROWS} more with a note; formgrader shows all.")
+        self._print_broken(out)
         self._print_regraded(out, book)
         for lesson, change in self.penalties[:ROWS]:
             points = f"{counted(change.after, 'point')} off for being late, {change.before:g} before"
@@ -107,6 +109,27 @@ class Summary:
             out.print(escape(f"Not graded, being in no lesson's folder: {printable(shown)}.\n{PLACE}"))
             for line in book.course.misplaced(self.strays, book.students)[:ROWS]:
                 out.print(escape(printable(line)), soft_wrap=True)
+
+    def _notes(self, result: Result, book: GradebookSnapshot) -> str:
+        """What is odd about a result; in a dry run, which leaves no page of feedback, also what its checks said."""
+        if not self.dry_run:
+            return _notes(result, book)
+        said = (f"{one.check}: {' '.join(one.message.split())}" for one in result.checks if one.message)
+        return " ".join([*said, result.reason or " ".join(told_once(result.notes))]).strip()
+
+    def _print_broken(self, out: Console) -> None:
+        """Say which checks are wrong themselves, and how to go on."""
+        found: dict[tuple[str, str], list[Outcome]] = {}
+        for result in self.graded:
+            for outcome in result.broken:
+                found.setdefault((result.lesson, outcome.check), []).append(outcome)
+        for (lesson, check), outcomes in found.items():
+            count = sum(result.lesson == lesson for result in self.graded)
+            why = " ".join(outcomes[0].message.split("\n\n")[1].split())
+            text = f"✗ {lesson}, {check}: the check itself is broken for {len(outcomes)} of {count}. {why}"
+            out.print(escape(printable(text)), soft_wrap=True, highlight=False)
+        if found:
+            out.print("Mend it in solutions/, run `autograder release`, then grade again.")
 
     def _print_regraded(self, out: Console, book: GradebookSnapshot) -> None:
         changed = [one for one in self.regraded if one.old != one.new or one.checks]
@@ -181,6 +204,11 @@ def _points(result: Result, book: GradebookSnapshot) -> str:
     if submission is None or (result.reason and not submission.score):
         return "–"
     return f"{submission.score:g} of {book.lessons[result.lesson].max_score:g}"
+
+
+def _points_now(result: Result, book: GradebookSnapshot) -> str:
+    """The points of this run."""
+    return "–" if result.reason else f"{result.score:g} of {result.max_score:g}"
 
 
 def _notes(result: Result, book: GradebookSnapshot) -> str:

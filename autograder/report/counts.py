@@ -130,7 +130,7 @@ class ExerciseCount:
     @property
     def without_verdict(self) -> int:
         """How many answers nobody judged, or judged without keeping the reason."""
-        return self.count(Status.NOT_GRADABLE) + self.count(None)
+        return sum(map(self.count, (Status.NOT_GRADABLE, Status.BROKEN, None)))
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,7 @@ class LessonCount:
         foreign: how many another program graded, which kept points alone.
         older: how many were graded with other checks than the gradebook has now.
         unenforced: how many were graded without the whole sandbox.
+        broken: the checks that are wrong themselves.
         notes: what was mended or odd, the most frequent first.
     """
 
@@ -189,6 +190,7 @@ class LessonCount:
     foreign: int
     older: int
     unenforced: int
+    broken: tuple[str, ...]
     notes: tuple[NoteCount, ...]
     exercises: tuple[ExerciseCount, ...]
     predictions: tuple[PredictionCount, ...]
@@ -225,6 +227,7 @@ def count_lesson(
         foreign=sum(submission.result is None for submission in submissions),
         older=sum({outcome.check for outcome in result.checks} != current for result in results),
         unenforced=sum(bool(result.unenforced) for result in results),
+        broken=tuple(sorted({outcome.check for result in results for outcome in result.broken})),
         notes=_count_notes(by_student),
         exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
         predictions=count_predictions(outline.questions, results),
@@ -261,7 +264,7 @@ def states_of(submission: GradedSubmission, exercise: ExerciseOutline) -> dict[s
 def state_of(states: Iterable[State]) -> State:
     """The state of an exercise, from those of its checks."""
     present = set(states)
-    for state in (Status.FAILED, Status.NOT_GRADABLE, None):
+    for state in (Status.FAILED, Status.NOT_GRADABLE, Status.BROKEN, None):
         if state in present:
             return state
     return present.pop() if len(present) == 1 else Status.FAILED

@@ -128,8 +128,8 @@ def shortened(text: str, most: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """As a heading: with a capital at the beginning, unless that is code, and no full stop."""
-    return re.sub(r"^[a-z]", lambda match: match[0].upper(), text.removesuffix("."))
+    """As a heading: with a capital at the beginning, unless that is code or one letter, and no full stop."""
+    return re.sub(r"^[a-z](?=[a-z])", lambda match: match[0].upper(), text.removesuffix("."))
 
 
 def write(path: Path, data: bytes, *, mode: int) -> None:

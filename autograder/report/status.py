@@ -35,6 +35,7 @@ class LessonStatus:
         changed: who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the
             lesson, the penalty or the graded notebook is another one since, or grading broke off.
         requests: what students ask to be looked at again, the oldest first; answered ones too.
+        broken_checks: those that are wrong themselves, whatever the answer.
     """
 
     lesson: str
@@ -45,6 +46,7 @@ class LessonStatus:
     not_gradable: tuple[str, ...]
     changed: tuple[str, ...]
     requests: tuple[Request, ...] = ()
+    broken_checks: tuple[str, ...] = ()
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -88,6 +90,9 @@ def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson, late: LateRu
         ),
         changed=tuple(pending.student for pending in pending_in(book, lesson.name, late) if pending.was_graded),
         requests=tuple(one for one in book.requests if one.lesson == lesson.name),
+        broken_checks=tuple(
+            sorted({each.check for one in graded.values() if one.result for each in one.result.broken})
+        ),
     )
 
 
@@ -107,6 +112,7 @@ def _table(lessons: Sequence[LessonStatus], students: int) -> Table:
 
 def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], book: GradebookSnapshot) -> Iterator[str]:
     """Name who waits for what, then say what to do."""
+    unknown = [name for name in book.course.lessons() if name not in book.lessons and book.course.students(name)]
     for lesson in lessons:
         groups = {
             "not graded yet": lesson.waiting,
@@ -120,10 +126,14 @@ def _lines(lessons: Sequence[LessonStatus], students: Mapping[str, Student], boo
                 if what == "not gradable":
                     reasons = ((one, book.graded[one, lesson.lesson].result) for one in who[:NAMED])
                     yield from (f"  {one}: {result.reason}" for one, result in reasons if result)
+        for check in lesson.broken_checks:
+            yield f"✗ {lesson.lesson}, {check}: the check itself is broken. Mend it, release, and grade again."
         if asked := [one for one in lesson.requests if one.is_open]:
             yield f"{lesson.lesson}, asked to be looked at again (give points or write a comment in formgrader):"
             for one in asked:
                 name, why = label_of(one.student, students), one.words or "no reason given"
                 yield f"  {name}, {one.exercise}, {one.asked[:10]}: {why}"
     count = sum(len(lesson.waiting) + len(lesson.changed) for lesson in lessons)
-    yield GRADE.format(count) if count else DONE
+    yield from (f"{name}: handed in, and not released. Run `autograder release`." for name in unknown)
+    if count or not unknown:
+        yield GRADE.format(count) if count else DONE

@@ -27,6 +27,7 @@ WORDS: dict[State, str] = {
     Status.FAILED: "failed",
     Status.NOT_ATTEMPTED: "not tried",
     Status.NOT_GRADABLE: "not gradable",
+    Status.BROKEN: "broken check",
     None: "points missing",
 }
 

@@ -72,7 +72,7 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     inside = ("course/submitted/", "course/submissions.zip", "course/gradebook.db", "course/__pycache__")
     assert not [path for path in new if not path.startswith(inside)], "nothing lies elsewhere"
     assert "✓ 01_doubling: 13 new, 0 replaced, 0 unchanged." in said
-    reasons = said[said.index("Not gradable as it is:") : said.index("Not in the class list")].splitlines()[1:]
+    reasons = said[said.index("Not gradable as it is:") : said.index("Not in the gradebook before")].splitlines()[1:]
     assert reasons == [
         f"  903 (Bob =Evil): There is no notebook, only `answer.py`. {ONLY}",
         f"  906: There is no notebook, only `hw.zip`. {ONLY} {CUT_OFF}",
@@ -83,7 +83,7 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     ]
     assert "902 (Inés Núñez): Late, says Canvas." in said
     assert "911: `01_doubling-1.ipynb` counts, being the newest" in said
-    strangers = said[said.index("Not in the class list") : said.index("Nobody's")]
+    strangers = said[said.index("Not in the gradebook before") : said.index("Nobody's")]
     assert [line.split()[0] for line in strangers.splitlines()[1:]] == [
         *("906", "907", "908", "909", "910", "911", "912", "914", "anon_Ab3xY")
     ]
@@ -340,4 +340,4 @@ def test_everybody_or_nobody_is_said(course: Path, capsys: pytest.CaptureFixture
         gradebook.add_student("bob")
     (course / "submitted" / "bob" / LESSON).mkdir(parents=True)
     assert collect("folder", zipped({"ada/hw.ipynb": b"{}"})) == 0
-    assert "Everybody in the class list has handed in something." in capsys.readouterr().out
+    assert "Everybody in the gradebook has handed in something." in capsys.readouterr().out

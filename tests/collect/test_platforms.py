@@ -121,7 +121,7 @@ def test_canvas_knows_its_people_by_its_gradebook(course: Path, capsys: pytest.C
     assert people["904"] == ("Grace", "Hopper", None, "904")
     assert set(people) == {"s-ada", "ines", "903", "904", "905"}, "no test student, and no row of points"
     said = capsys.readouterr().out
-    assert "Not in the class list, and collected all the same:\n  777 (x)\n" in said
+    assert "Not in the gradebook before, and collected all the same:\n  777 (x)\n" in said
     assert "Handed in nothing (2): 903 (Bob =Evil), 905 (Jane Nobody)." in said
     assert "✓ 01_doubling: 4 new, 0 replaced, 0 unchanged." in said
 
@@ -188,7 +188,7 @@ def test_moodles_hand_ins_have_times_and_its_people_names(course: Path, capsys: 
         assert len(gradebook.students) == 4
     said = capsys.readouterr().out
     assert "Handed in nothing (3): ada@example.org (Ada Lovelace), bob@example.org (=Bob Evil), jane@" in said
-    assert "Not in the class list" not in said
+    assert "Not in the gradebook before" not in said
 
 
 def test_gradescope_says_who_and_when(course: Path, tmp_path: Path) -> None:

@@ -394,5 +394,5 @@ def test_who_left_is_nowhere(held: Term) -> None:
 def test_who_is_no_one_of_the_class_or_handed_in_nothing_is_named(held: Term) -> None:
     """Each collection names the stranger in it, and ends with who has handed in nothing."""
     for step in ("collect 1", "collect 3"):
-        assert STRANGER.id in held.said[step][1].partition("Not in the class list")[2].splitlines()[1], step
+        assert STRANGER.id in held.said[step][1].partition("Not in the gradebook before")[2].splitlines()[1], step
         assert "absent (Quin Away)" in held.said[step][1].splitlines()[-1], step

@@ -177,7 +177,7 @@ WAYS = [
     Way("split: function | stub", pieces(MASK, STUB)),
     Way("split: stub | function", pieces(STUB, MASK)),
     Way("split: right | wrong", pieces(MASK, WRONG), ONE_LOST, notes=(SPLIT.format(2),)),
-    Way("split: only scratch, the function above", both(pieces("x = 1", "y = 2"), at("causal_mask", MASK)), notes=(SPLIT.format(3), *OWN)),
+    Way("split: only scratch, the function above", both(pieces("x = 1", "y = 2"), at("causal_mask", MASK)), notes=(SPLIT.format(3),)),
     Way("a check split", pieces("print(1)", "print(2)", name=FIRST_CHECK), notes=("had been changed",)),
     # Copies.
     Way("a stub copied above", at("causal_mask", STUB, marked="causal_mask")),
@@ -197,9 +197,9 @@ WAYS = [
     Way("no copy is right, one is a stub", both(at("", WRONG), stub("causal_mask")), ONE_LOST, notes=OWN),
     Way("scratch of the answer's name below its check", at(FIRST_CHECK, "causal_mask = causal_mask(3)", after=True)),
     # Cells used for something else.
-    Way("scratch in its cell, the function above", both(answer("x = 1"), at("causal_mask", MASK)), notes=(SPLIT.format(2), *OWN)),
-    Way("scratch in its cell, the function below", both(answer("x = 1"), at("causal_mask", MASK, after=True)), notes=(SPLIT.format(2), *OWN)),
-    Way("scratch in its cell, the function below the check", both(answer("x = 1"), at(FIRST_CHECK, MASK, after=True)), notes=(SPLIT.format(2), *OWN)),
+    Way("scratch in its cell, the function above", both(answer("x = 1"), at("causal_mask", MASK)), notes=(SPLIT.format(2),)),
+    Way("scratch in its cell, the function below", both(answer("x = 1"), at("causal_mask", MASK, after=True)), notes=(SPLIT.format(2),)),
+    Way("scratch in its cell, the function below the check", both(answer("x = 1"), at(FIRST_CHECK, MASK, after=True)), notes=(SPLIT.format(2),)),
     Way("its cell emptied, the function above", both(answer(""), at("causal_mask", MASK)), notes=OWN),
     Way("the stub left, the function above", both(stub("causal_mask"), at("causal_mask", MASK)), notes=OWN),
     Way("the stub left, the function below", both(stub("causal_mask"), at("causal_mask", MASK, after=True)), notes=OWN),

@@ -83,7 +83,9 @@ def _of_learners() -> list[str]:
     rooms = [ROOT / "autograder" / room for room in ROOMS_OF_INSTRUCTORS]
     wanted = [path for path in found if path.suffix not in (".pyc", ".lock") and not {*rooms} & {*path.parents}]
     others = [ROOT / name for name in ("pyproject.toml", "requirements.txt", "tests/requirements.txt")]
-    lessons = (ROOT / folder / lesson / f"{lesson}.ipynb" for folder in ("solutions", "notebooks") for lesson in LESSONS)
+    lessons = (
+        ROOT / folder / lesson / f"{lesson}.ipynb" for folder in ("solutions", "notebooks") for lesson in LESSONS
+    )
     code = [f"{path.relative_to(ROOT)}: {_code_cells(path)}" for path in lessons]
     return [*code, *(f"{path.relative_to(ROOT)}: {_hash(path)}" for path in sorted([*wanted, *others]))]
 

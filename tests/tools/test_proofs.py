@@ -85,7 +85,9 @@ def test_of_lessons_their_code_counts(folder: str, text: bytes, counts: bool, mo
     (test, *_), path = proofs.OF_LESSONS, ROOT / folder / LESSON / f"{LESSON}.ipynb"
     before, read = of_lessons(test), Path.read_bytes
     assert text in read(path)
-    monkeypatch.setattr(Path, "read_bytes", lambda other: read(other).replace(text, text[:-1] * (other == path) or text))
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda other: read(other).replace(text, text[:-1] * (other == path) or text)
+    )
     assert (of_lessons(test) != before) == counts
 
 

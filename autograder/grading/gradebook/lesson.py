@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode, from_dict
@@ -16,6 +17,7 @@ from sqlalchemy import Connection, func, select
 from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id
 from autograder.course.names import counted
+from autograder.course.plain import data_in
 from autograder.grading.gradebook.database import RELEASE
 from autograder.grading.results import Result
 
@@ -92,18 +94,27 @@ class GradebookLesson:
             if is_locked(cell) and not self._is_as_released(name, cell):
                 self._refuse(f"its `{name}` has another text")
 
+    def require_same_data(self, data: Mapping[str, bytes], released: Path) -> None:
+        """Raise CourseError where students have another data file in the folder of the lesson, if it is there."""
+        theirs = data_in(released)
+        for name, content in data.items() if released.is_dir() else ():
+            if name not in theirs:
+                self._refuse(f"its file `{name}` is new")
+            if theirs[name].read_bytes() != content:
+                self._refuse(f"its file `{name}` has changed")
+
     def _require_points(self, points: Mapping[str, float]) -> None:
         self._require_names(self.checks.keys(), points.keys(), "check")
         for name, worth in points.items():
             if worth != self.points[name]:
-                self._refuse(f"its `{name}` is worth {counted(self.points[name], 'point')} and not {worth:g}")
+                self._refuse(f"its `{name}` is worth {counted(worth, 'point')} and not {self.points[name]:g}")
 
     def _require_names(self, ours: Collection[str], theirs: Collection[str], kind: str) -> None:
         for name in sorted(set(ours) ^ set(theirs)):
-            self._refuse(f"it {'has' if name in ours else 'lacks'} the {kind} `{name}`")
+            self._refuse(f"it {'lacks' if name in ours else 'has'} the {kind} `{name}`")
 
     def _refuse(self, difference: str) -> None:
-        raise CourseError(f"The gradebook has another {self.name} than the one graded: {difference}. {RELEASE}")
+        raise CourseError(f"The {self.name} of solutions/ is not the one that was released: {difference}. {RELEASE}")
 
     def _is_as_released(self, name: str, cell: NotebookNode) -> bool:
         return bool(compute_checksum(cell) == self.cells[name].checksum)

@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session, load_only
 from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
-from autograder.course.plain import split
+from autograder.course.plain import data_of, split
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.counting import (
     Contest,
@@ -102,6 +102,23 @@ class Recorder:
         """Let others record."""
         self._open.close()
 
+    def require_as_released(self, lesson: str) -> None:
+        """Make sure that a lesson of solutions/ is the one that students and the gradebook have.
+
+        Raises:
+            CourseError: It is another one, or none.
+        """
+        with self._transaction() as session:
+            released = read_lesson(session.connection(), lesson)
+        path = self._course.source(lesson)
+        try:
+            source = read_source(path, self._course.config)
+        except CourseError as error:
+            raise CourseError(f"{path}: {error}") from None
+        released.require_same(source)
+        if self._course.is_plain:
+            released.require_same_data(data_of(source), self._course.released(lesson))
+
     def graded(self, lesson: str) -> dict[str, Recorded]:
         """Return for each student what is recorded for a lesson.
 
@@ -114,8 +131,8 @@ class Recorder:
             *(RESULTS.c.student, RESULTS.c.digest, RESULTS.c.recorded),
             *(RESULTS.c.result, RESULTS.c.notebook_sha256),
         )
+        self.require_as_released(lesson)
         with self._transaction() as session:
-            released = read_lesson(session.connection(), lesson)
             for table in (RESULTS, OTHERS, REQUESTS):  # of students whom nbgrader has removed since
                 session.execute(delete(table).where(table.c.submission_id.not_in(select(SubmittedAssignment.id))))
             rows = session.execute(
@@ -123,12 +140,6 @@ class Recorder:
                 .join(SubmittedAssignment, SubmittedAssignment.id == RESULTS.c.submission_id)
                 .where(RESULTS.c.lesson == lesson)
             ).all()
-        path = self._course.source(lesson)
-        try:
-            source = read_source(path, self._course.config)
-        except CourseError as error:
-            raise CourseError(f"{path}: {error}") from None
-        released.require_same(source)
         recorded = {}
         for row in rows:
             try:

@@ -191,7 +191,7 @@ class _Repair:
             self._note(
                 NoteKind.ANSWER, f"The answer `{name}` was there {len(others) + 1} times; see all of them.", name
             )
-        if place not in texts:
+        if place not in texts and not code:
             where = "stood in a cell of its own" if texts else "was found by its name; its cell had lost its mark"
             self._note(NoteKind.ANSWER, f"The answer `{name}` {where}.", name)
         elif kind != cell.kind:

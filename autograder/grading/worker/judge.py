@@ -17,7 +17,7 @@ import numpy as np
 from nbformat import NotebookNode
 
 from autograder.check import _measure, _panel
-from autograder.check._errors import CheckFailed, NotWritten
+from autograder.check._errors import CheckBroken, CheckFailed, NotWritten
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
 from autograder.course.plain import BESIDE, KEY, data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
@@ -302,8 +302,7 @@ class Judge:
             error = self._error_of(cell, answer, process, printed)
             if self._plain and error is not None:
                 error = self._plain.explained(error, cell)
-            unwritten = isinstance(error, NotWritten)
-            status = Status.PASSED if error is None else Status.NOT_ATTEMPTED if unwritten else Status.FAILED
+            status = _status(error)
         cell.outputs = _check_outputs(printed.getvalue(), error)
         points = float(cell.metadata.nbgrader.get("points") or 0)
         seconds, measured = time.monotonic() - begin, _measure.take_measured()
@@ -384,3 +383,15 @@ def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
         outputs.append(new_output("display_data", data=page))
         output.traceback = [error.headline]
     return [*outputs, output]
+
+
+def _status(error: Exception | None) -> Status:
+    """What a check came to that ended so."""
+    match error:
+        case None:
+            return Status.PASSED
+        case NotWritten():
+            return Status.NOT_ATTEMPTED
+        case CheckBroken():
+            return Status.BROKEN
+    return Status.FAILED

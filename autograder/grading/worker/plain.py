@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from nbformat import NotebookNode
 
-from autograder.check._errors import CheckFailed, NotWritten
+from autograder.check._errors import CheckBroken, CheckFailed, NotWritten
 from autograder.check._translate import COURSES_MISTAKE, NOT_YOURS
 from autograder.course.lesson import Lesson, cell_id, is_check, is_marked
 from autograder.course.plain import KEY
@@ -29,7 +29,7 @@ class PlainLesson:
         bound: the names to which any cell of the lesson gives one.
         given: given cell → the names that it binds, for cells that no answer has a part in.
         untouched: the names of the answers that are still as they were given.
-        spoilt: the names that such a given cell failed to bind, with its error.
+        spoilt: the names that such a given cell failed to bind, with its error and how the cell begins.
     """
 
     answers: dict[str, str]
@@ -37,7 +37,7 @@ class PlainLesson:
     bound: frozenset[str]
     given: dict[str, frozenset[str]]
     untouched: set[str] = field(default_factory=set)
-    spoilt: dict[str, str] = field(default_factory=dict)
+    spoilt: dict[str, list[str]] = field(default_factory=dict)
     notebook: str = ""
 
     @classmethod
@@ -77,7 +77,8 @@ class PlainLesson:
     def ended(self, cell: NotebookNode, error: NotebookNode) -> None:
         """Remember a cell that ended in an error."""
         for name in self.given.get(cell_id(cell), ()):
-            self.spoilt[name] = f"{error.ename}: {error.evalue}"
+            first = cell.source.strip().partition("\n")[0]
+            self.spoilt[name] = [f"{error.ename}: {error.evalue}", f"in the cell that begins with  {first}"]
 
     def explained(self, error: Exception, check: NotebookNode) -> Exception:
         """The verdict of a check where nothing is written yet, or where the check itself is what fails."""
@@ -89,10 +90,10 @@ class PlainLesson:
             return NotWritten(f"`{open_names[0]}` is not written yet.", slip=slip)
         missing = error.missing if isinstance(error, CheckFailed) else ""
         if missing and missing in reads - self.bound:
-            return CheckFailed(COURSES_MISTAKE, [f"NameError: name '{missing}' is not defined"], NOT_YOURS)
+            return CheckBroken(COURSES_MISTAKE, [f"NameError: name '{missing}' is not defined"], NOT_YOURS)
         if missing in self.spoilt:
-            return CheckFailed(
-                "A cell of the lesson fails, which is a mistake of the course.", [self.spoilt[missing]], NOT_YOURS
+            return CheckBroken(
+                "A cell of the lesson fails, which is a mistake of the course.", self.spoilt[missing], NOT_YOURS
             )
         return error
 

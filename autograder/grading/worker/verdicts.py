@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from traceback import walk_tb
 from types import CodeType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from autograder.check import _measure
-from autograder.check._errors import CheckFailed, ExerciseName, NotWritten
+from autograder.check._errors import CheckBroken, CheckFailed, ExerciseName, NotWritten
 from autograder.check._translate import from_exception
 from autograder.course.lesson import parse_or_none
 from autograder.grading.submission.compiled import HIDDEN
@@ -44,6 +45,9 @@ def in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str, 
     return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frame.f_globals, **frame.f_locals})))
 
 
+KINDS = (CheckFailed, NotWritten, CheckBroken)  # of a verdict; a report has its place
+
+
 @dataclass(frozen=True)
 class _Drawn:
     """A picture that was drawn in another process."""
@@ -59,7 +63,7 @@ class Report(msgspec.Struct, omit_defaults=True):
 
     failed: bool
     verdict: str = ""
-    is_unwritten: bool = False
+    kind: Annotated[int, Meta(ge=0, lt=len(KINDS))] = 0
     details: list[str] = []
     slip: str | None = None
     mistake: str | None = None
@@ -80,7 +84,8 @@ class Report(msgspec.Struct, omit_defaults=True):
         picture = None if error.picture is None else error.picture.html()
         exercise = None if error.exercise is None else str(error.exercise)
         words = [*error.details], error.slip, error.mistake, picture, error.case, error.missing, error.rule, exercise
-        return cls(True, error.verdict, isinstance(error, NotWritten), *words, measured)
+        kind = next(place for place in (2, 1, 0) if isinstance(error, KINDS[place]))
+        return cls(True, error.verdict, kind, *words, measured)
 
     def error(self) -> Exception | None:
         """Return what the cell ended in there; None where it passed. What was measured is as if it were here."""
@@ -88,7 +93,7 @@ class Report(msgspec.Struct, omit_defaults=True):
             _measure.measured(seconds, value)
         if not self.failed:
             return None
-        kind, picture = NotWritten if self.is_unwritten else CheckFailed, self.picture and _Drawn(self.picture)
+        kind, picture = KINDS[self.kind], self.picture and _Drawn(self.picture)
         error = kind(self.verdict, self.details, self.slip, mistake=self.mistake, picture=picture or None)
         error.case, error.missing, error.rule = self.case, self.missing, self.rule
         error.exercise = None if self.exercise is None else ExerciseName.parse(self.exercise)

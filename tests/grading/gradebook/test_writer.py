@@ -453,12 +453,12 @@ def change_solution(course: Path, change: Callable[[dict[str, Any]], object]) ->
 
 
 DIFFERENCES = [
-    (lambda cells: cells["check_double"]["metadata"]["nbgrader"].update(points=2), "is worth 3 points and not 2"),
+    (lambda cells: cells["check_double"]["metadata"]["nbgrader"].update(points=2), "is worth 2 points and not 3"),
     (lambda cells: cells["check_double"].update(source="assert True"), "`check_double` has another text"),
-    (lambda cells: cells["double"]["metadata"].pop("nbgrader"), "it has the answer `double`"),
+    (lambda cells: cells["double"]["metadata"].pop("nbgrader"), "it lacks the answer `double`"),
     (
         lambda cells: cells["check_double"]["metadata"]["nbgrader"].update(grade_id="check_new"),
-        "it has the check `check_double`",
+        "it lacks the check `check_double`",
     ),
 ]
 
@@ -485,7 +485,7 @@ def test_outcomes_must_be_those_of_the_lesson(course: Path) -> None:
     dearer = (replace(result.checks[0], points=5.0), result.checks[1])
     with Recorder(course) as recorder:
         for checks in ((), result.checks[:1], dearer):
-            with pytest.raises(CourseError, match="The gradebook has another 01_doubling than the one graded"):
+            with pytest.raises(CourseError, match="The 01_doubling of solutions/ is not the one that was released"):
                 keep(recorder, replace(result, checks=checks))
 
 
