@@ -119,7 +119,8 @@ def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Describe `autograder new`."""
     command = commands.add_parser("new", help="write a course, a lesson or an exercise of your own, to begin with")
     command.add_argument("what", choices=("course", "lesson", "exercise"))
-    command.add_argument("name", type=lesson_name, metavar="NAME", help="course: its folder; lesson: for example 01_noise; exercise: its function")
+    about = "course: its folder; lesson: for example 01_noise; exercise: its function"
+    command.add_argument("name", type=lesson_name, metavar="NAME", help=about)
     command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
     command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
     command.set_defaults(run=run_new)

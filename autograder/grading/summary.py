@@ -125,7 +125,7 @@ class Summary:
                 found.setdefault((result.lesson, outcome.check), []).append(outcome)
         for (lesson, check), outcomes in found.items():
             count = sum(result.lesson == lesson for result in self.graded)
-            why = " ".join(outcomes[0].message.split("\n\n")[1].split())
+            why = " ".join("".join(outcomes[0].message.split("\n\n")[1:2]).split())  # the details
             text = f"✗ {lesson}, {check}: the check itself is broken for {len(outcomes)} of {count}. {why}"
             out.print(escape(printable(text)), soft_wrap=True, highlight=False)
         if found:

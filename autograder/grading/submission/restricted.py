@@ -27,49 +27,16 @@ from torch import nn
 
 from autograder.course.lesson import MAGIC, MOST_LETTERS, MOST_MAGICS
 from autograder.grading.submission.dependencies import imported
+from autograder.grading.submission.known import (
+    ATTRIBUTES,
+    BUILTINS,
+    LEARNING,
+    MODULES,
+    MOST_BY_POSITION,
+    UNCHECKED,
+    UNSAFE,
+)
 
-_BUILTINS = """
-    AssertionError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError abs
-    all any bool callable chr complex dict divmod enumerate filter float frozenset int isinstance issubclass iter len
-    list map max min next object ord pow print range repr reversed round set slice sorted str sum super tuple zip
-"""
-_MODULES = """
-    collections functools heapq itertools math random torch torch.nn torch.nn.functional torch.optim typing
-"""
-_ATTRIBUTES = """
-    Adam AdamW Counter CrossEntropyLoss Dropout Embedding F GELU Identity KLDivLoss LayerNorm Linear Module ModuleList
-    Parameter RMSNorm Random ReLU SGD Sequential SiLU Softmax T abs absolute accumulate add add_ addcmul addmm all
-    allclose amax amin and_ any append apply arange argmax argmin args argsort atan2 backward baddbmm bernoulli bfloat16
-    bias bitwise_and bitwise_not bitwise_xor block_diag bmm bool broadcast_shapes broadcast_tensors broadcast_to
-    bucketize byte cache cat cdist ceil chain children chunk clamp clamp_ clamp_max clamp_min clip clip_grad_norm_ clone
-    combinations complex concat concatenate conj contiguous contiguous_format copy copy_ cos cos_ cosine_similarity
-    count count_nonzero cpu cross_entropy cuda cummax cumprod cumsum cycle data decode defaultdict deg2rad degrees deque
-    detach device diag diag_embed diagonal diff dim div div_ dot double dropout dtype e einsum elements elu embedding
-    embedding_dim enable_grad encode encoding endswith eq eq_ equal erf eval exp exp2 expand expand_as expm1 extend eye
-    eye_ fill fill_ fill_diagonal_ finfo flatten flip float float16 float32 float64 floor floor_divide fmod
-    from_pretrained full full_like functional gather gcd ge gelu get get_last_lr grad greater greater_equal groupby gt
-    half heapify heappop heappush hstack hypot imag in_features index index_add index_copy index_fill index_put
-    index_select indices inf inference_mode init inner insert int int32 int64 inv is_available is_floating_point
-    is_integer isclose isfinite isin isinf islice isnan isqrt isreal item items join keys kron kthvalue label_smoothing
-    layer_norm le leaky_relu linalg linear linspace log log10 log1p log2 log_softmax logical_and logical_and_
-    logical_not logical_not_ logical_or logical_or_ logical_xor logspace logsumexp long lower lr lru_cache lstrip lt mT
-    manual_seed masked_fill masked_fill_ masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean
-    median meshgrid min minimum mm modules most_common movedim mse_loss mul mul_ multinomial multiply mv named_children
-    named_parameters nan nan_to_num narrow ndim ne ne_ neg nelement new_full new_ones new_tensor new_zeros nlargest
-    nll_loss nn no_grad nonzero norm normal_ normalize not_equal nsmallest num_embeddings num_heads numel one_hot ones
-    ones_ ones_like optim orthogonal_ out_features outer p pad pad_sequence pairwise param_groups parameters partial
-    permutations permute pi polar pop popleft pow pow_ prod product promote_types rad2deg radians rand rand_like randint
-    randn randn_like randperm real reciprocal reduce register_parameter relu relu6 remainder repeat repeat_interleave
-    replace requires_grad requires_grad_ reshape reverse rms_norm rnn roll round rsqrt rsub sample
-    scaled_dot_product_attention scatter scatter_ scatter_add scheduler searchsorted select setdefault shape short
-    shuffle sigmoid sigmoid_ sign silu sin sin_ size softmax softmin softplus sort split sqrt square squeeze stack
-    startswith std step strip sub subtract sum swapaxes swapdims t take take_along_dim tan tanh tanh_ tensor
-    tensor_split tensordot threshold tile to tolist topk train training transpose transpose_ tri tril tril_indices triu
-    triu_indices true_divide type_as uint8 unbind unflatten unfold uniform uniform_ unique unravel_index unsqueeze
-    unsqueeze_ update upper utils values var var_mean view view_as view_as_complex view_as_real vstack weight where
-    xavier_normal_ xavier_uniform_ xlogy zero_ zero_grad zeros zeros_ zeros_like zip_longest
-"""
-BUILTINS, MODULES, ATTRIBUTES = (frozenset(words.split()) for words in (_BUILTINS, _MODULES, _ATTRIBUTES))
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
 # Drawings, each by a line of its own, since it returns much, and how many arguments each may be given by position: some
 # of the further ones hand what is drawn to the student's own code.
@@ -153,7 +120,7 @@ def goes_beyond(
         cells = [ast.parse(text) for text in texts]
         reader = _Reader([node for cell in cells for node in ast.walk(cell)], given, imports)
         reader.require_known_globals(texts, given, parts, taken)
-        reader.attributes |= attributes - _OF_OTHERS
+        reader.attributes |= attributes - _OF_OTHERS | attributes & LEARNING
         for cell in cells:
             reader.visit(cell)
     except _Beyond as beyond:
@@ -203,6 +170,7 @@ class _Reader(ast.NodeVisitor):
         bound -= Counter(name for node in nodes for name, path in imported(node) if fixed.get(name) == path)
         _require(len(paths) == len(own_imports) and all(map(_is_usual, paths.values())), "an import")
         self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        self._defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and bound[node.name] == 1}
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
         inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
         for name in bound:
@@ -232,6 +200,7 @@ class _Reader(ast.NodeVisitor):
         bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
         read = {name for table in tables for name in _globals_of(table)}
         self._types |= {name for name in parts if name[:1].isupper()}
+        self._defined |= parts
         unknown = read - bound - parts - self._imported - self._called.keys() - BUILTINS
         unknown &= taken | given | vars(builtins).keys() | _OF_IPYTHON
         for name in (bound & given - self._imported - self._called.keys() - {"_"}) | unknown:
@@ -270,10 +239,15 @@ class _Reader(ast.NodeVisitor):
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
         known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
+        known &= node.attr not in UNSAFE | MOST_BY_POSITION.keys() or self._module(node.value) is None
         is_held = isinstance(self._of_module(node), type | types.ModuleType)
         _require(known and not _is_class(node.attr) and not is_held, f"`.{node.attr}`")
-        if self._module(node.value) is None:  # only here one may stand: held, it could be changed like other objects
-            self.visit(node.value)
+        self._visit_owner(node.value)
+
+    def _visit_owner(self, node: ast.expr) -> None:
+        """Look at what stands before a dot; only there a module may: held, it could be changed like other objects."""
+        if self._module(node) is None:
+            self.visit(node)
 
     def _module(self, node: ast.expr) -> types.ModuleType | None:
         """The module that stands there by its name: `nn`, `torch.nn.init`."""
@@ -292,6 +266,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
+        self._require_checked(node)
         if isinstance(called, ast.Attribute) and _is_super(called.value):
             _require(called.attr in _METHODS, f"`super().{called.attr}`")
         elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
@@ -305,10 +280,23 @@ class _Reader(ast.NodeVisitor):
         elif self._path_called(called) not in (None, _PYPLOT):
             is_plain = len(node.args) <= 1 and not node.keywords
             _require(is_plain and not any(isinstance(each, ast.Starred) for each in node.args), "another argument")
+        elif isinstance(called, ast.Attribute) and called.attr in MOST_BY_POSITION and not _is_class(called.attr):
+            self._visit_owner(called.value)
         elif not self._names_class(called):
             self.visit(called)
         for each in rest:
             self.visit(each)
+
+    def _require_checked(self, node: ast.Call) -> None:
+        """A call has PyTorch write nowhere but where it looks."""
+        called, names = node.func, {each.arg for each in node.keywords}
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        is_own = isinstance(called, ast.Name) and name in self._defined
+        _require(not names & UNCHECKED and (None not in names or is_own), "a keyword")
+        if name in MOST_BY_POSITION and not is_own:
+            is_plain = not any(isinstance(each, ast.Starred) for each in node.args)
+            _require(is_plain and len(node.args) <= MOST_BY_POSITION[name], f"another way to call `{name}`")
+        _require(not (isinstance(called, ast.Attribute) and name == "indices"), "`.indices()`")
 
     def _path_called(self, node: ast.expr) -> str | None:
         """The module of which a function that may only be called stands there."""
@@ -372,7 +360,8 @@ class _Reader(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Some things of some modules may be."""
         for alias in node.names:
-            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES
+            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES - UNSAFE
+            known &= _is_class(alias.name) or alias.name not in MOST_BY_POSITION
             known |= node.module == "typing" and alias.name in _TYPES and alias.asname is None
             known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
             _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")

@@ -16,7 +16,8 @@ from matrix import right_answers, source
 from support import two_processes
 from support.classroom import LESSONS, ROOT, classroom
 
-from autograder.grading.submission.restricted import ATTRIBUTES, BUILTINS, MODULES, goes_beyond
+from autograder.grading.submission.known import ATTRIBUTES, BUILTINS, MODULES
+from autograder.grading.submission.restricted import goes_beyond
 
 IMPORTS = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math", "data": "autograder.data"}
 GIVEN, PARTS = frozenset({*IMPORTS, "device", "kinds", "try_change"}), frozenset({"device"})
@@ -44,6 +45,7 @@ KNOWN = {
     "a slip of the pen": "print(scors)",
     "a class that is shown": "class Pair:\n    pass\n\nprint(Pair)",
     "private names": "_SCALE = 3\n\ndef _scaled(x):\n    return x * _SCALE\n\nclass _Pair:\n    pass\n\n_Pair()",
+    "keywords for its own function": "def f(x, y=1):\n    return x\n\ndef g(x, **more):\n    return f(x, **more)",
     "its own class": "class Pair:\n    def __init__(self, a):\n        self.a = a\n\nPair(3)\nisinstance(3, Pair)",
 }
 BEYOND = {
@@ -77,6 +79,21 @@ BEYOND = {
     "an import from": "from functools import wraps",
     "an alias of a class": "from torch.nn import Linear as linear\nlinear.weight = 3",
     "old memory": "torch.Tensor(3)",
+    "a result that is written elsewhere": "torch.add(1, 2, out=x)",
+    "the same by position": "F.normalize(x, 2.0, 1, 1e-12, x)",
+    "the same by a list": "torch.tensordot(*[x, x, 1, x])",
+    "the same by a dictionary": "options = {}\ntorch.add(1, 2, **options)",
+    "the same, held": "unit = F.normalize\nunit(x, 2.0, 1, 1e-12, x)",
+    "the same, imported": "from torch.nn.functional import normalize\nnormalize(x, 2.0, 1, 1e-12, x)",
+    "by an argument with a function's name": "def f(f, **options):\n    return f(x, **options)",
+    "sparse gradients": "nn.Embedding(3, 4, sparse=True)",
+    "sparse gradients by position": "nn.Embedding(3, 4, None, None, 2.0, False, True)",
+    "sparse gradients of a function": "F.embedding(x, x, None, None, 2.0, False, True)",
+    "sparse gradients of what is gathered": "x.gather(0, x, sparse_grad=True)",
+    "the places of a sparse gradient": "x.grad.indices().fill_(5)",
+    "labels that are trusted": "F.nll_loss(x, x, reduction='none')",
+    "values that no gradient sees change": "x.data[0] = 3",
+    "a gradient where the lesson asks for none": "x.sum().backward()",
     "old memory, too": "torch.empty(3)",
     "an annotation that computes": "def f(x: print(1)):\n    pass",
     "a name of Python's": "def isinstance(a, b):\n    return True",
