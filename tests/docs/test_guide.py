@@ -136,7 +136,7 @@ def test_every_lesson_named_exists() -> None:
         "had been deleted and was put back",
         "had been changed; the original was run",
         "not gradable",
-        "The gradebook has another",
+        "of solutions/ is not the one that was released",
         "does not know the lesson",
         "is not as release wrote it: somebody worked in it",
         "Not in the file",

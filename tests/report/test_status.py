@@ -76,6 +76,7 @@ def test_every_student_is_where_they_are(term: Path, capsys: pytest.CaptureFixtu
             "not_gradable": ["cem"],
             "changed": ["bob", "fay"],
             "requests": [],
+            "broken_checks": [],
         }
     ]
 
