@@ -32,6 +32,12 @@ ADHERENCE = 0.9  # how often a habit is kept to
 GIVES_UP = 0.05
 T = TypeVar("T")
 
+
+def _listed(text: str) -> tuple[str, ...]:
+    """What stands in a text, one behind the other."""
+    return tuple(" ".join(each.split()) for each in text.split(";"))
+
+
 # Ways to say the same, the common ones first; a student has one of each.
 HABITS: dict[str, tuple[str, ...]] = {
     "product": ("@", "torch.matmul", ".matmul"),
@@ -65,104 +71,23 @@ NAMES: dict[str, tuple[str, ...]] = {
     "i": ("i", "j", "k", "idx", "n", "index", "step"),
     "x": ("x", "inp", "h", "z", "y", "tensor", "data", "inputs"),
 }
-ANY_NAME = (
-    *("out", "res", "tmp", "x", "y", "result", "a", "b", "val", "temp", "t", "z", "h", "new", "ret", "cur", "v", "r"),
-    *(
-        "data",
-        "tensor",
-        "item",
-        "values",
-        "final",
-        "total",
-        "first",
-        "tmp2",
-        "aux",
-        "u",
-        "each",
-        "inner",
-        "stuff",
-        "foo",
-    ),
-    *(
-        "current",
-        "x1",
-        "x2",
-        "vec",
-        "mat",
-        "acc",
-        "buf",
-        "part",
-        "piece",
-        "block",
-        "s1",
-        "s2",
-        "left",
-        "right",
-        "extra",
-    ),
-)
-VERBS = (
-    *(
-        "compute",
-        "get",
-        "calculate",
-        "apply",
-        "make",
-        "create",
-        "now",
-        "take",
-        "reshape",
-        "first",
-        "then",
-        "add",
-        "use",
-    ),
-    *(
-        "build",
-        "multiply",
-        "check",
-        "step 1:",
-        "step 2:",
-        "we need",
-        "here we compute",
-        "find",
-        "set",
-        "turn into",
-        "sum",
-    ),
-    *("to get", "scale", "this gives", "prepare", "keep", "split", "swap", "normalize", "combine", "return", "update"),
-)
-NOUNS = (
-    *("the scores", "attention weights", "the mask", "shapes", "the output", "the heads", "d_k", "the dimensions"),
-    *(
-        "batch and seq len",
-        "the result",
-        "softmax",
-        "the sizes",
-        "everything",
-        "a new tensor",
-        "the last dim",
-        "values",
-    ),
-    *("queries and keys", "the logits", "positions", "the embedding", "each token", "padding", "all the layers", "x"),
-    *("the residual", "the mean", "one step", "the gradient", "the loss", "the tokens", "the next one", "the pairs"),
-)
-ENDS = (
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    " again",
-    " like in the paper",
-    " (see hint)",
-    " for every head",
-    " here",
-    "!",
-    " first",
-)
+ANY_NAME = _listed("""
+    out; res; tmp; x; y; result; a; b; val; temp; t; z; h; new; ret; cur; v; r; data; tensor; item; values; final;
+    total; first; tmp2; aux; u; each; inner; stuff; foo; current; x1; x2; vec; mat; acc; buf; part; piece; block;
+    s1; s2; left; right; extra
+""")
+VERBS = _listed("""
+    compute; get; calculate; apply; make; create; now; take; reshape; first; then; add; use; build; multiply; check;
+    step 1:; step 2:; we need; here we compute; find; set; turn into; sum; to get; scale; this gives; prepare; keep;
+    split; swap; normalize; combine; return; update
+""")
+NOUNS = _listed("""
+    the scores; attention weights; the mask; shapes; the output; the heads; d_k; the dimensions; batch and seq len;
+    the result; softmax; the sizes; everything; a new tensor; the last dim; values; queries and keys; the logits;
+    positions; the embedding; each token; padding; all the layers; x; the residual; the mean; one step; the
+    gradient; the loss; the tokens; the next one; the pairs
+""")
+ENDS = (*7 * [""], " again", " like in the paper", " (see hint)", " for every head", " here", "!", " first")
 SHAPES = ("(batch, seq, d)", "(b, s, d)", "(B, T, C)", "(batch, seq_len, d_model)", "(b, h, s, d)", "(B, H, T, D)")
 MESSAGES = (
     *("{a} must be divisible by {b}", "{a} has to be divisible by {b}", "{a} should be divisible by {b}", "wrong {a}"),
