@@ -174,7 +174,7 @@ def told_of_other_checks(root: Path) -> list[str]:
     found = [one for one in outdated(book, book.lessons).values() if Reason.LESSON in one.reasons]
     names = dict.fromkeys(one.lesson for one in found)
     come = "hand-in was graded" if len(found) == 1 else "hand-ins were graded"
-    lines = f"{len(found)} {come} when the lesson was another: run `autograder grade {' '.join(names)}`."
+    lines = f"{len(found)} {come} with another version of the lesson: run `autograder grade {' '.join(names)}`."
     return [lines] if found else []
 
 

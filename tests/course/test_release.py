@@ -624,7 +624,7 @@ def test_whose_grades_came_from_other_checks(
     text = (course / SOURCE).read_text(encoding="utf-8")
     (course / SOURCE).write_text(text.replace("double(3) == 6", "double(5) == 10"), encoding="utf-8")
     assert cli.main(["release"]) == 0
-    line = "2 hand-ins were graded when the lesson was another: run `autograder grade 01_doubling`."
+    line = "2 hand-ins were graded with another version of the lesson: run `autograder grade 01_doubling`."
     assert line in capsys.readouterr().out.splitlines()
     record(course, ("ada", "bob"))
     assert cli.main(["release"]) == 0 and "other checks" not in capsys.readouterr().out

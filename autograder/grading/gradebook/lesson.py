@@ -96,8 +96,10 @@ class GradebookLesson:
 
     def require_same_data(self, data: Mapping[str, bytes], released: Path) -> None:
         """Raise CourseError where students have another data file in the folder of the lesson, if it is there."""
+        if not released.is_dir():
+            return
         theirs = data_in(released)
-        for name, content in data.items() if released.is_dir() else ():
+        for name, content in data.items():
             if name not in theirs:
                 self._refuse(f"its file `{name}` is new")
             if theirs[name].read_bytes() != content:

@@ -171,6 +171,7 @@ class _Reader(ast.NodeVisitor):
         _require(len(paths) == len(own_imports) and all(map(_is_usual, paths.values())), "an import")
         self._classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self._defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and bound[node.name] == 1}
+        self._bound = bound.keys()
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
         inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
         for name in bound:
@@ -200,7 +201,7 @@ class _Reader(ast.NodeVisitor):
         bound = {name for table in tables for name in table.get_identifiers() if table.lookup(name).is_local()}
         read = {name for table in tables for name in _globals_of(table)}
         self._types |= {name for name in parts if name[:1].isupper()}
-        self._defined |= parts
+        self._defined |= parts - self._bound  # an argument by that name may be any function
         unknown = read - bound - parts - self._imported - self._called.keys() - BUILTINS
         unknown &= taken | given | vars(builtins).keys() | _OF_IPYTHON
         for name in (bound & given - self._imported - self._called.keys() - {"_"}) | unknown:

@@ -86,6 +86,7 @@ BEYOND = {
     "the same, held": "unit = F.normalize\nunit(x, 2.0, 1, 1e-12, x)",
     "the same, imported": "from torch.nn.functional import normalize\nnormalize(x, 2.0, 1, 1e-12, x)",
     "by an argument with a function's name": "def f(f, **options):\n    return f(x, **options)",
+    "by an argument with a part's name": "def f(device, **options):\n    return device(1, **options)\n\nf(max)",
     "sparse gradients": "nn.Embedding(3, 4, sparse=True)",
     "sparse gradients by position": "nn.Embedding(3, 4, None, None, 2.0, False, True)",
     "sparse gradients of a function": "F.embedding(x, x, None, None, 2.0, False, True)",
