@@ -73,7 +73,7 @@ class Limits:
     """What one submission may use; more ends it, and says so.
 
     Attributes:
-        cell_seconds: wall time of one cell of the student's, and of one check cell.
+        cell_seconds: wall time of one cell of the student's, and of one check cell, less waiting for a processor.
         submission_seconds: wall time of all cells together.
         memory_bytes: what its process may allocate beyond what the engine itself holds.
         file_bytes: the largest file that it may write; the working folder is its own and is removed.

@@ -1,8 +1,9 @@
 """Imports of PyTorch's that take half a second each, which few submissions need: they wait until one does.
 
 PyTorch imports `torch._dynamo` with the first step of an optimizer, only to say that the step is not to be compiled. As
-long as it is not there nothing is compiled, so what says so may do nothing; whatever else is asked of it, or of one of
-its modules, loads it. `torch.testing.assert_close` imports `torch.distributed.tensor` when it is first called.
+long as it is not there nothing is compiled, so what says so may do nothing. Its settings, which tensors without numbers
+read, are there; whatever else is asked of it, or of one of its modules, loads it. `torch.distributed.tensor` is loaded
+by the first call of `torch.testing.assert_close`, and of functions as `torch.where` on tensors without numbers.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ def postpone() -> None:
     spec = importlib.util.find_spec(COMPILER)
     if COMPILER not in sys.modules and spec is not None:
         package = importlib.util.module_from_spec(spec)
+        sys.modules[COMPILER] = sys.modules["torch"]._dynamo = package  # type: ignore[attr-defined]
+        importlib.import_module(f"{COMPILER}.config")
         del package.__path__
         package.__class__ = _Postponed
-        sys.modules[COMPILER] = sys.modules["torch"]._dynamo = package  # type: ignore[attr-defined]
 
 
 def loaded() -> set[str]:

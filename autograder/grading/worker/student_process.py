@@ -15,6 +15,7 @@ from autograder.grading.worker.judge_peer import JudgePeer, look_for_answers
 
 SECONDS_TO_STOP = 5.0  # from an interrupt until it is given up
 JUDGE_SECONDS = 3 * SECONDS_TO_STOP  # that the judge's own work has beyond a cell's
+LEAST_WAITED, MOST_WAITED = 0.01, 60.0  # seconds of waiting for a processor that are given back
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class StudentProcess:
 
     def __init__(self, started: Started) -> None:
         self.peer = JudgePeer(started.channel)
-        self.seconds = 0.0
+        self.seconds = self._waited_before = self._given_back = 0.0
         self.was_interrupted = False
         self._channel, self._pid = started.channel, started.pid
         self._channel.late = self._interrupt
@@ -46,10 +47,14 @@ class StudentProcess:
     def time_limit(self, seconds: float) -> Iterator[None]:
         """Interrupt what takes longer; the judge's own work too, since what it is given may make that endless.
 
+        The time in which a cell could run and others had the processor does not count: on a busy machine an honest
+        answer is not a slow one.
+
         Raises:
             Lost: the interrupt did not help.
         """
         self.seconds, self.was_interrupted = seconds, False
+        self._waited_before, self._given_back = self._waited(), 0.0
         self._channel.deadline = time.monotonic() + seconds
 
         def give_up(*_: object) -> None:
@@ -79,6 +84,12 @@ class StudentProcess:
         after_its_name = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, after_its_name[11:13])) / os.sysconf("SC_CLK_TCK")  # utime and stime, see proc(5)
 
+    def _waited(self) -> float:
+        """The seconds in which it could run and had no processor; 0 where nobody knows."""
+        with suppress(OSError, ValueError, IndexError):
+            return int(Path(f"/proc/{self._pid}/schedstat").read_text().split()[1]) / 1e9
+        return 0.0
+
     def kill(self) -> None:
         """End it, for good."""
         self._channel.close()
@@ -87,9 +98,14 @@ class StudentProcess:
         look_for_answers(None)
 
     def _interrupt(self) -> float | None:
-        """Interrupt a cell at its deadline, and return another one; there is no third."""
+        """At a deadline, give back what a cell has waited; then interrupt it, and return a last one."""
         if self.was_interrupted:
             return None
+        waited = min(self._waited() - self._waited_before, self.seconds, MOST_WAITED)
+        if (more := waited - self._given_back) > LEAST_WAITED:
+            self._given_back = waited
+            signal.setitimer(signal.ITIMER_REAL, more + JUDGE_SECONDS)
+            return time.monotonic() + more
         self.was_interrupted = True
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGINT)
