@@ -6,12 +6,14 @@ of the proofs that pass; one without makes all proofs and keeps nothing.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -29,12 +31,14 @@ OF_EXERCISES = (
     "tests/test_spoiled_answers.py",
     "tests/grading/rpc/test_verdicts.py",
     "tests/tools/test_mutants.py",
+    "tests/yours/test_challenges.py",
 )
 OF_ATTACKS = "tests/attacks/test_attacks.py"
 OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.py"
 
 Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about
 Proof = tuple[str, str]
+Row = TypeVar("Row")
 
 
 def earlier(kept: Digests, now: Digests, commit: str) -> set[Proof]:
@@ -53,6 +57,13 @@ def drawn(commit: str, what: str) -> bool:
     return int(hashlib.sha256(f"{commit} {what}".encode()).hexdigest(), 16) % TENTH == 0
 
 
+def some_of(rows: Sequence[Row], what: str, *, one_in: int, on_a_push: int) -> Sequence[Row]:
+    """One in so many rows of a table, and fewer on a push, begun at another one for each commit."""
+    begin = int(hashlib.sha256(f"{head()} {what}".encode()).hexdigest(), 16) % on_a_push if FEW else 0
+    return rows[begin % max(1, len(rows)) :: on_a_push if FEW else one_in]
+
+
+@functools.cache
 def head() -> str:
     """The commit that is checked out; "" outside of git."""
     command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "HEAD"]
