@@ -16,6 +16,7 @@ from autograder.cli.new import add_new
 from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
 from autograder.cli.student import add_comments, add_due, add_student
 from autograder.course.names import did_you_mean
+from autograder.course.quick_imports import quick_imports
 from autograder.version import installed
 
 
@@ -67,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        return run(arguments)
+        with quick_imports():
+            return run(arguments)
     except ModuleNotFoundError as error:
         return explain_missing(error)
 

@@ -35,7 +35,6 @@ def run_grade(arguments: argparse.Namespace) -> int:
     """Grade the course around the current folder."""
     from rich.console import Console
 
-    from autograder.course.quick_imports import quick_imports
     from autograder.grading.options import GradeOptions
     from autograder.grading.worker.client import GradingServer
 
@@ -53,9 +52,9 @@ def run_grade(arguments: argparse.Namespace) -> int:
     if not arguments.scheduler:
         warm.start()  # it takes as long to warm up as nbgrader takes to be imported
     try:
-        with quick_imports():
-            from autograder.course.config import CourseError, course_root
-            from autograder.grading.grade import grade  # nbgrader comes with it
+        from autograder.course.config import CourseError, course_root
+        from autograder.grading.grade import grade  # nbgrader comes with it
+
         try:
             return grade(course_root(Path.cwd()), options, Console(), warm=warm)
         except (CourseError, OSError) as error:

@@ -18,11 +18,9 @@ def in_course(run: Callable[[argparse.Namespace, Path], int | None]) -> Callable
 
     @functools.wraps(run)
     def command(arguments: argparse.Namespace) -> int:
-        from autograder.course.quick_imports import quick_imports
+        from autograder.course.config import CourseError, course_root
+        from autograder.grading.results import GradingServerError
 
-        with quick_imports():
-            from autograder.course.config import CourseError, course_root
-            from autograder.grading.results import GradingServerError
         try:
             return run(arguments, course_root(Path.cwd())) or 0
         except (CourseError, GradingServerError, OSError) as error:

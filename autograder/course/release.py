@@ -9,9 +9,7 @@ import copy
 import hashlib
 import json
 import logging
-import os
 import shutil
-import sysconfig
 import tempfile
 import warnings
 from collections import Counter
@@ -20,11 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import nbgrader.api
+from alembic.script import ScriptDirectory
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbformat.warnings import MissingIDFieldWarning
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from traitlets.config import Config
 
@@ -326,9 +327,7 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
     settings.CourseDirectory.update({**places, "assignment_id": lesson, "db_url": database or ""})
     settings.GenerateAssignment.no_database = not database
     settings.SaveCells.enabled = bool(database)
-    scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
-    if scripts not in path.split(os.pathsep):  # where nbgrader finds `alembic`, which makes a gradebook
-        os.environ["PATH"] = os.pathsep.join([scripts, path])
+    nbgrader.api.get_alembic_version = _newest_tables
     log, messages = logging.Logger("autograder.release"), _Messages()
     log.addHandler(messages)
     try:
@@ -344,6 +343,11 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
             raise NotRecorded(text, lesson) from error
         text = f"{place}: nbgrader could not make the student version. Mend the lesson. It says:\n{message}"
         raise CourseError(text) from error
+
+
+def _newest_tables() -> str:
+    """The version of a new gradebook's tables; to learn it nbgrader starts a program, which takes a second or two."""
+    return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
 
 
 def make_plan(root: Path, draft: Draft) -> Plan:
