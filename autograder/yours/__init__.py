@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from autograder.check import _panel
-from autograder.check._progress import exercises, is_solved, rules
+from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place, progress
 from autograder.yours.challenges import Challenge, make
 from autograder.yours.entries import board
@@ -49,7 +49,7 @@ __all__ = [
 _keeper = Keeper()
 _rounds = Rounds()
 _asked: list[Challenge] = []  # the last one, until it is answered
-_passed_since: dict[str, set[str]] = {}  # exercise → its checks that have passed since all had
+_passed_since: dict[str, set[str]] = {}  # exercise → its checks that have passed since all last did
 
 
 def take(*names: str) -> Any:
@@ -146,7 +146,7 @@ def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Map
         print(line)
     with contextlib.suppress(Exception):  # nothing depends on it
         number, _, name = exercise.partition(" ")
-        if _is_last(exercise, rule, exercises) and place.is_used() and is_solved(exercise):
+        if _ends_a_round(exercise, rule, exercises) and place.is_used():
             if "In" in notebook:
                 progress.attempt(exercise, exercises)
             other_ways.show(name, notebook)
@@ -154,14 +154,14 @@ def passed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Map
                 print(f'  Do you know it well? yours.challenge("{number}")')
 
 
-def _is_last(exercise: str, rule: str, exercises: Mapping[str, int]) -> bool:
-    """Whether a check ends a round: all of the exercise have passed since the last one ended, or it is the last."""
+def _ends_a_round(exercise: str, rule: str, exercises: Mapping[str, int]) -> bool:
+    """Whether all checks pass with the answer as it is, and each has since they last did."""
     rules_passed = _passed_since.setdefault(exercise, set())
     rules_passed.add(rule)
-    is_whole = len(rules_passed) >= exercises.get(exercise, 1)
-    if is_whole:
+    is_end = is_solved(exercise) and len(rules_passed) >= exercises.get(exercise, 1)
+    if is_end:
         rules_passed.clear()
-    return is_whole or [*rules(exercise)][-1:] == [rule]
+    return is_end
 
 
 def failed(exercise: str, rule: str, exercises: Mapping[str, int], notebook: Mapping[str, object]) -> None:

@@ -28,10 +28,10 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     return given
 
 
-def passed(notebook: Notebook, *rules: str, of: int) -> None:
-    """Let checks of `causal_mask` pass, of so many."""
+def passed(notebook: Notebook, *rules: str, of: int, answer: object = None) -> None:
+    """Let checks of `causal_mask` pass, of so many, with an answer."""
     for rule in rules:
-        _progress.record("1.4 causal_mask", rule, Ending.PASSED)
+        _progress.record("1.4 causal_mask", rule, Ending.PASSED, [answer])
         notebook.pass_checks("1.4 causal_mask", rule, of=of)
 
 
@@ -72,6 +72,19 @@ def test_they_are_shown_once_for_each_round_of_checks(notebook: Notebook, shown:
     assert len(shown) == 1
     passed(notebook, "values", of=2)
     assert len(shown) == 2
+
+
+def test_a_draft_with_which_only_the_last_check_passes_takes_nothing_away(
+    notebook: Notebook, shown: list[dict[str, str]]
+) -> None:
+    """An earlier cell had ended at its first check: its second one runs with the right answer for the first time."""
+    notebook.run(MASK)
+    passed(notebook, "a copy", of=3, answer=lambda size: size)
+    right = notebook.scope["causal_mask"]
+    passed(notebook, "values", "shapes", of=3, answer=right)
+    assert not shown
+    passed(notebook, "a copy", of=3, answer=right)
+    assert len(shown) == 1
 
 
 def test_the_most_unlike_are_folded_away_with_what_they_trade(notebook: Notebook, shown: list[dict[str, str]]) -> None:
