@@ -41,7 +41,7 @@ class Keeper:
         if len(rules) != count:
             return None
         if isinstance(gathered, str):
-            return f"  Not kept in {place.FILE}: {gathered}."
+            return f"  Not kept in {place.FILE}: {gathered}. Until it is, other lessons take the course's."
         return self._keep(dict.fromkeys(answers, numbers[answer]) | numbers, answers, gathered, notebook)
 
     def _keep(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import operator
 import sys
 from collections.abc import Callable, Iterable
@@ -20,7 +22,7 @@ def train(
     *options: Any,
     steps: int | None = None,
 ) -> list[float]:
-    """Give `fit` one batch after another, with a bar; interrupted, say so, and keep the model as it is.
+    """Give `fit` one batch after another, with a bar in place of its prints; interrupted, say so, and keep the model.
 
     Args:
         fit: the learner's or the course's, `fit(model, batches, *options)` → the losses.
@@ -35,7 +37,8 @@ def train(
     with tqdm(total=total, desc="training", leave=False, file=sys.stdout, mininterval=0.5) as bar:
         try:
             for batch in while_finite(model, batches):
-                losses += fit(model, [batch], *options)
+                with contextlib.redirect_stdout(io.StringIO()):  # once a batch would be too much
+                    losses += fit(model, [batch], *options)
                 bar.set_postfix(loss=f"{losses[-1]:.2f}", refresh=False)
                 bar.update()
         except KeyboardInterrupt:

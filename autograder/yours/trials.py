@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -90,8 +92,8 @@ WRITING = list(TRIALS)[list(TRIALS).index("RMSNorm") :]
 
 
 def runs(name: str, part: object) -> str:
-    """Try a part once; return what stops it, "" when nothing does."""
-    with random_state.preserved(), torch.enable_grad():
+    """Try a part once, without what it prints; return what stops it, "" when nothing does."""
+    with random_state.preserved(), torch.enable_grad(), contextlib.redirect_stdout(io.StringIO()):
         try:
             TRIALS[name](part)
         except Exception as error:

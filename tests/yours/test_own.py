@@ -42,8 +42,8 @@ def test_without_a_file_all_parts_are_the_courses(notebook: Notebook, said: Said
 
 
 def test_own_parts_are_taken_and_the_rest_is_the_courses(notebook: Notebook, said: Said) -> None:
-    """A line says which parts are the learner's, which of these need the course's, and which are the course's."""
-    body = "    return padding_mask(tokens, pad_id) & causal_mask(tokens.size(1))\n"
+    """A line says which parts are the learner's, which need the course's, and which are that; no part adds any."""
+    body = "    print(tokens)\n    return padding_mask(tokens, pad_id) & causal_mask(tokens.size(1))\n"
     write(notebook, MASK, f"# Exercise 1.5 · decoder_mask\ndef decoder_mask(tokens, pad_id=0):\n{body}")
     causal, decoder_mask, padding = yours.take("causal_mask", "decoder_mask", "padding_mask")
     assert said().splitlines() == [
