@@ -36,8 +36,10 @@ def quick_imports() -> Iterator[None]:
 
 def _extension(name: str) -> ModuleType:
     """A part of a Jupyter server that has what nbgrader hands on to one; whoever calls that gets the part itself."""
+
+    def load(app: object) -> None:
+        importlib.import_module(name).load_jupyter_server_extension(app)
+
     module = ModuleType(name)
-    module.__dict__["load_jupyter_server_extension"] = lambda app: importlib.import_module(
-        name
-    ).load_jupyter_server_extension(app)
+    module.__dict__["load_jupyter_server_extension"] = load
     return module
