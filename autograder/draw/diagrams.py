@@ -130,7 +130,7 @@ CHANGES = {"stays": STREAM, "is another": COLOURS["1, 2"], "goes": "#FFFFFF"}  #
 _SINCE = (
     ("+ positional encoding", "goes", "", ""),
     ("", "", "RMSNorm", "is another"),
-    ("masked self-attention", "stays", "causal self-attention,\nrotary, grouped", "is another"),
+    ("masked self-attention", "is another", "causal self-attention,\nrotary, grouped", "is another"),
     ("add & norm", "is another", "add", "stays"),
     ("cross-attention", "goes", "", ""),
     ("add & norm", "goes", "RMSNorm", "is another"),
