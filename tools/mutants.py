@@ -47,7 +47,7 @@ what fails a check that students see.
 | exercise | changes | right all the same | wrong | caught | seen |
 |---|---:|---:|---:|---:|---:|
 """
-SECONDS, SLOWER = 5, 10  # a mutant may take these seconds of processor time, or that many times the reference's
+SECONDS, SLOWER = 3, 5  # a mutant may take these seconds of processor time, or that many times the reference's
 HANGS = 300  # seconds without a verdict, after which a process that uses no time is ended
 MEMORY = 4 << 30
 FORK = multiprocessing.get_context("fork")

@@ -53,7 +53,6 @@ from autograder.parts.training import evaluate, fit, label_smoothed_loss, learni
 from autograder.parts.translation.beams import beam_search, beam_steps, best_candidates, sequence_scores
 from autograder.parts.translation.text import Tokenizer, learn_merges, make_batches, merge_pair, words_of
 from autograder.parts.translation.translator import translator
-from autograder.parts.variants import rebuilt
 
 __all__ = [
     "AddNorm",
@@ -105,7 +104,6 @@ __all__ = [
     "of_lesson",
     "padding_mask",
     "parameters_of",
-    "rebuilt",
     "rotate",
     "sample",
     "scaled_dot_product_attention",

@@ -15,7 +15,7 @@ class UnusableParameters(CheckFailed):
     """No twin of PyTorch's can be made of a module: the verdict says which of its parameters does not do."""
 
     def __init__(self, verdict: str) -> None:
-        super().__init__(verdict, slip="The check of the parts says more: start there.")
+        super().__init__(verdict, slip="If the check of the parts fails too, start there.")
 
 
 def require_tensors(part: str, **inputs: object) -> None:

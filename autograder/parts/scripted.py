@@ -90,7 +90,7 @@ class ScriptedModel(nn.Module):
         if len(self.lengths) > MOST_CALLS:
             raise RuntimeError(f"The decoder has been asked {MOST_CALLS} times. Does your loop end?")
         if tgt.size(0) != src.size(0):
-            raise ValueError(f"There are {src.size(0)} sources, but targets in {tgt.size(0)} rows.")
+            raise ValueError(f"`src` has {src.size(0)} rows, but `tgt` has {tgt.size(0)}.")
         step = torch.arange(tgt.size(1), device=tgt.device).clamp(max=self.script.size(1) - 1)
         sentence = (src[:, 0] - self.first_id).clamp(0, len(self.script) - 1)
         wanted, noise = self.script[sentence][:, step], self.noise[sentence][:, step]

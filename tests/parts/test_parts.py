@@ -223,7 +223,7 @@ def test_a_scripted_model_says_its_script_and_remembers() -> None:
     strange = model.decode(torch.tensor([[1, 8], [1, 5]]), model.encode(src), src).argmax(-1)
     assert strange.tolist() == [[7, 1], [5, 6]]
     assert (model.decode(written, torch.zeros(2, 2, 1), src).argmax(-1) == 0).all()
-    with pytest.raises(ValueError, match="2 sources"):
+    with pytest.raises(ValueError, match="`src` has 2 rows, but `tgt` has 1"):
         model.decode(written[:1], model.encode(src), src)
     with pytest.raises(RuntimeError, match="Does your loop end"):
         for _ in range(100):

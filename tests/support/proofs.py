@@ -100,9 +100,10 @@ class Proofs:
     """The proofs of a run, in the process that shares out the tests."""
 
     def __init__(self, config: pytest.Config) -> None:
-        chosen = config.option.keyword, config.option.markexpr, config.option.deselect
+        options = config.option
+        chosen = options.keyword, options.markexpr, options.deselect, options.ignore, options.collectonly
         if any(chosen) or any("::" in each for each in config.args):
-            raise pytest.UsageError("With PROOFS whole files are run: without -k, -m, --deselect and ::.")
+            raise pytest.UsageError("With PROOFS whole files are run, without -k, -m, --ignore, --collect-only and ::.")
         from support.digests import digests
 
         self.config = config

@@ -176,7 +176,7 @@ def test_what_passes_is_kept(
     assert proofs.read() == kept | {"other": {EXERCISE: "old"}}
 
 
-@pytest.mark.parametrize("chosen", [("-k", "split"), ("--deselect", "x"), ("tests/test_answers.py::x",)])
+@pytest.mark.parametrize("chosen", [("-k", "split"), ("--ignore", "x"), ("--collect-only",), (TEST + "::x",)])
 def test_a_part_of_a_file_is_no_proof(chosen: tuple[str, ...], pytestconfig: pytest.Config) -> None:
     """Where tests are chosen one by one, a run with PROOFS says so and ends."""
     config = pytestconfig.__class__.fromdictargs({}, [*chosen, "tests/tools"])

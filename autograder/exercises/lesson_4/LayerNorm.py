@@ -91,7 +91,7 @@ def small_norm(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> Tenso
     check.true(
         0.5 < scale < 1.5 and torch.allclose(own, scale * right, rtol=1e-2, atol=1e-2),
         "Already where x is large, and eps plays no part, the values are wrong.",
-        "The check of the values says more: start there.",
+        "If the check of the values fails too, start there.",
     )
     deviation: Tensor = (variance / scale**2 + eps).sqrt()
     return centred / deviation

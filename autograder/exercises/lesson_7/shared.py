@@ -15,7 +15,7 @@ def require_words(tokens: Any, words: Tensor) -> None:
     right = isinstance(tokens, Tensor) and tokens.dim() == 2 and len(tokens) == len(words)
     said = right and bool((tokens == words).any(dim=1).all())
     verdict = "The tokens that come back are not those that the model says, or are no tensor (batch, length)."
-    check.true(said, verdict, "The check of the tokens says more: start there.")
+    check.true(said, verdict, "If the check of the tokens fails too, start there.")
 
 
 def small_transformer(
