@@ -70,7 +70,7 @@ class _Bench:
             self.notebook.update(before)
 
     def broken(self, answer: Answer) -> dict[str, Exception]:
-        """The rules that another answer breaks, in their order, each with its error; the first alone where Python ends it.
+        """The rules that another answer breaks, each with its error; the first alone where Python ends it.
 
         Raises:
             TooLongError: one of them comes to no end.
