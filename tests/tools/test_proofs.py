@@ -141,6 +141,21 @@ def test_what_has_changed_is_made_now_and_a_tenth_of_the_rest() -> None:
     assert proofs.earlier(kept, now, "") == set()
 
 
+def test_of_a_table_each_push_takes_a_few_rows_and_all_come_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row in twelve on a push, which ones its commit decides; one in four else; a short table is never left out."""
+    rows = range(100)
+    monkeypatch.setattr(proofs, "FEW", False)
+    assert proofs.some_of(rows, EXERCISE, one_in=4, on_a_push=12) == rows[::4]
+    monkeypatch.setattr(proofs, "FEW", True)
+    seen = set()
+    for commit in map(str, range(100)):
+        monkeypatch.setattr(proofs, "head", lambda commit=commit: commit)
+        some = proofs.some_of(rows, EXERCISE, one_in=4, on_a_push=12)
+        assert 8 <= len(some) <= 9 and len(proofs.some_of(rows[:2], EXERCISE, one_in=4, on_a_push=12)) == 1
+        seen |= set(some)
+    assert seen == set(rows)
+
+
 def test_the_commit_is_that_of_git() -> None:
     """In a clone it is what HEAD says, so that every run of a commit makes the same proofs."""
     command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
