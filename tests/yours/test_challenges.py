@@ -128,3 +128,11 @@ def test_a_changed_answer_is_made_of_the_parts_of_its_rules(notebook: Notebook) 
 def test_a_number_that_python_does_not_write_is_not_shown() -> None:
     """A changed power may come to thousands of digits: nobody is asked about it."""
     assert is_small(-7) and not is_small(10**5000)
+
+
+def test_a_rule_that_ends_in_an_error_of_python_is_the_last_that_is_tried(notebook: Notebook) -> None:
+    """Nothing is asked about such a change; one that fails a check meets all the rules."""
+    bench = challenges._Bench(solved(notebook, "01_attention", "causal_mask"), notebook.scope, random.Random(0))
+    of_ones = lambda size: torch.ones(size, size, dtype=torch.bool)  # noqa: E731
+    assert len(bench.broken(of_ones)) > 1 and len(bench.broken(lambda size: size.missing)) == 1
+    assert bench.broken(bench.own) == {} and notebook.scope["causal_mask"] is bench.own

@@ -51,7 +51,7 @@ def slips(tokens: Tensor, pad_id: int) -> dict[str, Tensor]:
         "exactly one of the rules has to hold (`^`) instead of both (`&`)": real[:, None, None, :] ^ past,
         "only the padding is masked": real[:, None, None, :] & torch.ones_like(past),
         "the padding mask is turned round": real.logical_not()[:, None, None, :] & past,
-        "only the future is blocked; the columns of padding are not": past.expand_as(right),
+        "the future is blocked, but the columns of padding are not": past.expand_as(right),
         "True marks what is blocked (True = may attend)": ~right,
         "the triangle is upside down: position i sees itself and the future": real[:, None, None, :] & past.mT,
         "a position does not see itself": real[:, None, None, :] & past.tril(-1),

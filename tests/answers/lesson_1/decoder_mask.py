@@ -5,8 +5,8 @@ from answers.writing import BARE, body, edit, edits
 WRONG = {
     "or for and": edit("& past", "| past").fails("values", "either rule"),
     "padding only": edit("& past", "& torch.ones_like(past)").fails("values", "only the padding"),
-    "future only": edit("padding_mask(…", "past.expand(len(tokens), 1, -1, -1)").fails("values", "only the future is blocked"),
-    "padding blocks rows": edit("padding_mask(tokens, pad_id)", "….mT").fails("values", "only the future is blocked"),
+    "future only": edit("padding_mask(…", "past.expand(len(tokens), 1, -1, -1)").fails("values", "the future is blocked, but"),
+    "padding blocks rows": edit("padding_mask(tokens, pad_id)", "….mT").fails("values", "the future is blocked, but"),
     "pad id not passed on": edit("tokens, pad_id", "tokens").fails("values", "taken to be 0"),
     "0 is padding, too": edit("& past", "& past & (tokens != 0)[:, None, None, :]").fails("values", "0 is taken for padding, too"),
     "padding overwritten in the tokens": edit("past =…", "tokens.masked_fill_(tokens == pad_id, 0)\npad_id = 0\n…").fails("values", "changes `tokens`"),
@@ -25,9 +25,9 @@ WRONG = {
         "return…", "return torch.zeros(len(tokens), 1, tokens.size(1), tokens.size(1)).masked_fill(~(padding_mask(tokens, pad_id) & past), -math.inf)"
     ).named("additive|True marks what is blocked"),
     "integers by product": edit("return padding_mask…", "return padding_mask(tokens, pad_id).int() * past.int()"),
-    "real queries only on top, keys forgotten": edit(") & past", ").transpose(-2, -1… & past").named("only the future"),
+    "real queries only on top, keys forgotten": edit(") & past", ").transpose(-2, -1… & past").named("the future is blocked, but"),
     "pads are only blocked at the end of a row": edit("padding_mask(…", "((tokens != pad_id).flip(-1).cumsum(-1).flip(-1) > 0)[:, None, None, :] & past").named(
-        "only the future is blocked"
+        "the future is blocked, but"
     ),
     "causal mask one too wide": edit("& past", "….logical_or(torch.eye(tokens.size(1)).roll(1, 1).bool())").named("future"),
     "batch dimension squeezed": edit("padding_mask(…", "(…).squeeze(0)"),
