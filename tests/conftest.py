@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support import proofs
+from support import drawn, proofs
 
 if TYPE_CHECKING:  # what students install has nothing of grading, and runs the tests of what it has
     from xdist.workermanage import WorkerController
@@ -41,7 +41,7 @@ LONGEST = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the process that shares out the tests say which proofs are made."""
-    if proofs.WANTED and not hasattr(config, "workerinput"):
+    if drawn.WANTED and not hasattr(config, "workerinput"):
         config.pluginmanager.register(proofs.Proofs(config), "proofs")
 
 

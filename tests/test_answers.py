@@ -11,7 +11,7 @@ import pytest
 import torch
 import two_slips
 from answers import RIGHT, WRONG, Right, Wrong
-from support import proofs
+from support import drawn
 from support.classroom import LESSONS, classroom, message
 
 from autograder import check
@@ -23,7 +23,7 @@ RIGHT_ANSWERS = [(lesson, right) for lesson, table in RIGHT.items() for right in
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).answers]
 
 PAGE = matrix.PAGE.read_text(encoding="utf-8")
-SEEDS = 8 if proofs.FEW else 50
+SEEDS = 8 if drawn.FEW else 50
 
 # Two that give the same on all inputs of their checks, so that a message names neither.
 NEITHER_IS_NAMED = {

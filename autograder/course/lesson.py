@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.course.names import counted
+from autograder.course.regions import without_regions
 from autograder.stub import STUB, TEXT_STUB
 
 FACTS = re.compile(
@@ -280,38 +281,6 @@ def answer_of(check: str, answers: Iterable[str], default: str = "") -> str:
     return max(fitting, key=len, default=default)
 
 
-def without_regions(source: str, kind: str, stub: str | None = None) -> str:
-    """Return the source without its regions of a kind, as nbgrader strips them for students."""
-    kept, inside = [], False
-    for line in source.split("\n"):
-        if f"BEGIN {kind}" in line:
-            inside = True
-            if stub is not None:
-                kept.append(line[: len(line) - len(line.lstrip())] + stub)
-        elif f"END {kind}" in line:
-            inside = False
-        elif not inside:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def regions(source: str, kind: str) -> list[list[str]] | None:
-    """Return the lines of each `### BEGIN`/`### END` region of a kind, or None when the marks do not pair up."""
-    contents: list[list[str]] = []
-    inside = False
-    for line in source.split("\n"):
-        if line.strip() == f"### BEGIN {kind}" and not inside:
-            contents.append([])
-            inside = True
-        elif line.strip() == f"### END {kind}" and inside:
-            inside = False
-        elif f"BEGIN {kind}" in line or f"END {kind}" in line:
-            return None
-        elif inside:
-            contents[-1].append(line)
-    return None if inside else contents
-
-
 def rules_of(source: str) -> list[Rule]:
     """Return the rules that the functions of a check cell prove, in their order."""
     module = parse_or_none(source)
@@ -351,11 +320,6 @@ def fold_title(rules: Sequence[Rule]) -> str:
         fitting.append(f"{fitting[-1]}; {rule.words}")
     more = len(rules) - len(fitting)
     return fitting[-1] + (f", and {more} more" if more else "") + "\n"
-
-
-def code_lines(lines: list[str]) -> list[str]:
-    """Return the lines that are neither blank nor comment."""
-    return [line for line in lines if line.strip() and not line.strip().startswith("#")]
 
 
 def as_python(source: str) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder.course.lesson import Lesson, cell_id, regions
+from autograder.course.lesson import Lesson, cell_id
+from autograder.course.regions import regions
 
 PREFIX = "explain"  # "explain" introduces them, "explain_structure" is one
 

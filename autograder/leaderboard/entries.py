@@ -12,10 +12,11 @@ from nbformat.v4 import new_code_cell
 
 from autograder import lessons
 from autograder.course.config import CourseError
-from autograder.course.lesson import is_check, is_marked, parse_or_none, without_regions
+from autograder.course.lesson import is_check, is_marked, parse_or_none
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.course.plain import KEY
+from autograder.course.regions import without_regions
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import NotGradable, cells_of

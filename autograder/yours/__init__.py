@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import random
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from autograder.check import _panel
 from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place, progress
 from autograder.yours.challenges import Challenge, make
+from autograder.yours.earlier_parts import listed, take
 from autograder.yours.entries import board
 from autograder.yours.keeper import Keeper
 from autograder.yours.questions import Rounds, review, standing
@@ -52,46 +53,6 @@ _asked: list[Challenge] = []  # the last one, until it is answered
 _passed_since: dict[str, set[str]] = {}  # exercise → its checks that have passed since all last did
 
 
-def take(*names: str) -> Any:
-    """Return earlier parts, the learner's own where they are kept and the course's where not, and print which is which.
-
-    Args:
-        names: as the lessons call them.
-
-    Returns:
-        The part of a single name, a tuple of several.
-
-    Raises:
-        ValueError: no lesson has a part of that name.
-    """
-    if unknown := [name for name in names if name not in TRIALS]:
-        raise ValueError(f"No lesson has a part called {_and(unknown)}. There are {_and(TRIALS)}.")
-    learners = own.read()
-    whole, mixed, courses = [], [], []
-    for name in names:
-        others = [needed for needed, section in learners.sections_of(name).items() if section is None]
-        if name not in learners.own:
-            courses.append(name)
-        elif others:
-            mixed.append(f"{name} (with the course's {_and(others)})")
-        else:
-            whole.append(name)
-    for title, parts_of_it in (("Yours", whole + mixed), ("The course's", courses)):
-        if parts_of_it:
-            print(f"{title}: {_and(parts_of_it)}.")
-    needed = {"", *names}.union(*(learners.sections_of(name) for name in names))
-    for part, note in learners.notes.items():
-        if part in needed:
-            print(note)
-    if courses and not learners.own and place.will_be_lost():
-        print(
-            "Have you kept parts on another machine? Mount your Drive, or upload "
-            f"{place.FILE} (the folder at the left), and run this cell again."
-        )
-    taken = tuple(learners.part(name) for name in names)
-    return taken if len(taken) != 1 else taken[0]
-
-
 def challenge(exercise: str, seed: int | None = None) -> None:
     """Make one small change in an answer of this notebook that passes all its checks, and ask what comes of it.
 
@@ -103,7 +64,7 @@ def challenge(exercise: str, seed: int | None = None) -> None:
     names = caller.f_back.f_globals if caller is not None and caller.f_back is not None else {}
     title = next((each for each in exercises() if exercise in each.split(" ", 1)), None)
     if title is None:
-        print(f"There is no exercise {exercise} here. There are {_and(exercises())}.")
+        print(f"There is no exercise {exercise} here. There are {listed(exercises())}.")
     elif not is_solved(title):
         print(f"First let all checks of {title} pass, in this session: a challenge changes what is right.")
     elif (made := make(title, names, random.Random(seed))) is None:
@@ -220,7 +181,7 @@ def whole_file() -> None:
     if None not in needed.values():
         print("Every line that the model runs is yours.")
     if courses and place.is_used():
-        print(f"Not in the file, since their checks have not passed: {_and(courses)}.")
+        print(f"Not in the file, since their checks have not passed: {listed(courses)}.")
 
 
 def _lines(learners: own.Own) -> int:
@@ -229,7 +190,3 @@ def _lines(learners: own.Own) -> int:
 
 def _of(learners: own.Own, names: Collection[str], what: str) -> str:
     return f"{len(learners.own & {*names})} of the {len(names)} {what}"
-
-
-def _and(names: Iterable[str]) -> str:
-    return ", ".join(names)

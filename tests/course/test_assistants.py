@@ -11,7 +11,8 @@ from support.gradebook import configure
 from support.sample_lesson import make_course
 
 from autograder.course.config import CourseError, read_notebook
-from autograder.course.lesson import Lesson, regions
+from autograder.course.lesson import Lesson
+from autograder.course.regions import regions
 from autograder.course.release import release
 
 TEXT = (ROOT / "notebooks" / "AGENTS.md").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_c
 from autograder.course.hidden_seed import hidden_seed
 from autograder.course.lesson import STUB
 from autograder.course.release import KERNEL, release
-from autograder.grading.submission.compiled import with_hidden_seed
+from autograder.grading.submission.hidden_tests import with_hidden_seed
 
 STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
 SOURCE = "solutions/01_doubling/01_doubling.ipynb"

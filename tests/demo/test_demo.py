@@ -20,7 +20,8 @@ from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 
 from autograder import cli
 from autograder.course.config import CourseError, load_config, read_notebook
-from autograder.course.lesson import STUB, Lesson, regions
+from autograder.course.lesson import STUB, Lesson
+from autograder.course.regions import regions
 from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import NOTES, STUDENTS, TYPICAL, answer, class_work, colab_save, messy, solved, submission

@@ -34,7 +34,8 @@ from support.warm import Lent
 
 from autograder import cli, files
 from autograder.course.config import CourseError, read_notebook
-from autograder.course.lesson import Lesson, code_lines, regions
+from autograder.course.lesson import Lesson
+from autograder.course.regions import code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import class_work, solved, submission
 from autograder.grading.grade import grade

@@ -16,16 +16,17 @@ import pytest
 from faults.broken_notebooks import FAULTS
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from support import proofs, stock_nbgrader
+from support import drawn, stock_nbgrader
 from support.sample_lesson import ROOT
 
 from autograder.course.config import read_notebook
-from autograder.course.lesson import Lesson, cell_id, code_lines, regions
+from autograder.course.lesson import Lesson, cell_id
+from autograder.course.regions import code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import STUDENTS, TYPICAL, class_work, solved
 
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
-if proofs.FEW:
+if drawn.FEW:
     LESSONS = [LESSONS[0], LESSONS[2]]
 NOT_WRITTEN = {"NotWritten", "NotImplementedError"}
 

@@ -18,8 +18,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.check import CheckFailed
 from autograder.check._compare import margins
-from autograder.course.lint import STUB, without_regions
-from autograder.grading.submission.compiled import imports_of, with_hidden_seed
+from autograder.course.regions import without_regions
+from autograder.grading.submission.hidden_tests import with_hidden_seed
+from autograder.stub import STUB
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations
@@ -61,7 +62,6 @@ class Classroom:
         self.checks = [cell for cell in self.cells if _flag(cell, "grade")]
         self.given = [cell for cell in self.cells if not _flag(cell, "solution") and not _flag(cell, "grade")]
         self.given_to_checks = [cell for cell in self.given if "try-it" not in cell.metadata.get("tags", [])]
-        self.imports = {name: path for cell in self.given for name, path in imports_of(cell.source).items()}
 
     @functools.cached_property
     def scope(self) -> dict:

@@ -6,22 +6,14 @@ of the proofs that pass; one without makes all proofs and keeps nothing.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
+from support.drawn import FEW, ROOT, drawn, head
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests" / "proofs.json"
-WANTED = os.environ.get("PROOFS", "")
-FEW = WANTED == "changed"  # what a push makes; the rest is made weekly
-TENTH = 10
 LESSONS = "all lessons"
 PROVES = "proves"  # the property of a test's report that says of which proofs it is a part
 
@@ -38,7 +30,6 @@ OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.
 
 Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about
 Proof = tuple[str, str]
-Row = TypeVar("Row")
 
 
 def earlier(kept: Digests, now: Digests, commit: str) -> set[Proof]:
@@ -50,27 +41,6 @@ def earlier(kept: Digests, now: Digests, commit: str) -> set[Proof]:
 def read() -> Digests:
     """The digests that are kept."""
     return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
-
-
-def drawn(commit: str, what: str) -> bool:
-    """Whether a proof is one of the tenth that a commit makes again."""
-    return int(hashlib.sha256(f"{commit} {what}".encode()).hexdigest(), 16) % TENTH == 0
-
-
-def some_of(rows: Sequence[Row], what: str, *, one_in: int, on_a_push: int) -> Sequence[Row]:
-    """One in so many rows of a table, and fewer on a push, begun at another one for each commit."""
-    begin = int(hashlib.sha256(f"{head()} {what}".encode()).hexdigest(), 16) % on_a_push if FEW else 0
-    return rows[begin % max(1, len(rows)) :: on_a_push if FEW else one_in]
-
-
-@functools.cache
-def head() -> str:
-    """The commit that is checked out; "" outside of git."""
-    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "HEAD"]
-    try:
-        return subprocess.run(command, capture_output=True, encoding="ascii", check=False).stdout.strip()
-    except FileNotFoundError:
-        return ""
 
 
 def file_of(item: pytest.Item) -> str:

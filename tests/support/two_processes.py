@@ -26,7 +26,8 @@ LIMITS = Limits(cell_seconds=60)
 def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: bool = False) -> list[Outcome]:
     """The outcomes of an exercise's checks, the answers in a process of their own, and the checks apart or there."""
     sources = room.answers | answers
-    judge = Judge(functools.partial(_start, room.scope, sources), CompiledLesson({}, imports=room.imports), LIMITS)
+    lesson = CompiledLesson({}, imports=compiled(room.lesson).imports)
+    judge = Judge(functools.partial(_start, room.scope, sources), lesson, LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
     return judge.checks(cells, sources, there=there)
@@ -34,17 +35,15 @@ def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: boo
 
 def goes_beyond(lesson: str, sources: Iterable[str]) -> str:
     """What in answers to a lesson keeps its checks from running beside them; "" for nothing."""
-    compiled = _compiled(lesson)
-    given, parts = compiled.given_names({source for source, _ in compiled.names})
+    own = compiled(lesson)
+    given, parts = own.given_names({source for source, _ in own.names})
     answers = classroom.classroom(lesson).answers
-    taken = compiled.taken | answers.keys()
-    return restricted.goes_beyond(
-        [*sources], given, parts | answers.keys(), compiled.imports, compiled.attributes, taken
-    )
+    taken = own.taken | answers.keys()
+    return restricted.goes_beyond([*sources], given, parts | answers.keys(), own.imports, own.attributes, taken)
 
 
 @functools.cache
-def _compiled(lesson: str) -> CompiledLesson:
+def compiled(lesson: str) -> CompiledLesson:
     """A lesson as the judge has it."""
     return unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import answers
 import pytest
-from support import digests, proofs
+from support import digests, drawn, proofs
 from support.classroom import ROOT, Classroom
 from support.imports import reached
 
@@ -43,6 +43,10 @@ def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
         (TEST, (True, True)),
         (f"autograder/exercises/lesson_2/{EXERCISE}.py", (True, False)),
         (f"autograder/exercises/lesson_2/{OTHER}.py", (False, True)),
+        ("autograder/yours/own.py", (True, True)),
+        ("autograder/yours/challenges.py", (False, False)),
+        ("autograder/course/lint.py", (False, False)),
+        ("autograder/grading/worker/judge.py", (False, False)),
         ("autograder/report/write.py", (False, False)),
         ("autograder/draw/figures.py", (False, False)),
         ("tests/tools/test_mutants.py", (False, False)),
@@ -135,8 +139,8 @@ def test_what_has_changed_is_made_now_and_a_tenth_of_the_rest() -> None:
     """Nothing that is new or changed was made earlier; of a hundred others a commit draws some; outside of git all."""
     same = {f"exercise {number}": "0" for number in range(100)}
     now, kept = {TEST: same | {"changed": "1", "new": "1"}}, {TEST: same | {"changed": "0", "gone": "0"}}
-    drawn = [{what for what in same if (TEST, what) not in proofs.earlier(kept, now, commit)} for commit in "abcd"]
-    assert all(2 <= len(each) <= 25 for each in drawn) and len(set.union(*drawn)) > 25
+    again = [{what for what in same if (TEST, what) not in proofs.earlier(kept, now, commit)} for commit in "abcd"]
+    assert all(2 <= len(each) <= 25 for each in again) and len(set.union(*again)) > 25
     assert not {"changed", "new", "gone"} & {what for _, what in proofs.earlier(kept, now, "a")}
     assert proofs.earlier(kept, now, "") == set()
 
@@ -144,14 +148,14 @@ def test_what_has_changed_is_made_now_and_a_tenth_of_the_rest() -> None:
 def test_of_a_table_each_push_takes_a_few_rows_and_all_come_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """One row in twelve on a push, which ones its commit decides; one in four else; a short table is never left out."""
     rows = range(100)
-    monkeypatch.setattr(proofs, "FEW", False)
-    assert proofs.some_of(rows, EXERCISE, one_in=4, on_a_push=12) == rows[::4]
-    monkeypatch.setattr(proofs, "FEW", True)
+    monkeypatch.setattr(drawn, "FEW", False)
+    assert drawn.some_of(rows, EXERCISE, one_in=4, on_a_push=12) == rows[::4]
+    monkeypatch.setattr(drawn, "FEW", True)
     seen = set()
     for commit in map(str, range(100)):
-        monkeypatch.setattr(proofs, "head", lambda commit=commit: commit)
-        some = proofs.some_of(rows, EXERCISE, one_in=4, on_a_push=12)
-        assert 8 <= len(some) <= 9 and len(proofs.some_of(rows[:2], EXERCISE, one_in=4, on_a_push=12)) == 1
+        monkeypatch.setattr(drawn, "head", lambda commit=commit: commit)
+        some = drawn.some_of(rows, EXERCISE, one_in=4, on_a_push=12)
+        assert 8 <= len(some) <= 9 and len(drawn.some_of(rows[:2], EXERCISE, one_in=4, on_a_push=12)) == 1
         seen |= set(some)
     assert seen == set(rows)
 
@@ -160,7 +164,7 @@ def test_the_commit_is_that_of_git() -> None:
     """In a clone it is what HEAD says, so that every run of a commit makes the same proofs."""
     command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
     said = subprocess.run(command, capture_output=True, encoding="ascii", check=False).stdout.strip()
-    assert proofs.head() == said
+    assert drawn.head() == said
 
 
 @pytest.mark.parametrize(

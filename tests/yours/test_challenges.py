@@ -17,7 +17,7 @@ from yours.conftest import Notebook
 from autograder import yours
 from autograder.calls import Call, TooLongError, is_small
 from autograder.check import _panel, _progress
-from autograder.course.lesson import without_regions
+from autograder.course.regions import without_regions
 from autograder.yours import challenges
 from autograder.yours.challenges import Challenge
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import json
 import marshal
-import re
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from types import CodeType
@@ -18,9 +16,7 @@ from typing import Any, NamedTuple
 
 from autograder.course.lesson import cell_id, is_check, is_marked, parse_or_none
 from autograder.grading.submission.dependencies import Names, imported, names_in
-
-HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
-SEED = re.compile(r"(\bexercises\.\w+\.\w+\([^()]*\bseed=)(\d+)(?=\))")
+from autograder.grading.submission.hidden_tests import with_hidden_seed
 
 
 class CompiledLesson(NamedTuple):
@@ -97,17 +93,3 @@ def imports_of(source: str) -> dict[str, str]:
 def compiled(check: Mapping[str, Any]) -> CodeType:
     """A check cell's code."""
     return compile(check["source"], f"<{cell_id(check)}>", "exec")
-
-
-def with_hidden_seed(source: str, secret: bytes) -> str:
-    """Return a check cell whose hidden tests draw from seeds of the secret's; without a secret, the cell as it is."""
-    return HIDDEN.sub(functools.partial(_seeded, secret), source) if secret else source
-
-
-def _seeded(secret: bytes, hidden: re.Match[str]) -> str:
-    return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
-
-
-def _drawn(secret: bytes, number: str) -> int:
-    """Return a seed of 48 bits, never that of the visible cases; 31 times as much is still one that PyTorch takes."""
-    return 1 + int.from_bytes(hashlib.blake2b(number.encode(), key=secret, digest_size=6).digest())

@@ -24,9 +24,10 @@ from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, 
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
 from autograder.grading.submission.beside import unpacked
-from autograder.grading.submission.compiled import HIDDEN, CompiledLesson, compiled
+from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
+from autograder.grading.submission.hidden_tests import HIDDEN
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.submission.restricted import goes_beyond

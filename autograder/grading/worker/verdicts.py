@@ -16,7 +16,7 @@ from autograder.check import _measure
 from autograder.check._errors import CheckBroken, CheckFailed, ExerciseName, NotWritten
 from autograder.check._translate import from_exception
 from autograder.course.lesson import parse_or_none
-from autograder.grading.submission.compiled import HIDDEN
+from autograder.grading.submission.hidden_tests import HIDDEN
 from autograder.grading.worker.plain import values_in
 
 

@@ -6,7 +6,7 @@ import pytest
 from matrix import exercises, graded, right_answers, source, wrong_answers
 from support import two_processes
 from support.classroom import classroom
-from support.proofs import some_of
+from support.drawn import some_of
 
 ONE_IN, ON_A_PUSH = 4, 12  # answers of the tables: each is judged three times
 OTHERWISE = {  # told otherwise across the bridge

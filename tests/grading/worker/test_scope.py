@@ -6,6 +6,7 @@ import ast
 import json
 
 import pytest
+from support import two_processes
 from support.classroom import LESSONS, classroom
 
 from autograder.grading.results import Limits
@@ -66,7 +67,7 @@ def test_only_names_that_checks_read_are_asked_for(lesson: str) -> None:
     }
     for cell in room.checks:
         peer = Listening()
-        definitions = Definitions(room.imports)
+        definitions = Definitions(two_processes.compiled(lesson).imports)
         definitions.scope(compile(cell.source, cell.id, "exec"), peer)
         bound = {node.name for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.FunctionDef)}
         assert peer.asked & known, cell.id
