@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], object]]] = {
     # Of ones with ones: each multiplication adds 1 to an entry of the product.
     "multiplications": ("How many multiplications is this? Write the number.", lambda product: int(product.sum())),
 }
-SLIP = "Somebody's version of this prints what is shown below. Which slip is it, 1, 2 or 3?"
+SLIP = "Somebody's version of this gives the entries below. Which slip is it, 1, 2 or 3?"
 # Topic → its kind, and lines of code, each behind the number of the exercise that teaches it.
 TOPICS: dict[str, tuple[str, ...]] = {
     "shapes of products": (
