@@ -87,17 +87,20 @@ def _changes(tree: ast.Module, lines: set[int]) -> Iterator[str]:
     """Change the tree in one place at a time; each change is undone when the next is asked for."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     attributes = sorted({node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_self(node)})
-    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+    named: dict[ast.AST, ast.stmt] = {node.value: node for node in tree.body if isinstance(node, ast.Assign)}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef) and not (isinstance(function, ast.Lambda) and function in named):
+            continue
         arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
         stored = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_stored(node)]
         names = [name for name in dict.fromkeys(arguments + stored) if name != "self"]
-        prefix = f"{function.name}: " if classes else ""
-        for statements, place in _statements(function):
+        prefix = f"{function.name}: " if classes and isinstance(function, ast.FunctionDef) else ""
+        for statements, place in [([named[function]], 0)] if function in named else _statements(function):
             statement = statements[place]
             if statement.lineno not in lines:
                 continue
             before = _header(statement)
-            for block in _blocks(statements, place):
+            for block in () if function in named else _blocks(statements, place):
                 kept = statements[:]
                 statements[:] = block
                 new = [_header(node) for node in block if node not in kept] or ["(deleted)"]

@@ -33,6 +33,8 @@ class Lessons:
         failed: what it tells of each that did not, where something was written.
         boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
             `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
+        missed: regular expressions of the line by which a notebook says what its learner missed of earlier lessons; the
+            group `topics` has them, with commas between, and the lesson in which each was missed in parentheses.
         sample: "module:function" that tries a right and a wrong answer, and returns what is said to the wrong one.
     """
 
@@ -45,6 +47,7 @@ class Lessons:
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     boards: tuple[tuple[str, str], ...] = ()
+    missed: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:

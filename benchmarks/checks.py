@@ -22,7 +22,7 @@ import nbformat
 from jupyter_client.manager import start_new_kernel
 
 from autograder.course.lesson import cells_of
-from autograder.course.regions import without_regions
+from autograder.stub import without_regions
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """\

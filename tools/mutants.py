@@ -30,7 +30,7 @@ import torch
 from support.classroom import LESSONS, Classroom, classroom
 
 from autograder.changes import Mutant, mutants
-from autograder.course.regions import regions, without_regions
+from autograder.stub import regions, without_regions
 
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
 PAGE = Path(__file__).parent.parent / "tests" / "mutants.md"

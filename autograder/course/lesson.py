@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.course.names import counted
-from autograder.course.regions import without_regions
-from autograder.stub import STUB, TEXT_STUB
+from autograder.stub import STUB, TEXT_STUB, without_regions
 
 FACTS = re.compile(
     r"\*\*Paper:\*\* (?P<paper>.+?) · \*\*Exercises:\*\* (?P<exercises>\d+)"

@@ -15,9 +15,8 @@ from typing import Any
 
 from autograder.course.lesson import EXAMPLE, Exercise, Lesson, definition, parse, parse_or_none, rules_of
 from autograder.course.predictions import TAG, predictions_are_compared
-from autograder.course.regions import code_lines, regions, without_regions
 from autograder.course.written import written_answers_are_whole
-from autograder.stub import STUB
+from autograder.stub import STUB, code_lines, regions, without_regions
 
 MAX_ANSWER_LINES = 15
 

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.course.lesson import Lesson, cell_id
-from autograder.course.regions import regions
+from autograder.stub import regions
 
 PREFIX = "explain"  # "explain" introduces them, "explain_structure" is one
 

@@ -16,10 +16,10 @@ from autograder.course.lesson import is_check, is_marked, parse_or_none
 from autograder.course.names import printable
 from autograder.course.paths import Course
 from autograder.course.plain import KEY
-from autograder.course.regions import without_regions
 from autograder.grading.jobs import Job, prepared, read_job
 from autograder.grading.results import Limits
 from autograder.grading.submission.reader import NotGradable, cells_of
+from autograder.stub import without_regions
 
 CLASS, NICKNAME = "Entry", "nickname"
 OWN_CODE = 20_000  # letters beyond those of the answers in solutions: nothing is learned by heart

@@ -21,6 +21,7 @@ from autograder.report.analytics import (
     count_turnout,
 )
 from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
+from autograder.report.forgotten import forgotten
 from autograder.report.outline import ExerciseOutline, LessonOutline
 from autograder.report.page import code, render, shortened
 from autograder.report.roster import LEGEND, PageLinks, Roster, row_of
@@ -77,6 +78,7 @@ def class_page(
     graded = [submission for submissions in by_lesson.values() for submission in submissions]
     handed_in = {(submission.student, submission.lesson) for submission in graded} | waiting
     has_time = book.not_due(((student, name) for name in names for student in students), now) - handed_in
+    folders = {name: [book.course.submitted(one.student, name) for one in each] for name, each in by_lesson.items()}
     counts = [
         count_lesson(
             outline,
@@ -84,6 +86,7 @@ def class_page(
             by_lesson[outline.name],
             {student for student, name in waiting if name == outline.name},
             {student for student, name in has_time if name == outline.name},
+            forgotten(folders[outline.name], outline.name),
         )
         for outline in lessons
     ]

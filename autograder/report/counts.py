@@ -13,6 +13,7 @@ from typing import NamedTuple
 from autograder.course.names import counted
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome, Status
+from autograder.report.forgotten import NOTHING, Forgotten
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
 from autograder.report.predictions import PredictionCount, count_predictions
 
@@ -194,6 +195,7 @@ class LessonCount:
     notes: tuple[NoteCount, ...]
     exercises: tuple[ExerciseCount, ...]
     predictions: tuple[PredictionCount, ...]
+    forgotten: Forgotten
 
 
 def count_lesson(
@@ -202,6 +204,7 @@ def count_lesson(
     submissions: Sequence[GradedSubmission],
     waiting: Collection[str],
     has_time: Collection[str] = (),
+    forgotten: Forgotten = NOTHING,
 ) -> LessonCount:
     """Count one lesson.
 
@@ -210,6 +213,7 @@ def count_lesson(
         submissions: what the gradebook has of this lesson.
         waiting: who handed it in without being graded yet.
         has_time: who handed in nothing, and whose time is not over.
+        forgotten: what the hand-ins say of earlier lessons.
     """
     came = {submission.student for submission in submissions}.union(waiting)
     by_student = sorted(submissions, key=lambda submission: submission.student)
@@ -231,6 +235,7 @@ def count_lesson(
         notes=_count_notes(by_student),
         exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
         predictions=count_predictions(outline.questions, results),
+        forgotten=forgotten,
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
-from autograder.course.regions import without_regions
+from autograder.stub import without_regions
 from autograder.student.kept import Kept
 
 EARLIEST, LATEST = datetime(1980, 1, 1).timetuple()[:6], datetime(2107, 12, 31).timetuple()[:6]  # a zip file can hold

@@ -19,6 +19,7 @@ LESSONS = Lessons(
     passed=("autograder.yours:passed",),
     failed=("autograder.yours:failed",),
     sample=("autograder.exercises.lesson_0.pairwise_dots:sample",),
+    missed=(r"^questions   \d+ of \d+ topics right when last asked(?:; missed: (?P<topics>.+))?$",),
     boards=(("09_since_2017", "autograder.yours.entries:measure"),),
 )
 SETUP = """\

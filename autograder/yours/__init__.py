@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import inspect
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from autograder.check import _panel
 from autograder.check._progress import exercises, is_solved
 from autograder.yours import other_ways, own, place, progress
-from autograder.yours.challenges import Challenge, make
-from autograder.yours.earlier_parts import listed, take
+from autograder.yours.challenges import Challenge, can_be_changed, make
 from autograder.yours.entries import board
 from autograder.yours.keeper import Keeper
+from autograder.yours.own import take
 from autograder.yours.questions import Rounds, review, standing
 from autograder.yours.reader import train_reader
 from autograder.yours.source import SOLUTION, newest
@@ -64,11 +64,13 @@ def challenge(exercise: str, seed: int | None = None) -> None:
     names = caller.f_back.f_globals if caller is not None and caller.f_back is not None else {}
     title = next((each for each in exercises() if exercise in each.split(" ", 1)), None)
     if title is None:
-        print(f"There is no exercise {exercise} here. There are {listed(exercises())}.")
+        print(f"There is no exercise {exercise} here. There are {_and(exercises())}.")
     elif not is_solved(title):
         print(f"First let all checks of {title} pass, in this session: a challenge changes what is right.")
+    elif not can_be_changed(title, names):
+        print(f"Your {title} is made of what stands elsewhere; a challenge changes the lines that define it.")
     elif (made := make(title, names, random.Random(seed))) is None:
-        print(f"No small change of your {title} breaks a rule quietly; there is nothing fair to ask about it.")
+        print(f"No small change of your {title} that was tried breaks a rule quietly; there is nothing fair to ask.")
     else:
         _asked[:] = [made]
         print(f"One place in your {title} has changed, in a copy:\n    {made.change}\n{made.question}")
@@ -181,7 +183,7 @@ def whole_file() -> None:
     if None not in needed.values():
         print("Every line that the model runs is yours.")
     if courses and place.is_used():
-        print(f"Not in the file, since their checks have not passed: {listed(courses)}.")
+        print(f"Not in the file, since their checks have not passed: {_and(courses)}.")
 
 
 def _lines(learners: own.Own) -> int:
@@ -190,3 +192,7 @@ def _lines(learners: own.Own) -> int:
 
 def _of(learners: own.Own, names: Collection[str], what: str) -> str:
     return f"{len(learners.own & {*names})} of the {len(names)} {what}"
+
+
+def _and(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -143,6 +143,11 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
     return _about_verdicts(verdicts, best.verdict, best.shown) if len(verdicts) > 1 else None
 
 
+def can_be_changed(exercise: str, notebook: dict[str, Any]) -> bool:
+    """Whether what defines the answer holds anything to change: that of an object of a class does not."""
+    return bool(mutants(newest(exercise.partition(" ")[2], notebook)))
+
+
 def _is_natural(change: str) -> bool:
     """Something changes that somebody might write, and that is shown whole: no block goes, or changes its place."""
     before, _, after = change.partition(" → ")

@@ -12,8 +12,8 @@ from support.sample_lesson import make_course
 
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
-from autograder.course.regions import regions
 from autograder.course.release import release
+from autograder.stub import regions
 
 TEXT = (ROOT / "notebooks" / "AGENTS.md").read_text(encoding="utf-8")
 SHORT = 12  # letters: what any text may hold

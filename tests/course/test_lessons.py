@@ -14,7 +14,7 @@ import pytest
 from support.classroom import AS_GRADED, LESSONS, ROOT, classroom, run
 
 from autograder.course import release
-from autograder.course.regions import code_lines, regions
+from autograder.stub import code_lines, regions
 
 
 def student_cells(lesson: str) -> list:

@@ -10,7 +10,7 @@ from support.sample_lesson import cell, code, markdown, sample_lesson
 
 from autograder.course import lint
 from autograder.course.lesson import EXAMPLE, STUB, Lesson
-from autograder.course.regions import without_regions
+from autograder.stub import without_regions
 
 Notebook = dict[str, Any]
 LESSON = "01_doubling"

@@ -21,10 +21,10 @@ from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 from autograder import cli
 from autograder.course.config import CourseError, load_config, read_notebook
 from autograder.course.lesson import STUB, Lesson
-from autograder.course.regions import regions
 from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import NOTES, STUDENTS, TYPICAL, answer, class_work, colab_save, messy, solved, submission
+from autograder.stub import regions
 from autograder.version import NUMBER, VERSION
 
 LESSON = "01_doubling"

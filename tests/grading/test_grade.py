@@ -35,7 +35,6 @@ from support.warm import Lent
 from autograder import cli, files
 from autograder.course.config import CourseError, read_notebook
 from autograder.course.lesson import Lesson
-from autograder.course.regions import code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import class_work, solved, submission
 from autograder.grading.grade import grade
@@ -43,6 +42,7 @@ from autograder.grading.jobs import prepared
 from autograder.grading.options import GradeOptions
 from autograder.grading.results import GradingServerError, Limits, Result
 from autograder.grading.worker.client import GradingServer
+from autograder.stub import code_lines, regions
 
 SMALL = "09_doubling"
 BRIEF = Limits(cell_seconds=6, submission_seconds=30, memory_bytes=600 * 2**20)

@@ -21,9 +21,9 @@ from support.sample_lesson import ROOT
 
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson, cell_id
-from autograder.course.regions import code_lines, regions
 from autograder.demo import sample_class
 from autograder.demo.students import STUDENTS, TYPICAL, class_work, solved
+from autograder.stub import code_lines, regions
 
 LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
 if drawn.FEW:

@@ -15,9 +15,10 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from support.gradebook import LESSON, configure, disk_full, keep, repaired_notebook
 from support.invented_class import invented_class
 from support.sample_lesson import ROOT, sample_lesson, write_lesson
@@ -373,6 +374,31 @@ def test_where_nothing_was_asked_nothing_is_shown(page: BeautifulSoup, empty: Gr
     book = filled(empty, graded("ada", BOTH_RIGHT, predictions={"predict_gone": "4"}))
     assert not page_of(book).select(".predictions")
     assert not page_of_student(book, "ada").select(".predictions")
+
+
+def hand_in(book: GradebookSnapshot, student: str, notebook: str) -> None:
+    """Put a notebook where a student's hand-in lies."""
+    folder = book.course.submitted(student, LESSON)
+    folder.mkdir(parents=True)
+    (folder / f"{LESSON}.ipynb").write_text(notebook, encoding="utf-8")
+
+
+def test_what_the_class_has_forgotten(course: Path) -> None:
+    """Counted over the hand-ins that say it, the last time each does; what is no notebook says nothing."""
+    book = read_gradebook(course)
+    said = "questions   {} of 9 topics right when last asked{}\n".format
+    both, rogue = said(7, "; missed: masks (lesson 2), sizes that stretch (lesson 4)"), said(8, f"; missed: {ROGUE}")
+    prints = {"ada": both, "bob": both + said(8, "; missed: masks (lesson 5)"), "cem": said(9, ""), "dee": rogue}
+    for student, text in (prints | {"eve": "nothing of it\n"}).items():
+        cell = new_code_cell("yours.summary()", outputs=[new_output("stream", text=text)])
+        hand_in(book, student, nbformat.writes(new_notebook(cells=[cell])))
+    hand_in(book, "fay", "[{")
+    page = page_of(filled(book, *(graded(student, BOTH_RIGHT) for student in (*prints, "eve", "fay"))))
+    section = page.find("h3", string="What was forgotten").parent
+    assert "4 hand-ins say" in words_of(section)
+    first, *others = [words_of(item) for item in section.select("li")]
+    assert first == "2 masks" and len(others) == 2 and "1 sizes that stretch" in others
+    harmless(page, scripts=1)
 
 
 def test_a_student_reads_the_predictions_they_made(empty: GradebookSnapshot) -> None:

@@ -18,9 +18,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.check import CheckFailed
 from autograder.check._compare import margins
-from autograder.course.regions import without_regions
 from autograder.grading.submission.hidden_tests import with_hidden_seed
-from autograder.stub import STUB
+from autograder.stub import STUB, without_regions
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_GRADED = {"NBGRADER_EXECUTION": "autograde"}  # which shortens demonstrations

@@ -17,7 +17,7 @@ from support.browser import chromium, window
 from support.classroom import LESSONS, ROOT, classroom
 
 from autograder.course.lint import PROGRESS
-from autograder.course.regions import code_lines, regions
+from autograder.stub import code_lines, regions
 
 SHORT = 12  # letters: what any text may hold
 LOADING = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}

@@ -17,7 +17,7 @@ from yours.conftest import Notebook
 from autograder import yours
 from autograder.calls import Call, TooLongError, is_small
 from autograder.check import _panel, _progress
-from autograder.course.regions import without_regions
+from autograder.stub import without_regions
 from autograder.yours import challenges
 from autograder.yours.challenges import Challenge
 
@@ -136,3 +136,17 @@ def test_a_rule_that_ends_in_an_error_of_python_is_the_last_that_is_tried(notebo
     of_ones = lambda size: torch.ones(size, size, dtype=torch.bool)  # noqa: E731
     assert len(bench.broken(of_ones)) > 1 and len(bench.broken(lambda size: size.missing)) == 1
     assert bench.broken(bench.own) == {} and notebook.scope["causal_mask"] is bench.own
+
+
+def test_a_lambda_is_changed_and_an_object_says_why_not(notebook: Notebook, said: Callable[[], str]) -> None:
+    """An answer need not be a `def`; where its lines are those of a class, that is the reason given."""
+    title, own = solved(notebook, "01_attention", "causal_mask"), notebook.scope["causal_mask"]
+    notebook.run("causal_mask = lambda size: torch.ones(size, size).tril() > 0")
+    made = challenges.make(title, notebook.scope, random.Random(0))
+    assert made is not None and made.change.startswith("causal_mask = lambda size: ")
+    notebook.scope["yours"], notebook.scope["causal_mask"] = yours, own
+    notebook.pass_checks("1.4 causal_mask", "it is a square")
+    said()
+    notebook.run("class Mask:\n    __call__ = staticmethod(causal_mask)\ncausal_mask = Mask()")
+    notebook.run('yours.challenge("1.4")')
+    assert said() == f"Your {title} is made of what stands elsewhere; a challenge changes the lines that define it.\n"

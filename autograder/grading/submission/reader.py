@@ -201,6 +201,17 @@ def cells_of(raw: bytes) -> list[SubmittedCell]:
     return cells_in(notebook)
 
 
+def printed(raw: bytes) -> list[str]:
+    """What a notebook's cells had printed when it was saved, as it says itself; nothing where it is no notebook."""
+    try:
+        cells = _raw_cells(_unwrapped(json.loads(_text_of(raw))))
+    except (ValueError, RecursionError):
+        return []
+    lists = [cell.get("outputs") for cell in cells or () if isinstance(cell, dict)]
+    outputs = [output for outputs in lists if isinstance(outputs, list) for output in outputs]
+    return [_text(output.get("text")) for output in outputs if isinstance(output, dict)]
+
+
 def _text_of(raw: bytes) -> str:
     """What is in a file, as far as it is text; zeros behind it are what a disk has in place of what never came."""
     try:
