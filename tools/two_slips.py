@@ -20,11 +20,10 @@ import matrix
 from answers import Wrong
 from support.classroom import classroom
 
-from autograder.exercises.lesson_3.shared import DOUBLED, RIGHT_POWER
-
 # What two mistakes together may be in truth: these sentences say so of their values, whoever made them.
 TRUE_OF_BOTH = {
-    f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}",
+    "each column takes its own number, and the exponent is doubled, or the base is squared: it should be "
+    "10000^(2i / d_model), where an even column's number already is 2i",
     "the heads stand last, behind their columns",
     "the heads are folded in behind the batch, but masks and result are treated as if they came before it",
     "an odd column uses its own number instead of its pair's even one",

@@ -17,7 +17,7 @@ from autograder.collect.people import People
 from autograder.collect.place import Placed, Submitted
 from autograder.collect.platforms import Found
 from autograder.course.config import CourseError
-from autograder.course.names import printable
+from autograder.course.names import counted, printable
 from autograder.course.paths import REPLACED, Course
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook.database import Gradebook, explained
@@ -64,6 +64,7 @@ class Summary:
         unplaced: what could not be put into submitted/, and why.
         strangers: hand-ins of those whom neither gradebook nor list has.
         nobodys: files of a download that are nobody's.
+        elsewhere: files that are called like those of another lesson, with their number.
         missing: who has handed in nothing, by whatever way; None where there is no class list.
     """
 
@@ -77,6 +78,7 @@ class Summary:
     unplaced: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     nobodys: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
     missing: list[str] | None = None
 
     def named(self, student: str) -> str:
@@ -85,7 +87,7 @@ class Summary:
 
 
 def collect(root: Path, options: CollectOptions) -> int:
-    """Collect one lesson and say what came of it; 0, or 1 where something could not be put into submitted/.
+    """Collect one lesson and say what came of it; 1 where something could not be put there, or is all another lesson's.
 
     Raises:
         CourseError: nothing was collected, and why.
@@ -110,6 +112,9 @@ def collect(root: Path, options: CollectOptions) -> int:
                 write_students(connection, people.students.values())
             summary.notes += people.notes
             summary.nobodys += found.nobodys
+            summary.elsewhere += [
+                counted(count, f"file of {other}") for other, count in sorted(found.of_others.items())
+            ]
             groups = read_groups(course.root, people.students, {one.student for one in found.hand_ins})
             for hand_in in _newest(_shared(found.hand_ins, groups), summary):
                 _place(hand_in, course, submitted, marks, summary)
@@ -120,7 +125,7 @@ def collect(root: Path, options: CollectOptions) -> int:
         strangers = {one.student: one.who for one in found.hand_ins if one.student not in people.listed}
         summary.strangers = [f"{student} ({who})" for student, who in sorted(strangers.items())]
     print(*map(printable, _lines(summary)), sep="\n")
-    return int(bool(summary.unplaced))
+    return int(bool(summary.unplaced or _wrong_download(summary)))
 
 
 def _from_repositories(course: Course, lesson: Wanted, options: CollectOptions, people: People) -> Found:
@@ -229,7 +234,8 @@ def _lines(summary: Summary) -> Iterator[str]:
         "Notes:": summary.notes,
         "Not gradable as it is:": summary.not_gradable,
         "Not in the gradebook before, and collected all the same:": summary.strangers,
-        "Nobody's, as far as the names say, and left out:": summary.nobodys,
+        "Left out, since the name does not say whose it is:": summary.nobodys,
+        "Left out, since this collects one lesson:": summary.elsewhere,
         "Could not be put into submitted/:": summary.unplaced,
     }
     for title, lines in parts.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -46,10 +47,12 @@ class Found:
     Attributes:
         hand_ins: perhaps several of a student.
         nobodys: the files of which nobody knows whose they are.
+        of_others: how many are called like those of which other lesson.
     """
 
     hand_ins: list[HandIn] = field(default_factory=list)
     nobodys: list[str] = field(default_factory=list)
+    of_others: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
@@ -249,6 +252,9 @@ def folder(download: Download, people: People, lesson: str, lessons: Collection[
             name, inside = first, PurePosixPath(*rest)
         elif owner := _owner(file.path, people, lesson):
             name, inside = owner, file.path
+        elif other := next((name for name in lessons if _owner(file.path, people, name)), ""):
+            found.of_others[other] += 1
+            continue
         else:
             found.nobodys.append(str(file.path))
             continue

@@ -66,7 +66,7 @@ def grade(
         raise CourseError(
             printable(f"Nobody whose name fits {options.students} has handed in {', '.join(lessons)}, but {who}.{hint}")
         )
-    summary = Summary(dry_run=options.dry_run)
+    summary = Summary(dry_run=options.dry_run, empty=[lesson for lesson in lessons if not course.students(lesson)])
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:

@@ -34,6 +34,7 @@ class Summary:
         regraded: what became of those of `graded` that an earlier run had graded.
         penalties: by lesson, where something else is taken off for being late than before.
         strays: notebooks in no lesson's folder.
+        empty: lessons that were named, and that nobody has handed in.
         seconds: what the run took.
         dry_run: nothing was recorded; `regraded` is what would become of it.
         first: how many of `graded` were never graded before, in a dry run.
@@ -44,6 +45,7 @@ class Summary:
     regraded: list[Regrade] = field(default_factory=list)
     penalties: list[tuple[str, PenaltyChange]] = field(default_factory=list)
     strays: Sequence[str] = ()
+    empty: Sequence[str] = ()
     seconds: float = 0.0
     dry_run: bool = False
     first: int = 0
@@ -97,6 +99,8 @@ class Summary:
                 f"; {len(unchanged)} unchanged since they were graded (--force grades them anew){_failed(unchanged)}"
             )
         out.print(line + ".")
+        if self.empty:
+            out.print(f"Nobody has handed in {' or '.join(self.empty)}.", highlight=False)
         if self.dry_run:
             were = "was" if self.first == 1 else "were"
             first = f" {self.first} of them {were} never graded before." if self.first else ""

@@ -53,7 +53,7 @@ def _of_group(book: GradebookSnapshot, lesson: GradebookLesson, group: str) -> s
         return {student for student, one in graded.items() if one.result and one.result.reason}
     if share := BELOW.fullmatch(group):
         return {student for student, one in graded.items() if 100 * one.score < float(share[1]) * lesson.max_score}
-    raise CourseError(f"`{group}` is nobody to write to. Give --addresses nothing, not-gradable or below-50.")
+    raise CourseError(f"`{group}` is no group. Give --addresses nothing, not-gradable or below-50 (any per cent).")
 
 
 def _address(student: Student) -> str:

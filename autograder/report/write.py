@@ -63,7 +63,10 @@ def write_report(root: Path, options: ReportOptions) -> str:
     write(path, data, mode=mode_of(book))
     graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
     if not graded:
-        return f"Nothing is graded yet, and {shown(path)} says so. Run `autograder grade` first."
+        left = (
+            "Run `autograder grade` first." if pending else f"Nobody has handed in {' or '.join(names) or 'anything'}."
+        )
+        return f"Nothing is graded yet, and {shown(path)} says so. {left}"
     size = f"{counted(len(book.students), 'student')} and {counted(len(lessons), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
     done = f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."

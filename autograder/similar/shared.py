@@ -14,7 +14,6 @@ from autograder.similar.traits import Kind, Trait
 
 NAMED = 5  # names in one line
 MOST_SHOWN = 8000  # letters of a cell on the page
-CODE = (Kind.STATEMENT, Kind.PHRASE)
 
 
 @dataclass(frozen=True)

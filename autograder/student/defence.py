@@ -19,7 +19,7 @@ from rich.console import Console
 from autograder.changes import Mutant, mutants
 from autograder.course.config import CourseError
 from autograder.course.lesson import cell_id, is_check
-from autograder.course.names import counted, printable
+from autograder.course.names import counted, did_you_mean, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.students import write_talk
@@ -71,9 +71,12 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
         CourseError: they have not handed it in, it cannot be graded, no answer passes all its checks, or a day is none.
     """
     course = Course.at(root)
+    if options.student in course.lessons():
+        raise CourseError(f"The student comes first: autograder student defence {options.lesson} {options.student}")
     lesson = course.choose_lessons([options.lesson])[0]
-    if options.student not in course.students(lesson):
-        raise CourseError(f"{printable(options.student)} has not handed in {lesson}.")
+    if options.student not in (students := course.students(lesson)):
+        hint = did_you_mean([options.student], students)
+        raise CourseError(printable(f"{options.student} has not handed in {lesson}.{hint}"))
     if options.held:
         _keep(course, lesson, options, out)
         return 0

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
+from sqlalchemy import Connection
 
 from autograder.collect.groups import read_groups
 from autograder.course.config import CourseError
 from autograder.course.dates import moment
-from autograder.course.names import printable
+from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
 from autograder.grading.gradebook.late import LateRule, extend
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
-from autograder.grading.gradebook.reader import read_students
+from autograder.grading.gradebook.reader import read_extensions, read_students
 from autograder.student.due import print_changes, print_limits
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -48,28 +49,40 @@ def give_time(root: Path, options: ExtendOptions, out: Console) -> int:
         CourseError: nothing was recorded, and why.
     """
     course = Course.at(root)
+    if lessons := [named for named in options.students if named in course.lessons()]:
+        raise CourseError(f"The lesson comes first: autograder student extend {lessons[0]} {options.lesson}")
     (name,) = course.choose_lessons([options.lesson])
     rule, gradebook = LateRule(course.config), Gradebook(course.db_url, course.root)
     with gradebook.writing() as connection, explained(gradebook.where):
         lesson, known = read_lesson(connection, name), read_students(connection)
-        connection.commit()
         extension = _extension(lesson, options)
+        longer = {} if options.students else _longer(connection, name, extension)
+        connection.commit()
         if unknown := [student for student in options.students if student not in known]:
             raise CourseError(
-                printable(f"The gradebook has no student {', '.join(unknown)}. ")
+                printable(f"The gradebook has no student {', '.join(unknown)}.{did_you_mean(unknown, known)} ")
                 + "Add who is missing with `nbgrader db student add`, then try again."
             )
         groups = read_groups(course.root, known)
         students = list(dict.fromkeys(one for named in options.students for one in groups.get(named, [named])))
-        students = students or list(known)
+        students = students or [student for student in known if student not in longer]
         changes = extend(connection, rule, lesson, students, extension)
     assert lesson.duedate is not None, "without one there is no extension"
-    who = ", ".join(students) if options.students else f"all {len(students)} students"
+    who = ", ".join(students) if options.students else f"all {len(students)} students" + " who had less" * bool(longer)
     due = moment(options.until).text if options.until else f"{lesson.duedate + extension:%Y-%m-%d %H:%M} UTC"
     out.print(escape(printable(f"✓ {name} is due on {due}, for {who}.")), soft_wrap=True)
+    for student, time in longer.items():
+        keeps = f"  {student} keeps more time: until {lesson.duedate + time:%Y-%m-%d %H:%M} UTC."
+        out.print(escape(printable(keeps)), soft_wrap=True)
     print_changes(changes, out)
     print_limits(course, name, students, out)
     return 0
+
+
+def _longer(connection: Connection, lesson: str, extension: timedelta) -> dict[str, timedelta]:
+    """Who has more time already, which a smaller amount for all leaves as it is; none at all takes everybody's back."""
+    given = read_extensions(connection) if extension else {}
+    return {student: time for (student, name), time in sorted(given.items()) if name == lesson and time > extension}
 
 
 def _extension(lesson: GradebookLesson, options: ExtendOptions) -> timedelta:

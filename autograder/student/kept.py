@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from autograder.collect.collect import REPOSITORIES
 from autograder.collect.place import collected_of
 from autograder.course.config import CourseError
-from autograder.course.names import printable
+from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import REPLACED, Course, is_folder_name
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.history import read_lines
@@ -59,5 +59,8 @@ def read_kept(course: Course, connection: Connection, student: str) -> Kept:
     if not (kept.rows or kept.folders or kept.collected):
         ids = list(read_students(connection))
         some = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
-        raise CourseError(printable(f"Nothing is kept about {student}. The gradebook has {some or 'no students yet'}."))
+        raise CourseError(
+            printable(f"Nothing is kept about {student}. The gradebook has {some or 'no students yet'}.")
+            + did_you_mean([student], ids)
+        )
     return kept

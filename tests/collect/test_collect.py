@@ -27,7 +27,7 @@ from autograder.grading.worker.client import GradingServer
 NAME = f"{LESSON}.ipynb"
 SAMPLES = ROOT / "tests" / "export" / "samples"
 CUT_OFF = "`hw.zip` is no zip file that can be opened, or was cut off."
-ONLY = "It should be called 01_doubling.ipynb."
+ONLY = "Hand in the notebook itself, 01_doubling.ipynb."
 
 
 @pytest.fixture(autouse=True)
@@ -83,11 +83,11 @@ def test_a_messy_class_is_collected_whole(course: Path, capsys: pytest.CaptureFi
     ]
     assert "902 (Inés Núñez): Late, says Canvas." in said
     assert "911: `01_doubling-1.ipynb` counts, being the newest" in said
-    strangers = said[said.index("Not in the gradebook before") : said.index("Nobody's")]
+    strangers = said[said.index("Not in the gradebook before") : said.index("Left out, since the name")]
     assert [line.split()[0] for line in strangers.splitlines()[1:]] == [
         *("906", "907", "908", "909", "910", "911", "912", "914", "anon_Ab3xY")
     ]
-    assert "left out:\n  readme.txt\n" in said
+    assert "whose it is:\n  readme.txt\n" in said
     assert said.splitlines()[-1] == "Handed in nothing (1): 905 (Jane Nobody)."
     assert "‮" not in said
 
@@ -118,9 +118,7 @@ def test_another_lessons_notebook_is_said_to_be_one_everywhere(
     course: Path, warm: GradingServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """When it is collected and graded, in status, on both pages and in each export, the reason stands."""
-    other = course / "solutions" / "02_other" / "02_other.ipynb"
-    other.parent.mkdir()
-    other.write_bytes((course / "solutions" / LESSON / NAME).read_bytes().replace(b"double", b"triple"))
+    other = release_another(course)
     files: dict[str, bytes | str] = {f"ada_{NAME}": other.read_bytes(), f"bob_{NAME}": '{"cells": []}'}
     reason = "This is the notebook of lesson 02_other, and none of this lesson's exercises is in it. Hand in the n"
     assert collect("folder", zipped(files)) == 0
@@ -138,14 +136,31 @@ def test_another_lessons_notebook_is_said_to_be_one_everywhere(
         assert reason in text and "Not tried" not in text, name
 
 
-def test_the_wrong_download_is_known(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where all notebooks are another lesson's, that stands first, and the right download replaces them, if older."""
+def test_files_of_other_lessons_are_counted(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of the whole term holds them, and none is anybody's who has lost it."""
+    release_another(course)
+    files: dict[str, bytes | str] = {f"{who}_{NAME}": notebook(course) for who in ("ada", "bob")}
+    files |= {f"{who}_02_other.ipynb": "{}" for who in ("ada", "bob", "cem")} | {"homework.ipynb": "{}"}
+    assert collect("folder", zipped(files)) == 0
+    said = capsys.readouterr().out
+    assert "Left out, since the name does not say whose it is:\n  homework.ipynb\n" in said
+    assert "Left out, since this collects one lesson:\n  3 files of 02_other\n" in said
+
+
+def release_another(course: Path) -> Path:
+    """A second lesson, whose exercise is called otherwise."""
     other = course / "solutions" / "02_other" / "02_other.ipynb"
     other.parent.mkdir()
     other.write_bytes((course / "solutions" / LESSON / NAME).read_bytes().replace(b"double", b"triple"))
+    return other
+
+
+def test_the_wrong_download_is_known(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where all notebooks are another lesson's, that stands first, and the right download replaces them, if older."""
+    other = release_another(course)
     wrong = {f"x_{n}_{n}00_02_other.ipynb": other.read_bytes() for n in (7, 8)} | {"x_9_900_a.py": "x"}
     headline = f"✗ All 2 notebooks are of lesson 02_other, and none is of {LESSON}: this is probably"
-    assert collect("canvas", zipped(wrong)) == 0
+    assert collect("canvas", zipped(wrong)) == 1
     assert capsys.readouterr().out.startswith(headline)
     right: dict[str, bytes | str] = {f"x_{n}_{n}_hw.ipynb": notebook(course) for n in (7, 8)}
     assert collect("canvas", zipped(right)) == 0

@@ -14,6 +14,8 @@ from types import MappingProxyType
 
 from faults.broken_notebooks import Cell, Notebook, cell_named, code, place, remove, whole
 
+from autograder.transformer import CELLS
+
 Change = Callable[[Notebook], Notebook]
 WHOLE, TWO_LOST, ONE_LOST = 20.0, 18.0, 19.0  # all, and all but `causal_mask`, or but its values
 MASK = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
@@ -232,6 +234,11 @@ WAYS = [
     loses("a bracket left open", "def causal_mask(size):\n    return torch.ones((size, size).tril().bool()", "SyntaxError", "line 2"),
     loses("an error above the function", f"x = 1\nx.shape\n{MASK}", "AttributeError", "line 2", "x.shape"),
     loses("a helper's cell ends in an error", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "`lower`", "No module named 'einops'", also=at("causal_mask", f"from einops import rearrange\n{HELPER}")),
+    loses("a helper stands below the check", HELPED, "`causal_mask` raised NameError", "A cell below this check defines `lower`: move it up", also=at("", HELPER)),
+    Way("the stub's last line left behind the answer", answer(f'{MASK}\n    raise NotImplementedError("Your code here.")')),
+    Way("names of the setup deleted, and a copy of its cell", both(scratch("del math, F, torch"), copied("setup", "exercises"))),
+    Way("all names deleted, and the setup's lines again", both(scratch("%reset -f"), at("exercises", CELLS["setup"]))),
+    *(Way(f"{register}, by keyword", answer(f"class Kept(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.{register}(name='rows', {value})\n\nkept = Kept()\n\n{MASK}")) for register, value in {"register_buffer": "tensor=torch.ones(2), persistent=True", "register_parameter": "param=nn.Parameter(torch.ones(2))", "add_module": "module=nn.Identity()"}.items()),
     loses("a helper's cell is no Python", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "`lower`", "SyntaxError", also=at("causal_mask", f"x = = 3\n{HELPER}")),
     loses("a helper that no cell defines", "def causal_mask(size):\n    return lower(size).bool()", "`causal_mask` raised NameError", "name 'lower' is not defined"),
     loses("another name", MASK.replace("causal_mask", "causal_masks"), "`causal_mask` is not defined", "`causal_masks`"),

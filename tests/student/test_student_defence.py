@@ -95,6 +95,11 @@ def test_nothing_is_asked_where_nothing_is_right(course: Path, warm: GradingServ
 
 
 def test_who_has_handed_in_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is said, and the status is 2."""
-    assert cli.main(["student", "defence", "eve", LESSON]) == 2
-    assert capsys.readouterr().err == f"eve has not handed in {LESSON}.\n"
+    """It is said, with who may be meant, and the status is 2."""
+    for student, lesson, said in (
+        ("eve", LESSON, f"eve has not handed in {LESSON}.\n"),
+        ("adda", LESSON, f"adda has not handed in {LESSON}. Did you mean `ada`?\n"),
+        (LESSON, "ada", f"The student comes first: autograder student defence ada {LESSON}\n"),
+    ):
+        assert cli.main(["student", "defence", student, lesson]) == 2
+        assert capsys.readouterr().err == said

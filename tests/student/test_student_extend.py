@@ -89,10 +89,13 @@ def test_what_another_date_does_not_bring_about_is_said(course: Path, capsys: py
 
 
 def test_more_time_for_all(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All that the gradebook has get it, those too who have handed in nothing, and all can lose it."""
+    """All that the gradebook has get it, those too who have handed in nothing; who has more keeps it, and is named."""
     assert extend("--all", "--by", "36h") == 0
-    assert "for all 3 students" in capsys.readouterr().out
-    assert [shown(student, capsys)["extension"] for student in ("ada", "bob", "eve")] == [129600.0] * 3
+    assert "keeps more time: until 2030-01-0" in (said := capsys.readouterr().out)
+    assert "  ada keeps" in said and "for all 2 students who had less" in said
+    assert [shown(student, capsys)["extension"] for student in ("ada", "bob", "eve")] == [172800.0, 129600.0, 129600.0]
+    assert extend("--all", "--by", "3d") == 0
+    assert "for all 3 students." in capsys.readouterr().out
     assert extend("--all", "--by", "0d") == 0
     assert [shown(student, capsys)["extension"] for student in ("ada", "bob", "eve")] == [None] * 3
 
@@ -100,7 +103,9 @@ def test_more_time_for_all(course: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["ada", "nobody", "--by", "2d"], "The gradebook has no student nobody."),
+        (["ada", "nobody", "--by", "2d"], "The gradebook has no student nobody. Add who is"),
+        ([LESSON, "--by", "2d"], f"The lesson comes first: autograder student extend {LESSON} {LESSON}"),
+        (["adda", "--by", "2d"], "The gradebook has no student adda. Did you mean `ada`?"),
         (["ada", "--by", "2 days"], "--by 2 days is no time like 36h, 2d or 1w."),
         (["ada", "--by", "-2d"], "expected one argument"),
         (["ada", "--until", "soon"], "“soon” is no date that is understood here"),

@@ -99,7 +99,9 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     if links:
         raise NotGradable(f"`{_shown(links[0])}` is a link to a file elsewhere. Put the notebook itself there.")
     only = _only(folder)
-    raise NotGradable(f"There is no notebook{', only ' if only else ''}{only}. It should be called {lesson}.ipynb.")
+    if only:
+        raise NotGradable(f"There is no notebook, only {only}. Hand in the notebook itself, {lesson}.ipynb.")
+    raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
 
 
 def read_in(folder: Path, lesson: str, names: Sequence[str] = ()) -> tuple[Path, bytes, list[str]]:

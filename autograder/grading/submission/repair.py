@@ -204,7 +204,9 @@ class _Repair:
         if STUB_WORDS not in text:
             return False
         node = definition(self.parsed(text), name)
-        return isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Raise)
+        if not isinstance(node, ast.FunctionDef) or not isinstance(node.body[-1], ast.Raise):
+            return False
+        return not any(isinstance(statement, ast.Return) for statement in node.body)
 
     def _binds(self, place: int, name: str, *, is_marked: bool = False) -> bool:
         """A cell gives a name its meaning; one with the mark of an answer also where it would, were it Python."""
@@ -289,9 +291,10 @@ class _Repair:
     def _extras(self) -> list[_ExtraCell]:
         """The student's own cells.
 
-        A cell that was given and that the student changed is theirs as well: it runs behind the original.
+        A cell that was given and that the student changed is theirs as well: it runs behind the original. So does a
+        copy of one, which sets right again what they have changed between.
         """
-        extras = []
+        extras, seen = [], set[int]()
         follows = self.cells[0] if self.cells else None
         order = {id(cell): number for number, cell in enumerate(self.cells)}
         for place, (cell, owner) in enumerate(zip(self.submitted, self.owners, strict=True)):
@@ -302,8 +305,9 @@ class _Repair:
                 is_there = not owner.is_answer or self.answers.get(owner.id, place) == place
                 is_back = owner.is_answer and follows is not None and order[id(owner)] < order[id(follows)]
                 follows = owner if is_there and not is_back else follows
-                is_changed = cell.kind == owner.kind == "code" and self._given_as(_normalised(cell.source)) is None
-                if owner.is_answer or owner.is_graded or not is_changed:
+                is_changed = self._given_as(_normalised(cell.source)) is None or id(owner) in seen
+                seen.add(id(owner))
+                if owner.is_answer or owner.is_graded or not (is_changed and cell.kind == owner.kind == "code"):
                     continue
             if (place not in self.spent or is_piece) and cell.source.strip() and cell.kind != "raw":
                 extras.append(_ExtraCell(cell, follows))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from autograder.check._errors import CheckFailed
+from autograder.grading.submission.dependencies import names_in
 
 PACKAGES = ("torch", "numpy", "matplotlib", "safetensors", "tqdm")  # that the course has, and so grading
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( .*)?$", re.MULTILINE)
@@ -42,6 +43,8 @@ class FailedCell(NamedTuple):
 
     def binds(self, name: str) -> bool:
         """It would have given a name its meaning."""
+        if not (names := names_in(self.source, False)).opaque:
+            return name in names.binds or "import *" in self.source
         word = re.escape(name)
         return bool(
             re.search(rf"\b(?:def|class)\s+{word}\b|^\s*[^=\n]*\b{word}\b[^=\n]*=(?!=)", self.source, re.MULTILINE)
@@ -67,17 +70,20 @@ class FailedCells:
         """Remember a cell that ended in an error."""
         self._cells.append(FailedCell.of(source, output))
 
-    def explained(self, failed: CheckFailed, names: list[str]) -> CheckFailed:
-        """A check that misses a name, with the error of the cell that was to define it, or a name like it.
+    def explained(self, failed: CheckFailed, names: Collection[str], later: Iterable[str] = ()) -> CheckFailed:
+        """A check that misses a name, with the error of the cell that was to define it, its place, or a name like it.
 
         Args:
-            names: what the notebook defines.
+            names: what the notebook has defined.
+            later: the sources of the cells that have not run yet.
         """
         name = failed.missing
         cell = next((cell for cell in reversed(self._cells) if cell.binds(name)), None) if name else None
         if cell is None:
-            near = get_close_matches(name, names, n=1, cutoff=0.8) if name else []
-            if near:
+            near = get_close_matches(name, {*names} - {name}, n=1, cutoff=0.8) if name else []
+            if name and any(name in names_in(source, False).binds for source in later):
+                failed.slip = f"A cell below this check defines `{name}`: move it up, since cells run from the top."
+            elif near:
                 failed.slip = f"Your notebook defines `{near[0]}`: is that the one? The exercise calls it `{name}`."
             return failed
         lines = cell.source.splitlines()

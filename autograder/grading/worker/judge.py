@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from autograder.check import _measure, _panel
 from autograder.check._errors import CheckBroken, CheckFailed, NotWritten
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
+from autograder.course.names import printable
 from autograder.course.plain import BESIDE, KEY, data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
@@ -40,6 +41,7 @@ from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import Started, StudentProcess
 from autograder.grading.worker.verdicts import Report, in_words
 
+MOST_SHOWN = 40  # letters of a cell that has no name
 MAX_PROCESSES = 4  # of a student's for one submission
 SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
 NO_PROCESS_LEFT = "earlier cells ended Python too often, or used up the time of the whole submission."
@@ -73,6 +75,7 @@ class Judge:
         self._given = data_of(lesson.notebook)
         self._plain = PlainLesson.of(lesson.notebook)
         self._answers: list[str] = []
+        self._later: Sequence[NotebookNode] = ()  # the cells that have not run yet
         self._begin = time.monotonic()
         self._deadline = self._begin + limits.submission_seconds
         self._cell_seconds = limits.cell_seconds
@@ -132,6 +135,7 @@ class Judge:
                 self._definitions.add(data.decode("utf-8", "replace"))
         self._open_process()
         for place, cell in enumerate(cells):
+            self._later = cells[place + 1 :]
             if self._plain and self._plain.begins_another(cell):
                 self._begin_anew()
             if is_check(cell):
@@ -258,7 +262,7 @@ class Judge:
         if len(cell.source) > MOST_TEXT:
             too_long = f"was not run: it has {len(cell.source):,} letters, more than {MOST_TEXT:,}. Shorten it."
             cell.outputs = [error_output("NotRun", f"This cell {too_long}")]
-            self._note(f"The cell `{name}` {too_long}")
+            self._note(f"{self._called(cell)} {too_long}")
             return
         if process is None:
             cell.outputs = [error_output("NotRun", f"This cell was not run: {NO_PROCESS_LEFT}")]
@@ -266,12 +270,19 @@ class Judge:
         if (lost := self._run(process, cell)) is not None:
             happened = self._replace_process(process, name, lost)
             cell.outputs = [error_output("Ended", f"This cell {happened}.")]
-            self._note(f"The cell `{name}` {happened}.")
+            self._note(f"{self._called(cell)} {happened}.")
             return
         if process.was_interrupted:
-            self._note(f"The cell `{name}` was interrupted after {process.seconds:.0f} seconds.")
+            self._note(f"{self._called(cell)} was interrupted after {process.seconds:.0f} seconds.")
         self._ran.append(cell)
         self._definitions.add(cell.source)
+
+    def _called(self, cell: NotebookNode) -> str:
+        """A cell as its student knows it: by the lesson's name for it, or by how it begins."""
+        if any(cell_id(cell) == cell_id(own) for own in self._source.cells):
+            return f"The cell `{cell_id(cell)}`"
+        first = printable(cell.source.strip().partition("\n")[0][:MOST_SHOWN]).replace("`", "'")
+        return f"The cell that begins with `{first}`"
 
     def _run(self, process: StudentProcess, cell: NotebookNode) -> Lost | None:
         """Run a student's cell; return how the process was lost by it, None as a rule."""
@@ -343,7 +354,8 @@ class Judge:
             happened = self._replace_process(process, answer, lost)
             return CheckFailed(f"`{answer or 'Your code'}` {happened}.")
         if isinstance(error, CheckFailed) and error.missing:
-            error = self._failed_cells.explained(error, self._definitions.names)
+            later = (cell.source for cell in self._later if not is_check(cell))
+            error = self._failed_cells.explained(error, self._definitions.names, later)
         if process.was_interrupted and not isinstance(error, NotWritten):
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error

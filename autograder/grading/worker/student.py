@@ -239,10 +239,10 @@ def _keep_private_names() -> None:
     for name in ("add_module", "register_buffer", "register_parameter"):
         own = getattr(torch.nn.Module, name)
 
-        def refused(self: Any, key: str, *args: Any, own: Callable[..., None] = own, **options: Any) -> None:
-            if str(key).startswith("__"):
-                raise KeyError(f"{key!r} is no name for a part of a module")
-            own(self, key, *args, **options)
+        def refused(self: Any, name: str, *args: Any, own: Callable[..., None] = own, **options: Any) -> None:
+            if str(name).startswith("__"):
+                raise KeyError(f"{name!r} is no name for a part of a module")
+            own(self, name, *args, **options)
 
         setattr(torch.nn.Module, name, refused)
 

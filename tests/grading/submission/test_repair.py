@@ -363,10 +363,11 @@ def test_a_folder_without_a_notebook_has_a_reason(tmp_path: Path) -> None:
     (tmp_path / "d" / "src").mkdir(parents=True)
     for name in ("timestamp.txt", ".DS_Store", "answer.py"):
         (tmp_path / "d" / name).write_bytes(b"x")
-    assert reason(tmp_path / "d") == f"There is no notebook, only `answer.py`. It should be called {NAME}.ipynb."
+    itself = f"Hand in the notebook itself, {NAME}.ipynb."
+    assert reason(tmp_path / "d") == f"There is no notebook, only `answer.py`. {itself}"
     for name in ("a.html", "b.zip", "c.pdf"):
         (tmp_path / "d" / "src" / name).write_bytes(b"x")
-    assert "only `answer.py`, `a.html`, `b.zip` and more. It" in reason(tmp_path / "d")
+    assert "only `answer.py`, `a.html`, `b.zip` and more. Hand" in reason(tmp_path / "d")
 
 
 def test_a_file_that_is_too_large_or_cannot_be_read_has_a_reason(

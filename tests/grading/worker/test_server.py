@@ -74,7 +74,7 @@ def test_a_cell_is_interrupted_where_interrupts_were_ignored(server: GradingServ
     endless, later = code("endless", "kept = 1\nwhile True:\n    pass"), code("later", "print(kept)")
     result = grade(server, endless, later)
     notes = [note.text for note in result.notes if note.kind is NoteKind.RUN]
-    assert notes == ["The cell `endless` was interrupted after 1 seconds."]
+    assert notes == ["The cell that begins with `kept = 1` was interrupted after 1 seconds."]
     cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
     assert [output["text"] for output in cells["later"]["outputs"]] == ["1\n"]
     assert result.score == 4
@@ -110,7 +110,8 @@ def test_a_cell_that_is_too_long_is_said_to_be(server: GradingServer) -> None:
     result = grade(server, code("long", f"kept = {'1' * 100_000!r}"), code("later", "print(double(21))"))
     cells = {cell["id"]: cell for cell in json.loads(result.notebook)["cells"]}
     (said,) = [note.text for note in result.notes]
-    assert said == "The cell `long` was not run: it has 100,009 letters, more than 100,000. Shorten it."
+    cell = f"The cell that begins with `kept = '{'1' * 32}`"
+    assert said == f"{cell} was not run: it has 100,009 letters, more than 100,000. Shorten it."
     assert cells["long"]["outputs"][0]["ename"] == "NotRun"
     assert [output["text"] for output in cells["later"]["outputs"]] == ["42\n"]
     assert result.score == 4
