@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from autograder.cli.collect import add_collect
 from autograder.cli.completion import complete
@@ -54,7 +54,14 @@ class _Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             known = ", ".join(map(str, action.choices))
             hint = did_you_mean([str(value)], map(str, action.choices))
+            if isinstance(action.choices, Mapping):
+                below = [name for name, command in action.choices.items() if value in _subcommands(command)]
+                hint = f" Did you mean `{self.prog} {below[0]} {value}`?" if below else hint
             raise argparse.ArgumentError(action, f"there is no `{value}`. There are {known}.{hint}")
+
+
+def _subcommands(command: argparse.ArgumentParser) -> set[object]:
+    return {name for action in command._actions if isinstance(action.choices, Mapping) for name in action.choices}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

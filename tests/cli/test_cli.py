@@ -37,6 +37,7 @@ def test_the_version_of_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -
     ("arguments", "says"),
     [
         (["grde"], "there is no `grde`. There are start, release, due, collect, grade,"),
+        (["extend", "01_attention"], "Did you mean `autograder student extend`?"),
         (["grde"], "Did you mean `grade`?"),
         (["export", "mooodle"], "Did you mean `moodle`?"),
         (["export", "moodle", "--by", "emial"], "Did you mean `email`?"),
