@@ -43,14 +43,14 @@ class FailedCell(NamedTuple):
 
     def binds(self, name: str) -> bool:
         """It would have given a name its meaning."""
+        if "import *" in self.source or self.source.lstrip().startswith("%run"):
+            return True
         if not (names := names_in(self.source, False)).opaque:
-            return name in names.binds or "import *" in self.source
+            return name in names.binds
         word = re.escape(name)
         return bool(
             re.search(rf"\b(?:def|class)\s+{word}\b|^\s*[^=\n]*\b{word}\b[^=\n]*=(?!=)", self.source, re.MULTILINE)
             or re.search(rf"^\s*(?:from\s.+\s)?import\s[^\n]*\b{word}\b", self.source, re.MULTILINE)
-            or "import *" in self.source
-            or self.source.lstrip().startswith("%run")
         )
 
 
