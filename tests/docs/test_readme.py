@@ -45,7 +45,7 @@ def test_what_it_says_of_lessons_is_so() -> None:
     assert "from three quarters of an hour to three and a half hours" in README
     assert (min(minutes), max(minutes)) == (45, 210)
     hunts = [name for name in LESSONS if any(answer.startswith("mended_") for answer in classroom(name).stubs)]
-    assert "lessons 1 to 7 also have a hunt" in README and hunts == LESSONS[1:8]
+    assert "lessons 1 to 7 also have a bug hunt" in README and hunts == LESSONS[1:8]
     assert not [name for name in TRIALS if name.startswith("mended_") or name in classroom(LESSONS[0]).stubs]
 
 
