@@ -25,6 +25,13 @@ EXERCISES = [(lesson, name) for lesson in LESSONS for name in classroom(lesson).
 MASK = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learner waits for 15 seconds, and a busy machine is slower than theirs."""
+    monkeypatch.setattr(challenges, "SECONDS", 3 * challenges.SECONDS)
+    monkeypatch.setattr(challenges, "SECONDS_IN_ALL", 8 * challenges.SECONDS_IN_ALL)
+
+
 def solved(notebook: Notebook, lesson: str, name: str) -> str:
     """Let a learner write the solutions, and pass the checks that students see; return the exercise's title."""
     room = classroom(lesson)
