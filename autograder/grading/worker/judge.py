@@ -127,8 +127,10 @@ class Judge:
     def _outcomes(self, cells: Sequence[NotebookNode], given: set[str]) -> list[Outcome]:
         """Run what has to run of a notebook's code cells, and judge."""
         self._runs_checks_there = not self._plain and not self._goes_beyond(cells, given)
-        # To run all given cells doubles the processor time of lesson 1.
-        skipped = unneeded([(cell.source, cell_id(cell) in given) for cell in cells], self._lesson.names)
+        # To run all given cells doubles the processor time of lesson 1; a copy of one is as needed as its names are.
+        texts = {cell.source for cell in self._source.cells if cell_id(cell) in given}
+        pairs = [(cell.source, cell_id(cell) in given or cell.source in texts) for cell in cells]
+        skipped = unneeded(pairs, self._lesson.names)
         outcomes = []
         for name, data in {**unpacked(self._beside), **self._given}.items():
             if name.endswith(".py") and len(data) <= MOST_TEXT:
@@ -277,9 +279,12 @@ class Judge:
         self._ran.append(cell)
         self._definitions.add(cell.source)
 
+    def _is_of_the_lesson(self, cell: NotebookNode) -> bool:
+        return any(cell_id(cell) == cell_id(own) for own in self._source.cells)
+
     def _called(self, cell: NotebookNode) -> str:
         """A cell as its student knows it: by the lesson's name for it, or by how it begins."""
-        if any(cell_id(cell) == cell_id(own) for own in self._source.cells):
+        if self._is_of_the_lesson(cell):
             return f"The cell `{cell_id(cell)}`"
         first = printable(cell.source.strip().partition("\n")[0][:MOST_SHOWN]).replace("`", "'")
         return f"The cell that begins with `{first}`"
@@ -354,7 +359,7 @@ class Judge:
             happened = self._replace_process(process, answer, lost)
             return CheckFailed(f"`{answer or 'Your code'}` {happened}.")
         if isinstance(error, CheckFailed) and error.missing:
-            later = (cell.source for cell in self._later if not is_check(cell))
+            later = (cell.source for cell in self._later if not self._is_of_the_lesson(cell))
             error = self._failed_cells.explained(error, self._definitions.names, later)
         if process.was_interrupted and not isinstance(error, NotWritten):
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")

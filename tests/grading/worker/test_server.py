@@ -80,6 +80,15 @@ def test_a_cell_is_interrupted_where_interrupts_were_ignored(server: GradingServ
     assert result.score == 4
 
 
+def test_a_copy_of_a_given_cell_runs_where_something_needs_it(server: GradingServer) -> None:
+    """A copied import mends what was deleted; a copied figure or training takes no time that the original would not."""
+    mended = [code("gone", "del math"), code("setup_again", "import math"), code("later", "print(math.pi > 3)")]
+    result = grade(server, *mended, code("try_again", "double(21)"), code("own", "double(21)  # mine"))
+    outputs = {cell["id"]: cell.get("outputs") for cell in json.loads(result.notebook)["cells"]}
+    assert outputs["later"][0]["text"] == "True\n" and outputs["try_again"] == [] and outputs["own"] != []
+    assert result.score == 4
+
+
 def test_a_cell_that_ends_python_costs_itself_alone(server: GradingServer) -> None:
     """Another process runs what had run, and the checks behind."""
     result = grade(server, code("ending", "import os\nos._exit(0)"), code("later", "print(double(21))"))
