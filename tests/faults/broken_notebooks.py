@@ -163,6 +163,7 @@ def retyped(name: str, kind: str) -> Callable[[Notebook], Notebook]:
 RELEASED = read_notebook(ROOT / "notebooks" / "02_multi_head_attention" / "02_multi_head_attention.ipynb")
 STUB = next(cell.source for cell in RELEASED.cells if cell.id == "merge_heads")
 CHECKS = tuple(cell.id for cell in RELEASED.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+GIVEN = next(cell.source for cell in RELEASED.cells if cell.id == "exercises")
 ANSWERS = ("split_heads", "merge_heads", "MultiHeadAttention", "mended_weights")
 EDITED = "assert True  # it worked at home"
 CHANGED = ("`check_merge_heads_values` had been changed",)
@@ -281,6 +282,8 @@ FAULTS = [
     Fault("an answer twice, the same", duplicate("merge_heads")),
     Fault("the stub copied below the answer", duplicate("merge_heads", STUB)),
     Fault("a check twice", duplicate("check_merge_heads_values")),
+    Fault("another given cell's text under an id", duplicate("setup", GIVEN)),
+    Fault("a given cell's text under an answer's id", duplicate("merge_heads", GIVEN)),
     Fault("schema_version of nbgrader edited", each_cell(lambda c: marks(c, schema_version=99))),
     Fault("points of nbgrader edited", each_cell(lambda c: marks(c, points=1000))),
     Fault("checks unlocked", each_cell(lambda c: marks(c, locked=False, grade=False))),

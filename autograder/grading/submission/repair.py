@@ -126,11 +126,10 @@ class _Repair:
         return Repaired(self._built(written), tuple(self.notes), predictions)
 
     def _owner(self, submitted: SubmittedCell) -> Cell | None:
-        """The instructor's cell that a submitted one is: by its ids, else by its text."""
-        for name in submitted.ids:
-            if name in self.by_id:
-                return self.by_id[name]
-        return self._given_as(_normalised(submitted.source))
+        """The instructor's cell that a submitted one is: by its ids, unless it has the text of another."""
+        owner = next((self.by_id[name] for name in submitted.ids if name in self.by_id), None)
+        text = _normalised(submitted.source)
+        return owner if owner and self._is_as_given(text, owner) else self._given_as(text) or owner
 
     def _given_as(self, text: str) -> Cell | None:
         """The instructor's cell in which this text was given; None for nothing."""
