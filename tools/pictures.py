@@ -20,7 +20,7 @@ from support.sample_lesson import ROOT
 
 from autograder import draw
 from autograder.check import _panel
-from autograder.report.write import ReportOptions, write_report
+from autograder.report.write import write_report
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -60,7 +60,7 @@ def class_page(browser: Browser) -> bytes:
     with tempfile.TemporaryDirectory() as temporary:
         course = Path(temporary, "course")
         invented.make(course, STUDENTS)
-        write_report(course, ReportOptions())
+        write_report(course)
         page = browser.new_page(viewport={"width": 1000, "height": 900}, device_scale_factor=1.25)
         page.goto((course / "report.html").as_uri())
     page.locator("header .about, header nav").evaluate_all("elements => elements.forEach(element => element.remove())")

@@ -101,9 +101,9 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 @in_course
 def run_report(arguments: argparse.Namespace, root: Path) -> None:
     """Write pages about the course around the current folder."""
-    from autograder.report.write import ReportOptions, write_report
+    from autograder.report.write import write_report
 
-    print(write_report(root, ReportOptions(arguments.lessons, arguments.student, arguments.output)))
+    print(write_report(root, arguments.lessons, student=arguments.student, output=arguments.output))
 
 
 def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -131,9 +131,9 @@ def run_similar(arguments: argparse.Namespace, root: Path) -> None:
     """Compare the hand-ins for a lesson of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.similar.write import SimilarOptions, similar
+    from autograder.similar.write import similar
 
-    similar(root, SimilarOptions(arguments.lesson, arguments.output, arguments.json), Console())
+    similar(root, arguments.lesson, Console(), output=arguments.output, as_json=arguments.json)
 
 
 def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -165,11 +165,11 @@ def run_leaderboard(arguments: argparse.Namespace, root: Path) -> None:
     """Train the entries of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.leaderboard.run import LeaderboardOptions, leaderboard
+    from autograder.leaderboard.run import leaderboard
 
     given = {name: value for name, value in vars(arguments).items() if name != "run"}
     given["text"] = given["text"] and given["text"].absolute()
-    leaderboard(root, LeaderboardOptions(**given), Console())
+    leaderboard(root, out=Console(), **given)
 
 
 def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -307,8 +307,8 @@ def run_export(arguments: argparse.Namespace, root: Path) -> int:
 @in_course
 def run_hand_back(arguments: argparse.Namespace, root: Path) -> int:
     """Put students' pages into one zip file, for a platform to hand back."""
-    from autograder.hand_back.write import HandBackOptions, hand_back
+    from autograder.hand_back.write import hand_back
 
     given = {name: value for name, value in vars(arguments).items() if name != "run"}
     given["students"] = given.pop("student")
-    return hand_back(root, HandBackOptions(**given))
+    return hand_back(root, **given)

@@ -133,9 +133,10 @@ def run_due(arguments: argparse.Namespace, root: Path) -> int:
         return 2
     from rich.console import Console
 
-    from autograder.student.due import DueOptions, due
+    from autograder.student.due import due
 
-    return due(root, DueOptions(arguments.lesson, " ".join(arguments.date), arguments.none, arguments.json), Console())
+    date, out = " ".join(arguments.date), Console()
+    return due(root, out, lesson=arguments.lesson, date=date, none=arguments.none, as_json=arguments.json)
 
 
 @in_course
@@ -143,10 +144,10 @@ def run_show(arguments: argparse.Namespace, root: Path) -> int:
     """Show a student of the course around the current folder."""
     from rich.console import Console
 
-    from autograder.student.show import ShowOptions, show
+    from autograder.student.show import show
 
-    options = ShowOptions(arguments.student, arguments.json, arguments.archive, arguments.open)
-    return show(root, options, Console())
+    options = {"as_json": arguments.json, "archive": arguments.archive, "opened": arguments.open}
+    return show(root, arguments.student, Console(), **options)
 
 
 @in_course
@@ -164,10 +165,10 @@ def run_defence(arguments: argparse.Namespace, root: Path) -> int:
     """Ask about what a student of the course around the current folder handed in."""
     from rich.console import Console
 
-    from autograder.student.defence import DefenceOptions, defence
+    from autograder.student.defence import defence
 
-    options = DefenceOptions(arguments.student, arguments.lesson, arguments.seed, arguments.unprotected, arguments.held)
-    return defence(root, options, Console())
+    options = {name: getattr(arguments, name) for name in ("seed", "unprotected", "held")}
+    return defence(root, arguments.student, arguments.lesson, Console(), **options)
 
 
 @in_course
@@ -178,7 +179,7 @@ def run_extend(arguments: argparse.Namespace, root: Path) -> int:
         return 2
     from rich.console import Console
 
-    from autograder.student.extend import ExtendOptions, give_time
+    from autograder.student.extend import give_time
 
-    options = ExtendOptions(arguments.lesson, arguments.students, arguments.until, arguments.by)
-    return give_time(root, options, Console())
+    options = {name: getattr(arguments, name) for name in ("students", "until", "by")}
+    return give_time(root, arguments.lesson, Console(), **options)

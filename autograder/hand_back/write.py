@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.collect.download import Download
@@ -25,62 +24,56 @@ OLDER = "{} is older than what was collected last, and Canvas takes no page for 
 DOWNLOAD = "Download once more, collect, grade, and name that download, or give --stale to go on with this one."
 
 
-@dataclass(frozen=True)
-class HandBackOptions:
-    """Whose pages to hand back, and how.
+def hand_back(
+    root: Path,
+    *,
+    form: str,
+    lesson: str,
+    template: Path,
+    students: str = "*",
+    output: str = "",
+    force: bool = False,
+    stale: bool = False,
+) -> int:
+    """Write the zip file; 0 when everybody who handed in has a page in it, 1 when not, which standard error lists.
 
-    Attributes:
+    Args:
         form: "feedback-canvas" or "feedback-moodle".
-        lesson: its name.
         template: the download of Canvas, or the worksheet of Moodle, which say what they call whom.
-        students: a pattern for the ids of students, "a*".
+        students: a pattern for their ids, "a*".
         output: the zip file; "" for the usual one, "-" for standard output.
         force: replace what is there.
         stale: hand back pages that are out of date, too, and by a download that is.
-    """
-
-    form: str
-    lesson: str
-    template: Path
-    students: str = "*"
-    output: str = ""
-    force: bool = False
-    stale: bool = False
-
-
-def hand_back(root: Path, options: HandBackOptions) -> int:
-    """Write the zip file; 0 when everybody who handed in has a page in it, 1 when not, which standard error lists.
 
     Raises:
         CourseError: nothing was written, and why.
     """
     book, messages = read_gradebook(root), Messages()
-    selection = select_current(book, [options.lesson], options.students, messages, stale=options.stale)
-    found = _names(book, options, messages)
-    collected = orders_of(book.course, options.lesson) if found.orders else {}
-    older = [student for student, order in sorted(found.orders.items()) if order < collected.get(student, order)]
+    selection = select_current(book, [lesson], students, messages, stale=stale)
+    found = _names(book, form, template, lesson, messages)
+    collected = orders_of(book.course, lesson) if found.orders else {}
+    older = [one for one, order in sorted(found.orders.items()) if order < collected.get(one, order)]
     if older:
-        messages.notes.append(OLDER.format(options.template, name_some(older, book.students)))
-        if not options.stale:
+        messages.notes.append(OLDER.format(template, name_some(older, book.students)))
+        if not stale:
             raise CourseError(f"{printable(messages.notes[-1])} {DOWNLOAD}")
     pages = _pages(book, selection, found, messages)
     if not pages:
         raise CourseError(
-            f"There is no page to hand back: nobody in {options.template} has a graded {options.lesson}. "
-            "Is it of this assignment?"
+            f"There is no page to hand back: nobody in {template} has a graded {lesson}. Is it of this assignment?"
         )
-    usual = f"{options.form}-{options.lesson}.zip"
-    output = put(_zipped(pages), options.output, usual, force=options.force, suffix=".zip", template=options.template)
-    return tell(messages, f"{output}: {options.lesson}, {counted(len(pages), 'page')}.", options.output)
+    usual = f"{form}-{lesson}.zip"
+    output = put(_zipped(pages), output, usual, force=force, suffix=".zip", template=template)
+    return tell(messages, f"{output}: {lesson}, {counted(len(pages), 'page')}.", output)
 
 
-def _names(book: GradebookSnapshot, options: HandBackOptions, messages: Messages) -> PageNames:
-    if options.form == "feedback-moodle":
-        sheet = Sheet.read(options.template)
+def _names(book: GradebookSnapshot, form: str, template: Path, lesson: str, messages: Messages) -> PageNames:
+    if form == "feedback-moodle":
+        sheet = Sheet.read(template)
         messages.notes += sheet.notes
-        return for_moodle(sheet, book.students, options.lesson)
-    with Download(options.template) as download:
-        return for_canvas(download, book.students, options.lesson)
+        return for_moodle(sheet, book.students, lesson)
+    with Download(template) as download:
+        return for_canvas(download, book.students, lesson)
 
 
 def _pages(book: GradebookSnapshot, selection: Selection, found: PageNames, messages: Messages) -> dict[str, bytes]:

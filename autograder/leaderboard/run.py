@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,51 +31,47 @@ RECORD = "leaderboard.json"
 Results = Iterable[tuple[Job, Result]]
 
 
-@dataclass(frozen=True)
-class LeaderboardOptions:
-    """What to train, and on what to measure it.
+def leaderboard(
+    root: Path,
+    lesson: str,
+    out: Console,
+    *,
+    text: Path | None = None,
+    seconds: float = 60.0,
+    jobs: int = 0,
+    output: Path | None = None,
+    unprotected: bool = False,
+    warm: GradingServer | None = None,
+) -> None:
+    """Train what has not been trained yet, print how the entries stand, and write the page.
 
-    Attributes:
+    Args:
         text: a file that no student has; None for `c.Autograder.leaderboard_text`.
         seconds: the processor time that an entry has for everything.
         jobs: how many entries at a time; 0 for one a core.
         output: the page; None for the usual place.
         unprotected: train even where the sandbox does not hold.
-    """
-
-    lesson: str
-    text: Path | None = None
-    seconds: float = 60.0
-    jobs: int = 0
-    output: Path | None = None
-    unprotected: bool = False
-
-
-def leaderboard(root: Path, options: LeaderboardOptions, out: Console, *, warm: GradingServer | None = None) -> None:
-    """Train what has not been trained yet, print how the entries stand, and write the page.
 
     Raises:
         CourseError: there is no such lesson, no text, or nobody takes part.
         GradingServerError: nothing can be trained here.
     """
     course = Course.at(root)
-    (lesson,) = course.choose_lessons([options.lesson])
-    found = entries(course, lesson, _text(course, options), options.seconds)
+    (lesson,) = course.choose_lessons([lesson])
+    found = entries(course, lesson, _text(course, text), seconds)
     if len(found) == 1:
         raise CourseError(f"Nobody takes part: no hand-in for {lesson} has a cell that defines a class `{CLASS}`.")
 
-    def train(jobs: Sequence[Job]) -> Results:
-        if jobs:
-            out.print(
-                f"Training {len(jobs)} of {len(found)}, with at most {options.seconds:g} processor seconds each …"
-            )
-            with warm or GradingServer(unprotected=options.unprotected) as server:
-                if not jobs[0].student:  # the lesson's own, without which the others say little
-                    yield jobs[0], (first := jobs[0].run(server))
+    def train(fresh: Sequence[Job]) -> Results:
+        if fresh:
+            out.print(f"Training {len(fresh)} of {len(found)}, with at most {seconds:g} processor seconds each …")
+            with warm or GradingServer(unprotected=unprotected) as server:
+                if not fresh[0].student:  # the lesson's own, without which the others say little
+                    yield fresh[0], (first := fresh[0].run(server))
                     if _outcome(first)[1]:
                         return
-                others = [job for job in jobs if job.student]
-                yield from in_parallel(others, lambda job: job.run(server), options.jobs or os.cpu_count() or 1)
+                others = [job for job in fresh if job.student]
+                yield from in_parallel(others, lambda job: job.run(server), jobs or os.cpu_count() or 1)
 
     standings = _standings(course.root / RECORD, lesson, found, train)
     own = next(one for one in standings if not one.entry.student)
@@ -91,11 +86,11 @@ def leaderboard(root: Path, options: LeaderboardOptions, out: Console, *, warm: 
         if not one.why:
             line = f"{place:4}  {one.bits:.3f} bits  {one.seconds:5.1f} s  {one.entry.nickname}{whose}"
         out.print(escape(printable(line)), highlight=False, soft_wrap=True)
-    if own.seconds > options.seconds / 2:
-        took = f"The lesson's own entry takes {own.seconds:.0f} of the {options.seconds:g} seconds here"
+    if own.seconds > seconds / 2:
+        took = f"The lesson's own entry takes {own.seconds:.0f} of the {seconds:g} seconds here"
         out.print(f"{took}: --seconds {math.ceil(3 * own.seconds)} leaves the others room.", highlight=False)
-    path = options.output or course.root / LEADERBOARD_PAGE
-    write(path, board_page(course.name, lesson, standings, options.seconds), mode=0o600)
+    path = output or course.root / LEADERBOARD_PAGE
+    write(path, board_page(course.name, lesson, standings, seconds), mode=0o600)
     out.print(
         escape(f"✓ {shown(path)}: for the class. It shows nicknames, and of each entry what it changed; no names."),
         highlight=False,
@@ -103,8 +98,8 @@ def leaderboard(root: Path, options: LeaderboardOptions, out: Console, *, warm: 
     )
 
 
-def _text(course: Course, options: LeaderboardOptions) -> str:
-    path = options.text or course.config.get("Autograder", {}).get("leaderboard_text")
+def _text(course: Course, named: Path | None) -> str:
+    path = named or course.config.get("Autograder", {}).get("leaderboard_text")
     if path is None:
         raise CourseError(
             "Name a text that no student has, with --text or as c.Autograder.leaderboard_text in nbgrader_config.py: "

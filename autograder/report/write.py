@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -28,46 +27,34 @@ SHOWN = 10
 OUT_OF_DATE = "Not up to date, which stands there too; run `autograder grade`, then this again:"
 
 
-@dataclass(frozen=True)
-class ReportOptions:
-    """Which pages to write, and where.
-
-    Attributes:
-        lessons: their names; when there are none, those that are due or that somebody has handed in.
-        student: a pattern for students' ids: a page for each of them; "" for the page about the class.
-        output: the file for the class, or the folder for the students' pages; None for the usual place.
-    """
-
-    lessons: Sequence[str] = ()
-    student: str = ""
-    output: Path | None = None
-
-
-def write_report(root: Path, options: ReportOptions) -> str:
+def write_report(root: Path, lessons: Sequence[str] = (), *, student: str = "", output: Path | None = None) -> str:
     """Write the page or pages, and return what to say about it.
 
     Args:
         root: the course folder.
+        lessons: their names; when there are none, those that are due or that somebody has handed in.
+        student: a pattern for students' ids: a page for each of them; "" for the page about the class.
+        output: the file for the class, or the folder for the students' pages; None for the usual place.
 
     Raises:
         CourseError: there is no gradebook, lesson or student of that name, or no place to write to.
     """
     book = read_gradebook(root)
-    names = options.lessons or _begun(book)
-    lessons = outlines_of(book, names) if names else []
-    pending = outdated(book, [lesson.name for lesson in lessons])
-    if options.student:
-        return _students(book, lessons, pending, options)
-    path = page_place(book, options.output, CLASS_PAGE)
-    data = class_page(book, lessons, pending, links=_links(book, lessons, path))
+    names = lessons or _begun(book)
+    outlines = outlines_of(book, names) if names else []
+    pending = outdated(book, [lesson.name for lesson in outlines])
+    if student:
+        return _students(book, outlines, pending, student, output)
+    path = page_place(book, output, CLASS_PAGE)
+    data = class_page(book, outlines, pending, links=_links(book, outlines, path))
     write(path, data, mode=mode_of(book))
-    graded = any((student, lesson.name) in book.graded for lesson in lessons for student in book.students)
+    graded = any((one, lesson.name) in book.graded for lesson in outlines for one in book.students)
     if not graded:
         left = (
             "Run `autograder grade` first." if pending else f"Nobody has handed in {' or '.join(names) or 'anything'}."
         )
         return f"Nothing is graded yet, and {shown(path)} says so. {left}"
-    size = f"{counted(len(book.students), 'student')} and {counted(len(lessons), 'lesson')}"
+    size = f"{counted(len(book.students), 'student')} and {counted(len(outlines), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
     done = f"✓ {shown(path)}: {size}, {file_size(data)}. It holds names and points; only {who} can read the file."
     return "\n".join([done, *_out_of_date(book, pending.values())])
@@ -77,21 +64,22 @@ def _students(
     book: GradebookSnapshot,
     lessons: Sequence[LessonOutline],
     pending: Mapping[tuple[str, str], Pending],
-    options: ReportOptions,
+    pattern: str,
+    output: Path | None,
 ) -> str:
     """Write a page for each student who fits."""
     everybody = sorted({*book.students, *(student for student, _ in pending)})
-    chosen = [student for student in everybody if fnmatchcase(student, options.student)]
+    chosen = [student for student in everybody if fnmatchcase(student, pattern)]
     if not chosen:
         some = ", ".join(everybody[:SHOWN]) + (", …" if len(everybody) > SHOWN else "")
         has = f"The gradebook has {some}" if everybody else "The gradebook has no students yet"
-        raise CourseError(f"No student's id fits {options.student}. {has}.{did_you_mean([options.student], everybody)}")
+        raise CourseError(f"No student's id fits {pattern}. {has}.{did_you_mean([pattern], everybody)}")
     named = [student for student in chosen if _is_name(student)]
     odd = ", ".join(f"`{student.encode('unicode_escape').decode()}`" for student in chosen if student not in named)
     left_out = f"No page for {odd}, which is no name for a file. Rename that student's folder." if odd else ""
     if not named:
         raise CourseError(left_out)
-    places = [_place(book, student, options.output) for student in named]
+    places = [_place(book, student, output) for student in named]
     for student, path in zip(named, places, strict=True):
         _make_folder(path.parent, book)
         write(path, student_page(book, lessons, student, pending), mode=mode_of(book))

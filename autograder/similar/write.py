@@ -31,20 +31,6 @@ LOOK = (
 
 
 @dataclass(frozen=True)
-class SimilarOptions:
-    """What to compare, and where to write the page.
-
-    Attributes:
-        output: the page; None for the usual place.
-        as_json: print JSON, and write no page.
-    """
-
-    lesson: str
-    output: Path | None = None
-    as_json: bool = False
-
-
-@dataclass(frozen=True)
 class Comparison:
     """The hand-ins of one lesson, compared.
 
@@ -66,23 +52,27 @@ class Comparison:
     pairs: tuple[SimilarPair, ...]
 
 
-def similar(root: Path, options: SimilarOptions, out: Console) -> None:
+def similar(root: Path, name: str, out: Console, *, output: Path | None = None, as_json: bool = False) -> None:
     """Compare what was handed in for a lesson, say which pairs share what, and write a page that shows it.
+
+    Args:
+        output: the page; None for the usual place.
+        as_json: print JSON, and write no page.
 
     Raises:
         CourseError: there is no gradebook or no lesson of that name, or the page cannot be written.
     """
     book = read_gradebook(root)
-    (lesson,) = book.choose_lessons([options.lesson.rstrip("/")])
+    (lesson,) = book.choose_lessons([name.rstrip("/")])
     comparison = _compared(book, lesson.name)
     everybody = (*comparison.compared, *comparison.left_out)
     people = {student: book.students.get(student, Student(student)) for student in everybody}
-    if options.as_json:
+    if as_json:
         out.print_json(json.dumps(_as_json(comparison, people)))
         return
     for line in _lines(comparison, people):
         out.print(escape(printable(line)), highlight=False, soft_wrap=True)
-    path = page_place(book, options.output, SIMILAR_PAGE)
+    path = page_place(book, output, SIMILAR_PAGE)
     pairs, more = comparison.pairs[:MOST_PAIRS], max(0, len(comparison.pairs) - MOST_PAIRS)
     data = render(
         "similar.html",

@@ -33,23 +33,6 @@ TELLING = "print(_calls.telling({name!r}, {name}.__wrapped__, {cells!r}, _noted)
 
 
 @dataclass(frozen=True)
-class DefenceOptions:
-    """Whom to ask about which lesson.
-
-    Attributes:
-        seed: for the same questions again; drawn anew when None.
-        unprotected: grade even where the sandbox does not hold.
-        held: ask nothing, and keep the day of the talk, "2026-10-12", or "none" to take it back.
-    """
-
-    student: str
-    lesson: str
-    seed: int | None = None
-    unprotected: bool = False
-    held: str = ""
-
-
-@dataclass(frozen=True)
 class Question:
     """A change of an answer, and the checks of it that fail then, the others in order.
 
@@ -64,25 +47,40 @@ class Question:
     passed: list[str]
 
 
-def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingServer | None = None) -> int:
+def defence(
+    root: Path,
+    student: str,
+    lesson: str,
+    out: Console,
+    *,
+    seed: int | None = None,
+    unprotected: bool = False,
+    held: str = "",
+    warm: GradingServer | None = None,
+) -> int:
     """Print questions about what a student handed in, with their answers, or keep that somebody asked.
+
+    Args:
+        seed: for the same questions again; drawn anew when None.
+        unprotected: grade even where the sandbox does not hold.
+        held: ask nothing, and keep the day of the talk, "2026-10-12", or "none" to take it back.
 
     Raises:
         CourseError: they have not handed it in, it cannot be graded, no answer passes all its checks, or a day is none.
     """
     course = Course.at(root)
-    if options.student in course.lessons():
-        raise CourseError(f"The student comes first: autograder student defence {options.lesson} {options.student}")
-    lesson = course.choose_lessons([options.lesson])[0]
-    if options.student not in (students := course.students(lesson)):
-        hint = did_you_mean([options.student], students)
-        raise CourseError(printable(f"{options.student} has not handed in {lesson}.{hint}"))
-    if options.held:
-        _keep(course, lesson, options, out)
+    if student in course.lessons():
+        raise CourseError(f"The student comes first: autograder student defence {lesson} {student}")
+    (lesson,) = course.choose_lessons([lesson])
+    if student not in (students := course.students(lesson)):
+        hint = did_you_mean([student], students)
+        raise CourseError(printable(f"{student} has not handed in {lesson}.{hint}"))
+    if held:
+        _keep(course, lesson, student, held, out)
         return 0
     source = prepared(course.source(lesson), course.config)
-    job = read_job(course.submitted(options.student, lesson), options.student, lesson, source, Limits())
-    with warm or GradingServer(unprotected=options.unprotected) as server:
+    job = read_job(course.submitted(student, lesson), student, lesson, source, Limits())
+    with warm or GradingServer(unprotected=unprotected) as server:
         result = job.run(server)
         if result.reason:
             raise CourseError(f"It cannot be graded, so nothing can be asked. {result.reason}")
@@ -90,26 +88,26 @@ def defence(root: Path, options: DefenceOptions, out: Console, *, warm: GradingS
         answers = _by_answer(result).items()
         right = {name: checks for name, checks in answers if passed.issuperset(one.check for one in checks)}
         if not right:
-            raise CourseError(f"No answer of {printable(options.student)} in {lesson} passes all its checks.")
-        asked = list(_questions(job, result, right, server, random.Random(options.seed)))
-    title = f"{counted(len(asked), 'question')} for {printable(options.student)} on {lesson}"
+            raise CourseError(f"No answer of {printable(student)} in {lesson} passes all its checks.")
+        asked = list(_questions(job, result, right, server, random.Random(seed)))
+    title = f"{counted(len(asked), 'question')} for {printable(student)} on {lesson}"
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
-def _keep(course: Course, lesson: str, options: DefenceOptions, out: Console) -> None:
+def _keep(course: Course, lesson: str, student: str, held: str, out: Console) -> None:
     """Keep when the talk took place."""
     try:
-        held = date.fromisoformat(options.held) if options.held != "none" else None
+        day = date.fromisoformat(held) if held != "none" else None
     except ValueError:
-        raise CourseError(f"--held {printable(options.held)} is no day like 2026-10-12.") from None
+        raise CourseError(f"--held {printable(held)} is no day like 2026-10-12.") from None
     gradebook = Gradebook(course.db_url, course.root)
     with gradebook.writing() as connection, explained(gradebook.where):
-        write_talk(connection, options.student, lesson, held)
-    when = f"kept: {held}. The class page says so" if held else "not kept"
-    out.print(printable(f"✓ The talk with {options.student} about {lesson} is {when}."), markup=False, highlight=False)
+        write_talk(connection, student, lesson, day)
+    when = f"kept: {day}. The class page says so" if day else "not kept"
+    out.print(printable(f"✓ The talk with {student} about {lesson} is {when}."), markup=False, highlight=False)
 
 
 def _questions(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,56 +25,46 @@ from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson, re
 from autograder.grading.gradebook.reader import Student, label_of, read_extensions, read_students
 
 
-@dataclass(frozen=True)
-class DueOptions:
-    """What to set, or to show.
+def due(
+    root: Path, out: Console, *, lesson: str = "", date: str = "", none: bool = False, as_json: bool = False
+) -> int:
+    """Set a due date, take it back, or show what is set.
 
-    Attributes:
+    Args:
         lesson: "" for all of them, which are shown.
         date: "" to show what is set.
         none: take the date back.
         as_json: print JSON, where dates are shown.
-    """
-
-    lesson: str = ""
-    date: str = ""
-    none: bool = False
-    as_json: bool = False
-
-
-def due(root: Path, options: DueOptions, out: Console) -> int:
-    """Set a due date, take it back, or show what is set.
 
     Raises:
         CourseError: nothing was set, and why.
     """
     course = Course.at(root)
-    names = course.choose_lessons([options.lesson]) if options.lesson else []
+    names = course.choose_lessons([lesson]) if lesson else []
     gradebook = Gradebook(course.db_url, course.root)
-    if not (options.date or options.none):
+    if not (date or none):
         with gradebook.reading() as connection, explained(gradebook.where):
-            lessons = [lesson for name, lesson in read_lessons(connection).items() if not names or name in names]
+            lessons = [one for name, one in read_lessons(connection).items() if not names or name in names]
             extensions, students = read_extensions(connection), read_students(connection)
-        _show(lessons, extensions, students, out, as_json=options.as_json)
+        _show(lessons, extensions, students, out, as_json=as_json)
         return 0
-    until, rule = None if options.none else moment(options.date), LateRule(course.config)
+    until, rule = None if none else moment(date), LateRule(course.config)
     with gradebook.writing() as connection, explained(gradebook.where):
-        lesson = read_lesson(connection, names[0])
+        released = read_lesson(connection, names[0])
         connection.commit()
         with Session(connection) as session, session.begin():
-            extended = _extended(session, lesson)
+            extended = _extended(session, released)
             if until is None and extended:
                 raise CourseError(
-                    f"{_count(extended)} more time for {lesson.name}, which counts from its due date. Take that back "
-                    f"first: `autograder student extend {lesson.name} --all --by 0d`."
+                    f"{_count(extended)} more time for {released.name}, which counts from its due date. Take that back "
+                    f"first: `autograder student extend {released.name} --all --by 0d`."
                 )
-            date = until.utc if until else None
-            session.get_one(Assignment, lesson.assignment_id).duedate = date
+            session.get_one(Assignment, released.assignment_id).duedate = until and until.utc
             session.flush()
-            changes = recompute(session, rule, replace(lesson, duedate=date))
-    _say(lesson, until, extended, out)
+            changes = recompute(session, rule, replace(released, duedate=until and until.utc))
+    _say(released, until, extended, out)
     print_changes(changes, out)
-    print_limits(course, lesson.name, course.students(lesson.name) if until else (), out)
+    print_limits(course, released.name, course.students(released.name) if until else (), out)
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,56 +25,47 @@ from autograder.student.due import print_changes, print_limits
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
-@dataclass(frozen=True)
-class ExtendOptions:
-    """Who gets how much more time.
+def give_time(
+    root: Path, lesson: str, out: Console, *, students: Sequence[str] = (), until: str = "", by: str = ""
+) -> int:
+    """Record the extensions, all or none, and say whose points they change.
 
-    Attributes:
+    Args:
         students: their ids; none for all in the gradebook.
         until: a date; "" where `by` says how much.
         by: "2d" after the due date, "36h", "1w"; "0d" takes an extension back.
-    """
-
-    lesson: str
-    students: Sequence[str] = ()
-    until: str = ""
-    by: str = ""
-
-
-def give_time(root: Path, options: ExtendOptions, out: Console) -> int:
-    """Record the extensions, all or none, and say whose points they change.
 
     Raises:
         CourseError: nothing was recorded, and why.
     """
     course = Course.at(root)
-    if lessons := [named for named in options.students if named in course.lessons()]:
-        raise CourseError(f"The lesson comes first: autograder student extend {lessons[0]} {options.lesson}")
-    (name,) = course.choose_lessons([options.lesson])
+    if lessons := [named for named in students if named in course.lessons()]:
+        raise CourseError(f"The lesson comes first: autograder student extend {lessons[0]} {lesson}")
+    (name,) = course.choose_lessons([lesson])
     rule, gradebook = LateRule(course.config), Gradebook(course.db_url, course.root)
     with gradebook.writing() as connection, explained(gradebook.where):
-        lesson, known = read_lesson(connection, name), read_students(connection)
-        extension = _extension(lesson, options)
-        longer = {} if options.students else _longer(connection, name, extension)
+        released, known = read_lesson(connection, name), read_students(connection)
+        extension = _extension(released, until, by)
+        longer = {} if students else _longer(connection, name, extension)
         connection.commit()
-        if unknown := [student for student in options.students if student not in known]:
+        if unknown := [student for student in students if student not in known]:
             raise CourseError(
                 printable(f"The gradebook has no student {', '.join(unknown)}.{did_you_mean(unknown, known)} ")
                 + "Add who is missing with `nbgrader db student add`, then try again."
             )
         groups = read_groups(course.root, known)
-        students = list(dict.fromkeys(one for named in options.students for one in groups.get(named, [named])))
-        students = students or [student for student in known if student not in longer]
-        changes = extend(connection, rule, lesson, students, extension)
-    assert lesson.duedate is not None, "without one there is no extension"
-    who = ", ".join(students) if options.students else f"all {len(students)} students" + " who had less" * bool(longer)
-    due = moment(options.until).text if options.until else f"{lesson.duedate + extension:%Y-%m-%d %H:%M} UTC"
+        whole = list(dict.fromkeys(one for named in students for one in groups.get(named, [named])))
+        whole = whole or [student for student in known if student not in longer]
+        changes = extend(connection, rule, released, whole, extension)
+    assert released.duedate is not None, "without one there is no extension"
+    who = ", ".join(whole) if students else f"all {len(whole)} students" + " who had less" * bool(longer)
+    due = moment(until).text if until else f"{released.duedate + extension:%Y-%m-%d %H:%M} UTC"
     out.print(escape(printable(f"✓ {name} is due on {due}, for {who}.")), soft_wrap=True)
     for student, time in longer.items():
-        keeps = f"  {student} keeps more time: until {lesson.duedate + time:%Y-%m-%d %H:%M} UTC."
+        keeps = f"  {student} keeps more time: until {released.duedate + time:%Y-%m-%d %H:%M} UTC."
         out.print(escape(printable(keeps)), soft_wrap=True)
     print_changes(changes, out)
-    print_limits(course, name, students, out)
+    print_limits(course, name, whole, out)
     return 0
 
 
@@ -85,18 +75,18 @@ def _longer(connection: Connection, lesson: str, extension: timedelta) -> dict[s
     return {student: time for (student, name), time in sorted(given.items()) if name == lesson and time > extension}
 
 
-def _extension(lesson: GradebookLesson, options: ExtendOptions) -> timedelta:
+def _extension(lesson: GradebookLesson, until: str, by: str) -> timedelta:
     """How long after the due date."""
     if lesson.duedate is None:
         raise CourseError(
             f"{lesson.name} has no due date, so nobody is late. "
             f"Give it one with `autograder due {lesson.name} DATE` first."
         )
-    if options.by:
-        if not (parts := re.fullmatch(r"(\d{1,4})([hdw])", options.by)):
-            raise CourseError(f"--by {printable(options.by)} is no time like 36h, 2d or 1w.")
+    if by:
+        if not (parts := re.fullmatch(r"(\d{1,4})([hdw])", by)):
+            raise CourseError(f"--by {printable(by)} is no time like 36h, 2d or 1w.")
         return int(parts[1]) * UNITS[parts[2]]
-    extension = moment(options.until).utc - lesson.duedate
+    extension = moment(until).utc - lesson.duedate
     if extension <= timedelta():
         raise CourseError(
             f"{lesson.name} is due at {lesson.duedate:%Y-%m-%d %H:%M} UTC, and --until names no later time. "

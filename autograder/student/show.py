@@ -30,22 +30,6 @@ TIME = "%Y-%m-%d %H:%M UTC"
 
 
 @dataclass(frozen=True)
-class ShowOptions:
-    """Whom to show, and how.
-
-    Attributes:
-        as_json: print JSON instead of a table.
-        archive: the zip file that gets all that is kept about the student, if any.
-        opened: the lesson whose graded notebook is opened, "" for none.
-    """
-
-    student: str
-    as_json: bool = False
-    archive: Path | None = None
-    opened: str = ""
-
-
-@dataclass(frozen=True)
 class LessonRow:
     """What a student has in a lesson; times are UTC.
 
@@ -65,37 +49,44 @@ class LessonRow:
     reason: str
 
 
-def show(root: Path, options: ShowOptions, out: Console) -> int:
+def show(
+    root: Path, student: str, out: Console, *, as_json: bool = False, archive: Path | None = None, opened: str = ""
+) -> int:
     """Show a student, write the archive, open the notebook, whichever was asked for.
+
+    Args:
+        as_json: print JSON instead of a table.
+        archive: the zip file that gets all that is kept about the student, if any.
+        opened: the lesson whose graded notebook is opened, "" for none.
 
     Raises:
         CourseError: there is no such student, lesson or page, or the archive is there already.
     """
     book = read_gradebook(root)
     with Gradebook(book.course.db_url, book.course.root).reading() as connection:
-        kept = read_kept(book.course, connection, options.student)
-    if options.archive:
-        left_out = write_archive(book.course, kept, options.archive)
-        out.print(f"✓ {escape(str(options.archive))}: all that is kept about {escape(printable(kept.student))}.")
+        kept = read_kept(book.course, connection, student)
+    if archive:
+        left_out = write_archive(book.course, kept, archive)
+        out.print(f"✓ {escape(str(archive))}: all that is kept about {escape(printable(kept.student))}.")
         for line in left_out:
             out.print(escape(printable(f"Left out, being no file or not readable: {line}")))
-    if options.opened:
-        page = _page(book, kept.student, options.opened)
+    if opened:
+        page = _page(book, kept.student, opened)
         out.print(escape(str(page)), soft_wrap=True)
         webbrowser.open(page.as_uri())
-    if not options.archive and not options.opened:
-        student = book.students.get(kept.student, Student(kept.student))
-        pending = outdated(book, book.lessons, glob.escape(student.id))
-        rows = [_row(book, lesson, student.id, pending) for lesson in book.lessons.values()]
-        if options.as_json:
+    if not archive and not opened:
+        known = book.students.get(kept.student, Student(kept.student))
+        pending = outdated(book, book.lessons, glob.escape(known.id))
+        rows = [_row(book, lesson, known.id, pending) for lesson in book.lessons.values()]
+        if as_json:
             whole = {
-                "students": {student.id: student.name},
-                **asdict(student),
+                "students": {known.id: known.name},
+                **asdict(known),
                 "lessons": [asdict(row) for row in rows],
             }
             print(json.dumps(whole, default=_to_json, indent=2))
         else:
-            _print_table(out, student, rows)
+            _print_table(out, known, rows)
             reasons = [f"{row.lesson}, not gradable: {row.reason}" for row in rows if row.reason]
             for line in (*reasons, *told(pending.values(), {})):
                 out.print(escape(printable(line)), soft_wrap=True)

@@ -25,8 +25,8 @@ from autograder.grading.options import GradeOptions
 from autograder.grading.results import Limits
 from autograder.leaderboard.entries import Entry
 from autograder.leaderboard.page import Standing, board_page
-from autograder.report.write import ReportOptions, write_report
-from autograder.similar.write import SimilarOptions, similar
+from autograder.report.write import write_report
+from autograder.similar.write import similar
 
 NAME = "01_attention"
 SCHEMES = ("light", "dark")
@@ -59,17 +59,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with sample_class.open_gradebook(course) as gradebook:
         gradebook.find_comment("causal_mask", NAME, NAME, "typical").manual_comment = "Look at [1](#x) `once` more."
         gradebook.db.commit()
-    write_report(course, ReportOptions(student="typical", output=folder))
-    write_report(course, ReportOptions(student="*"))
+    write_report(course, student="typical", output=folder)
+    write_report(course, student="*")
     sample_class.nbgrader(course, "generate_feedback", NAME, "--student=perfect")
-    write_report(course, ReportOptions(output=folder / "class.html"))
+    write_report(course, output=folder / "class.html")
     for number in range(30):  # of whom the first two share what no other has
         notebook, mine = copy.deepcopy(work["typical"]), max(1, number)
         for cell in notebook.cells:
             if cell.metadata.get("nbgrader", {}).get("solution"):
                 cell.source += f"\n\n# kept for later, {mine} of these\nrest_{mine} = {mine + 0.5}"
         sample_class.hand_in(course, f"s{number:02}", NAME, notebook)
-    similar(course, SimilarOptions(NAME, folder / "similar.html"), Console(quiet=True))
+    similar(course, NAME, Console(quiet=True), output=folder / "similar.html")
     own = Entry("", "the lesson's own", "class Entry: pass", Job("", NAME, b"", b"", Limits()))
     better = replace(own, student="ada", nickname="Ada", code="class Entry: ...")
     curves = [(3.0, 4.0), (40.0, 3.1)], [(2.0, 5.0), (20.0, 3.2)]

@@ -19,7 +19,7 @@ from autograder.demo import sample_class
 from autograder.demo.students import solved, submission
 from autograder.grading.grade import grade
 from autograder.grading.options import GradeOptions
-from autograder.report.write import ReportOptions, write_report
+from autograder.report.write import write_report
 
 CLASS = {
     "ada": PREDICT.replace('""', '"Four letters"'),
@@ -53,7 +53,7 @@ def test_from_the_notebooks_to_the_class_page(handed_in: Path) -> None:
         assert said["unchanged"] == unchanged
         assert all(sum(check["points"] for check in each["checks"]) == 4 for each in said["graded"])
         assert not [each["notes"] for each in said["graded"] if each["notes"]]
-        write_report(handed_in, ReportOptions())
+        write_report(handed_in)
         page = BeautifulSoup((handed_in / "report.html").read_bytes(), "html.parser")
         (row,) = page.select("article.predictions tbody tr")
         assert row.select_one("td.n").get_text() == "3 of 6"

@@ -24,7 +24,7 @@ from autograder.demo.sample_class import open_gradebook
 from autograder.grading.results import Outcome, Result, Status
 from autograder.grading.worker.client import GradingServer
 from autograder.leaderboard.entries import entries
-from autograder.leaderboard.run import RECORD, LeaderboardOptions, leaderboard
+from autograder.leaderboard.run import RECORD, leaderboard
 from autograder.report.write import LEADERBOARD_PAGE
 from autograder.yours.entries import CHARACTERS
 
@@ -174,7 +174,7 @@ def standing(course: Path, warm: GradingServer, **options: object) -> tuple[str,
     """What the command prints, and the page."""
     out = io.StringIO()
     options = {"text": Path("text.txt"), "seconds": SECONDS, **options}
-    leaderboard(course, LeaderboardOptions(LESSON, **options), Console(file=out, width=300), warm=Lent(warm))
+    leaderboard(course, LESSON, Console(file=out, width=300), warm=Lent(warm), **options)
     return out.getvalue(), BeautifulSoup((course / LEADERBOARD_PAGE).read_text(), "html.parser")
 
 

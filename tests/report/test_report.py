@@ -39,7 +39,7 @@ from autograder.report.counts import Failure, Spread, count_mistakes, without_nu
 from autograder.report.outline import hints, outlines_of
 from autograder.report.page import MARK, percent, write
 from autograder.report.student_page import cells_in, panels_of, student_page
-from autograder.report.write import ReportOptions, write_report
+from autograder.report.write import write_report
 
 SECRETS = ("hidden_secret", "BEGIN HIDDEN", "double(3)", "answer_of_the_teacher", "assert double")
 HALVING = "the result is halved"
@@ -414,10 +414,10 @@ def test_a_student_reads_the_predictions_they_made(empty: GradebookSnapshot) -> 
 
 def test_nothing_graded_is_said(course: Path) -> None:
     """The page of a class of which nothing is graded says so, and how many wait."""
-    assert "Nothing is graded yet" in write_report(course, ReportOptions())
+    assert "Nothing is graded yet" in write_report(course)
     assert "Put what students hand in into submitted/" in (course / "report.html").read_text("utf-8")
     (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
-    write_report(course, ReportOptions())
+    write_report(course)
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert "1 hand-in waits" in page.select_one("p.empty").get_text()
     assert rows(page, "sortable") == [["ada", "– w", "0", "–"]]
@@ -543,14 +543,14 @@ def test_before_anything_is_due_nothing_counts(course: Path) -> None:
     """In a course that begins, no lesson is on the class page or a student's, and nobody lacks anything."""
     with open_gradebook(course) as gradebook:
         gradebook.add_student("ada", first_name="Ada", last_name="Lovelace")
-    assert "Nothing is graded yet" in write_report(course, ReportOptions())
+    assert "Nothing is graded yet" in write_report(course)
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert facts(page) == {"students": "1", "notebooks graded": "0"} and rows(page, "sortable") == [
         ["Lovelace, Ada", "ada"]
     ]
     assert "handed in nothing" not in words_of(page)
     assert "Nothing is due yet, and nothing was handed in." in words_of(shown(course, "ada"))
-    write_report(course, ReportOptions([LESSON]))
+    write_report(course, [LESSON])
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     assert rows(page, "sortable") == [["Lovelace, Ada", "ada", "–", "0", "–"]]
 
@@ -608,7 +608,7 @@ def test_pages_that_are_there_are_linked(course: Path, tmp_path: Path) -> None:
     theirs.parent.mkdir(parents=True)
     theirs.write_text("nbgrader's")
     for output in (course / "report.html", course / "feedback" / "of all.html"):
-        write_report(course, ReportOptions(output=output))
+        write_report(course, output=output)
         page = BeautifulSoup(output.read_bytes(), "html.parser")
         links = [link["href"] for link in page.select("table.sortable tbody a")]
         pages = [(output.parent / unquote(link)).resolve() for link in links]
@@ -624,7 +624,7 @@ def test_a_link_leads_to_a_file_whatever_its_name(course: Path, name: str) -> No
     with open_gradebook(course) as gradebook:
         gradebook.add_student("..")
     (course / "feedback.html").write_text("not ours")
-    write_report(course, ReportOptions())
+    write_report(course)
     page = BeautifulSoup((course / "report.html").read_bytes(), "html.parser")
     (link,) = page.select("table.sortable tbody a")
     assert re.fullmatch(r"feedback/[\w.%-]+/feedback\.html", link["href"])
@@ -700,8 +700,8 @@ def test_every_table_says_what_it_is(page: BeautifulSoup) -> None:
 def test_hidden_tests_and_answers_are_on_no_page(course: Path) -> None:
     """Neither the class page nor a student's holds a line of a check's source or of the teacher's answer."""
     record(course, CLASS)
-    write_report(course, ReportOptions())
-    write_report(course, ReportOptions(student="*"))
+    write_report(course)
+    write_report(course, student="*")
     pages = [course / "report.html", *sorted(course.glob("feedback/*/feedback.html"))]
     assert len(pages) == 1 + len(CLASS)
     for path in pages:
@@ -734,7 +734,7 @@ def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping
 
 def shown(course: Path, student: str) -> BeautifulSoup:
     """Write a student's page and return it, parsed."""
-    write_report(course, ReportOptions(student=student))
+    write_report(course, student=student)
     return BeautifulSoup((course / "feedback" / student / "feedback.html").read_bytes(), "html.parser")
 
 
@@ -881,12 +881,12 @@ def test_pages_lie_beside_nbgraders_own(course: Path) -> None:
     theirs = course / "feedback" / "ada" / LESSON / f"{LESSON}.html"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("nbgrader's")
-    assert "2 pages" not in write_report(course, ReportOptions(student="ad?"))
+    assert "2 pages" not in write_report(course, student="ad?")
     assert theirs.read_text() == "nbgrader's"
     assert [path.name for path in sorted((course / "feedback" / "ada").iterdir())] == [LESSON, "feedback.html"]
     assert [path.name for path in (course / "feedback").iterdir()] == ["ada"]
     (course / "out").mkdir()
-    assert write_report(course, ReportOptions(student="*", output=course / "out")).startswith("✓ 5 pages")
+    assert write_report(course, student="*", output=course / "out").startswith("✓ 5 pages")
     assert sorted(path.name for path in (course / "out").iterdir()) == [f"{student}.html" for student in CLASS]
 
 
@@ -894,13 +894,13 @@ def test_only_the_owner_can_read_them(course: Path) -> None:
     """Files have the mode 600 and folders 700, also over an earlier page; with groupshared the group may, too."""
     record(course, CLASS)
     for _ in range(2):
-        write_report(course, ReportOptions())
-        write_report(course, ReportOptions(student="ada"))
+        write_report(course)
+        write_report(course, student="ada")
         paths = [course / "report.html", course / "feedback" / "ada" / "feedback.html", course / "feedback" / "ada"]
         assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o600, 0o700]
         paths[0].chmod(0o644)
     configure(course, "c.CourseDirectory.groupshared = True")
-    write_report(course, ReportOptions())
+    write_report(course)
     assert (course / "report.html").stat().st_mode & 0o777 == 0o660
 
 
@@ -920,19 +920,19 @@ def test_somebody_elses_file_is_not_overwritten(course: Path) -> None:
     """A file that is no page of ours and a place in no folder are refused; a folder that is named is made."""
     (course / "report.html").write_text("my own notes")
     with pytest.raises(CourseError, match="was not made by"):
-        write_report(course, ReportOptions())
+        write_report(course)
     assert (course / "report.html").read_text() == "my own notes"
     record(course, CLASS)
-    for options, message in (
-        (ReportOptions(output=course), "was not made by"),
-        (ReportOptions(output=course / "nowhere" / "report.html"), r"There is no folder .*/nowhere. Make it"),
+    for output, message in (
+        (course, "was not made by"),
+        (course / "nowhere" / "report.html", r"There is no folder .*/nowhere. Make it"),
     ):
         with pytest.raises(CourseError, match=message):
-            write_report(course, options)
+            write_report(course, output=output)
     assert not (course / "nowhere").exists()
-    write_report(course, ReportOptions(student="ada", output=course / "pages" / "of today"))
+    write_report(course, student="ada", output=course / "pages" / "of today")
     assert (course / "pages" / "of today" / "ada.html").is_file()
-    assert "new/report.html" in write_report(course, ReportOptions(output=course / "new"))
+    assert "new/report.html" in write_report(course, output=course / "new")
     assert (course / "new" / "report.html").is_file() and (course / "new").stat().st_mode & 0o777 == 0o700
 
 
@@ -941,22 +941,22 @@ def test_only_what_has_begun_is_on_the_page(course: Path) -> None:
     write_lesson(course, sample_lesson(2), "02_tripling")
     release(course)
     record(course, CLASS)
-    assert "and 1 lesson," in write_report(course, ReportOptions())
-    assert "and 2 lessons," in write_report(course, ReportOptions(["02_tripling", LESSON]))
+    assert "and 1 lesson," in write_report(course)
+    assert "and 2 lessons," in write_report(course, ["02_tripling", LESSON])
     with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment("02_tripling", duedate=datetime(2020, 1, 2))
-    assert "and 2 lessons," in write_report(course, ReportOptions())
+    assert "and 2 lessons," in write_report(course)
 
 
 def test_who_and_what_is_unknown_is_said(course: Path) -> None:
     """Lessons and students that the gradebook does not have are refused with those that it has."""
     with pytest.raises(CourseError, match=r"The gradebook has no lesson 09_none. It has 01_doubling."):
-        write_report(course, ReportOptions(["09_none"]))
+        write_report(course, ["09_none"])
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has no students yet."):
-        write_report(course, ReportOptions(student="z*"))
+        write_report(course, student="z*")
     record(course, CLASS)
     with pytest.raises(CourseError, match=r"No student's id fits z\*. The gradebook has ada, bob, cem, dee, eve."):
-        write_report(course, ReportOptions(student="z*"))
+        write_report(course, student="z*")
 
 
 @pytest.mark.parametrize("name", ["../../up", "..", "a/b", ".hidden", "line\nbreak"])
@@ -966,7 +966,7 @@ def test_an_id_is_no_path(course: Path, empty: GradebookSnapshot, monkeypatch: p
     monkeypatch.setattr("autograder.report.write.read_gradebook", lambda _: book)
     before = sorted(course.parent.rglob("*"))
     with pytest.raises(CourseError, match="is no name for a file"):
-        write_report(course, ReportOptions(student="*"))
+        write_report(course, student="*")
     assert sorted(course.parent.rglob("*")) == before
 
 
@@ -975,9 +975,9 @@ def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
     record(course, CLASS)
     configure(course, 'c.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"')
     with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
-        write_report(course, ReportOptions(student="ada"))
+        write_report(course, student="ada")
     (course / "out").mkdir()
-    write_report(course, ReportOptions(student="ada", output=course / "out"))
+    write_report(course, student="ada", output=course / "out")
     assert "4 of 4" in (course / "out" / "ada.html").read_text("utf-8")
 
 
@@ -1012,5 +1012,5 @@ def test_one_odd_name_costs_the_others_no_page(
     both = graded("line\nbreak", BOTH_RIGHT), graded("ada", BOTH_RIGHT)
     book = filled(replace(empty, course=read_gradebook(course).course), *both)
     monkeypatch.setattr("autograder.report.write.read_gradebook", lambda _: book)
-    said = write_report(course, ReportOptions(student="*"))
+    said = write_report(course, student="*")
     assert said.startswith("✓ ") and "No page for `line\\nbreak`, which is no name for a file." in said

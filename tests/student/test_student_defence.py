@@ -18,7 +18,7 @@ from autograder import cli
 from autograder.course.config import CourseError
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.worker.client import GradingServer
-from autograder.student.defence import DefenceOptions, defence
+from autograder.student.defence import defence
 
 
 def hand_in(course: Path, body: str = "", source: str = "") -> None:
@@ -34,7 +34,7 @@ def hand_in(course: Path, body: str = "", source: str = "") -> None:
 def asked(course: Path, warm: GradingServer, **options: object) -> str:
     """What the command prints about ada."""
     out = io.StringIO()
-    defence(course, DefenceOptions("ada", LESSON, **options), Console(file=out, width=200), warm=Lent(warm))
+    defence(course, "ada", LESSON, Console(file=out, width=200), warm=Lent(warm), **options)
     return out.getvalue()
 
 

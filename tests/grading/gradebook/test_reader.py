@@ -20,7 +20,7 @@ from autograder.grading import grade
 from autograder.grading.gradebook.reader import GradebookSnapshot, read_gradebook
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Note, NoteKind
-from autograder.student.extend import ExtendOptions, give_time
+from autograder.student.extend import give_time
 
 REAL = "02_multi_head_attention"
 
@@ -107,7 +107,7 @@ def test_more_time_moves_a_students_due_date(course: Path) -> None:
     set_duedate(course)
     with open_gradebook(course) as gradebook:
         gradebook.add_student("cem")
-    give_time(course, ExtendOptions(LESSON, ["ada", "cem"], by="2d"), Console(quiet=True))
+    give_time(course, LESSON, Console(quiet=True), students=["ada", "cem"], by="2d")
     book = read_gradebook(course)
     later = DUE + timedelta(days=2)
     assert [book.due(student, LESSON) for student in ("ada", "bob", "cem")] == [later, DUE, later]
