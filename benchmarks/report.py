@@ -25,16 +25,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from nbgrader.api import (
-    Assignment,
-    BaseCell,
-    Grade,
-    Notebook,
-    Student,
-    SubmittedAssignment,
-    SubmittedNotebook,
-    new_uuid,
-)
+from nbgrader import api
 from sqlalchemy import create_engine, insert, select, update
 
 from autograder.course.lesson import Exercise, Lesson
@@ -46,21 +37,10 @@ from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 8  # wrong answers to an exercise
 REPEATS = 3
+SUBMITTED = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
 FIRST = (
-    "Ada",
-    "Bo",
-    "Chidi",
-    "Dara",
-    "Elif",
-    "Farid",
-    "Grace",
-    "Hana",
-    "Ines",
-    "Jonas",
-    "Kofi",
-    "Lena",
-    "Mehmet",
-    "Noor",
+    *("Ada", "Bo", "Chidi", "Dara", "Elif", "Farid", "Grace"),
+    *("Hana", "Ines", "Jonas", "Kofi", "Lena", "Mehmet", "Noor"),
 )
 PREDICTIONS = ("", "none", "some", "1", "2", "yes", "no", "both", "10", "half")
 FIRST_DUE, WEEK = datetime(2026, 1, 9, 22), timedelta(weeks=1)
@@ -158,56 +138,35 @@ def store(db_url: str, results: Iterable[Result], students: int) -> int:
     """Put results into a released gradebook, and return how many."""
     engine, count, chance = create_engine(db_url), 0, random.Random(0)
     with closing(engine.connect()) as connection, connection.begin():
+        notebook, assignment, cell = (each.__table__.c for each in (api.Notebook, api.Assignment, api.BaseCell))
         notebooks = {
-            row[0]: row[1:] for row in connection.execute(select(Notebook.name, Notebook.id, Notebook.assignment_id))
+            name: ids for name, *ids in connection.execute(select(notebook.name, notebook.id, notebook.assignment_id))
         }
-        lessons = connection.execute(select(Assignment.name, Assignment.id).order_by(Assignment.name)).all()
-        due = {name: FIRST_DUE + place * WEEK for place, (name, _) in enumerate(lessons)}
-        for name, assignment in lessons:
-            connection.execute(update(Assignment).where(Assignment.id == assignment).values(duedate=due[name]))
-        base = BaseCell.__table__
-        cells = {
-            (row[0], row[1]): row[2] for row in connection.execute(select(base.c.notebook_id, base.c.name, base.c.id))
-        }
+        lessons = connection.scalars(select(assignment.name).order_by(assignment.name)).all()
+        due = {name: FIRST_DUE + place * WEEK for place, name in enumerate(lessons)}
+        for name, date in due.items():
+            connection.execute(update(api.Assignment).where(assignment.name == name).values(duedate=date))
+        cells = {(of, name): id_ for of, name, id_ in connection.execute(select(cell.notebook_id, cell.name, cell.id))}
         RESULTS.create(connection, checkfirst=True)
         named = [name_of(number) for number in range(students)]
         people = [{"id": f"s{i:04}", "first_name": a, "last_name": b} for i, (a, b) in enumerate(named)]
-        connection.execute(insert(Student), people)
+        connection.execute(insert(api.Student), people)
         while some := list(islice(results, 500)):
-            rows: dict[object, list[dict]] = {SubmittedAssignment: [], SubmittedNotebook: [], Grade: [], RESULTS: []}
+            rows: dict[object, list[dict]] = {table: [] for table in (*SUBMITTED, RESULTS)}
             for each in some:
-                notebook, assignment = notebooks[each.lesson]
-                mine, submission = {"student": each.student, "lesson": each.lesson}, new_uuid()
-                submitted, text = new_uuid(), json.dumps(each.to_json())
+                of, its_assignment = notebooks[each.lesson]
+                ours = {"submission_id": api.new_uuid(), "student": each.student, "lesson": each.lesson}
+                mine = {"id": api.new_uuid(), "notebook_id": of, "assignment_id": ours["submission_id"]}
                 handed_in = due[each.lesson] + timedelta(hours=3 - chance.expovariate(1 / 30))
-                rows[SubmittedAssignment].append(
-                    {
-                        "id": submission,
-                        "assignment_id": assignment,
-                        "student_id": each.student,
-                        "timestamp": handed_in,
-                    }
-                )
-                rows[SubmittedNotebook].append({"id": submitted, "notebook_id": notebook, "assignment_id": submission})
-                rows[Grade] += [
-                    {
-                        "id": new_uuid(),
-                        "cell_id": cells[notebook, outcome.check],
-                        "notebook_id": submitted,
-                        "auto_score": outcome.earned,
-                        "needs_manual_grade": False,
-                    }
-                    for outcome in each.checks
-                ]
+                about = {"assignment_id": its_assignment, "student_id": each.student, "timestamp": handed_in}
+                rows[api.SubmittedAssignment].append({"id": ours["submission_id"], **about})
+                rows[api.SubmittedNotebook].append(mine)
+                for outcome in each.checks:
+                    grade = {"auto_score": outcome.earned, "needs_manual_grade": False, "notebook_id": mine["id"]}
+                    rows[api.Grade].append({"id": api.new_uuid(), "cell_id": cells[of, outcome.check], **grade})
                 when = due[each.lesson] + timedelta(days=1, seconds=count)
-                kept = {
-                    "submission_id": submission,
-                    "digest": "",
-                    "notebook_sha256": "",
-                    "recorded": when,
-                    "result": text,
-                }
-                rows[RESULTS].append(mine | kept)
+                kept = {"digest": "", "notebook_sha256": "", "recorded": when, "result": json.dumps(each.to_json())}
+                rows[RESULTS].append(ours | kept)
                 count += 1
             for table, listed in rows.items():
                 if listed:
