@@ -10,64 +10,43 @@ from babel import Locale
 from babel.dates import parse_pattern
 
 PATH = Path(__file__).parents[1] / "autograder" / "data" / "dates.json"
-LANGUAGES = ("en", "de", "fr", "es", "it", "nl")
 UNAMBIGUOUS = {"de": "medium", "fr": "short", "nl": "short"}  # in digits alone; 3/4 is another day elsewhere
-
-
-def words(text: str) -> list[str]:
-    """The words of a text."""
-    return text.split()
-
-
-def english() -> list[str]:
-    """First to thirty-first."""
-    ones = words("first second third fourth fifth sixth seventh eighth ninth")
-    teens = words("tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth")
-    twenties = ["twentieth", *(f"twenty-{one}" for one in ones)]
-    return [*ones, *teens, *twenties, "thirtieth", "thirty-first"]
-
-
-def german() -> list[str]:
-    """Erster to einunddreißigster: from 20 on, ones before tens."""
-    small = words("erster zweiter dritter vierter fünfter sechster siebter achter neunter zehnter elfter zwölfter")
-    stems = words("dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn")
-    ones = words("ein zwei drei vier fünf sechs sieben acht neun")
-    twenties = ["zwanzigster", *(f"{one}undzwanzigster" for one in ones)]
-    return [*small, *(f"{stem}ter" for stem in stems), *twenties, "dreißigster", "einunddreißigster"]
-
-
-def french() -> list[str]:
-    """Premier, and then plain numbers, as in French dates."""
-    small = words("premier deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize")
-    teens = words("dix-sept dix-huit dix-neuf vingt")
-    twenties = ["vingt et un", *(f"vingt-{one}" for one in small[1:9])]
-    return [*small, *teens, *twenties, "trente", "trente et un"]
-
-
-def spanish() -> list[str]:
-    """Uno to treinta y uno."""
-    small = words("uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince")
-    teens = words("dieciséis diecisiete dieciocho diecinueve veinte")
-    twenties = words("uno dós trés cuatro cinco séis siete ocho nueve")
-    return [*small, *teens, *(f"veinti{one}" for one in twenties), "treinta", "treinta y uno"]
-
-
-def italian() -> list[str]:
-    """Primo, and then plain numbers, as in Italian dates."""
-    small = words("primo due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici")
-    teens = words("sedici diciassette diciotto diciannove venti")
-    twenties = words("ventuno ventidue ventitré ventiquattro venticinque ventisei ventisette ventotto ventinove")
-    return [*small, *teens, *twenties, "trenta", "trentuno"]
-
-
-def dutch() -> list[str]:
-    """Een to eenendertig: from 21 on, ones before tens."""
-    small = words("een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien")
-    twenties = [f"{one}{'ën' if one.endswith('e') else 'en'}twintig" for one in small[:9]]
-    return [*small, "zeventien", "achttien", "negentien", "twintig", *twenties, "dertig", "eenendertig"]
-
-
-DAYS_IN_WORDS = {"en": english, "de": german, "fr": french, "es": spanish, "it": italian, "nl": dutch}
+# The thirty-one days of a month. In French and Italian, dates have plain numbers but for the first.
+DAYS_IN_WORDS = {
+    "en": """
+        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth,
+        fourteenth, fifteenth, sixteenth, seventeenth, eighteenth, nineteenth, twentieth, twenty-first, twenty-second,
+        twenty-third, twenty-fourth, twenty-fifth, twenty-sixth, twenty-seventh, twenty-eighth, twenty-ninth, thirtieth,
+        thirty-first
+    """,
+    "de": """
+        erster, zweiter, dritter, vierter, fünfter, sechster, siebter, achter, neunter, zehnter, elfter, zwölfter,
+        dreizehnter, vierzehnter, fünfzehnter, sechzehnter, siebzehnter, achtzehnter, neunzehnter, zwanzigster,
+        einundzwanzigster, zweiundzwanzigster, dreiundzwanzigster, vierundzwanzigster, fünfundzwanzigster,
+        sechsundzwanzigster, siebenundzwanzigster, achtundzwanzigster, neunundzwanzigster, dreißigster,
+        einunddreißigster
+    """,
+    "fr": """
+        premier, deux, trois, quatre, cinq, six, sept, huit, neuf, dix, onze, douze, treize, quatorze, quinze, seize,
+        dix-sept, dix-huit, dix-neuf, vingt, vingt et un, vingt-deux, vingt-trois, vingt-quatre, vingt-cinq, vingt-six,
+        vingt-sept, vingt-huit, vingt-neuf, trente, trente et un
+    """,
+    "es": """
+        uno, dos, tres, cuatro, cinco, seis, siete, ocho, nueve, diez, once, doce, trece, catorce, quince, dieciséis,
+        diecisiete, dieciocho, diecinueve, veinte, veintiuno, veintidós, veintitrés, veinticuatro, veinticinco,
+        veintiséis, veintisiete, veintiocho, veintinueve, treinta, treinta y uno
+    """,
+    "it": """
+        primo, due, tre, quattro, cinque, sei, sette, otto, nove, dieci, undici, dodici, tredici, quattordici, quindici,
+        sedici, diciassette, diciotto, diciannove, venti, ventuno, ventidue, ventitré, ventiquattro, venticinque,
+        ventisei, ventisette, ventotto, ventinove, trenta, trentuno
+    """,
+    "nl": """
+        een, twee, drie, vier, vijf, zes, zeven, acht, negen, tien, elf, twaalf, dertien, veertien, vijftien, zestien,
+        zeventien, achttien, negentien, twintig, eenentwintig, tweeëntwintig, drieëntwintig, vierentwintig,
+        vijfentwintig, zesentwintig, zevenentwintig, achtentwintig, negenentwintig, dertig, eenendertig
+    """,
+}
 
 
 def field(pattern: str) -> str:
@@ -94,13 +73,13 @@ def language(code: str) -> dict[str, object]:
         "months": [name.lower() for _, name in sorted(locale.months["format"]["wide"].items())],
         "short_months": [name.lower() for _, name in sorted(locale.months["format"]["abbreviated"].items())],
         "weekdays": [name.lower() for _, name in sorted(locale.days["format"]["wide"].items())],
-        "days_in_words": DAYS_IN_WORDS[code](),
+        "days_in_words": [" ".join(day.split()) for day in DAYS_IN_WORDS[code].split(",")],
     }
 
 
 def text() -> str:
     """The whole file."""
-    tables = {code: language(code) for code in LANGUAGES}
+    tables = {code: language(code) for code in DAYS_IN_WORDS}
     source = f"Unicode CLDR as in Babel {babel.__version__}; days in words by tools/make_dates.py"
     return json.dumps({"source": source, "languages": tables}, ensure_ascii=False, indent=1) + "\n"
 
