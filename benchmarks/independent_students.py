@@ -89,30 +89,20 @@ NOUNS = _listed("""
 """)
 ENDS = (*7 * [""], " again", " like in the paper", " (see hint)", " for every head", " here", "!", " first")
 SHAPES = ("(batch, seq, d)", "(b, s, d)", "(B, T, C)", "(batch, seq_len, d_model)", "(b, h, s, d)", "(B, H, T, D)")
-MESSAGES = (
-    *("{a} must be divisible by {b}", "{a} has to be divisible by {b}", "{a} should be divisible by {b}", "wrong {a}"),
-    *("{a} not divisible by {b}", "invalid {a}", "{b} does not divide {a}", "{a} is too small", "bad {a}", "{a} error"),
-    *("{a} % {b} != 0", "cannot split {a} into {b}", "{a} and {b} do not fit", "please choose another {a}", "{a}!"),
-)
+MESSAGES = _listed("""
+    {a} must be divisible by {b}; {a} has to be divisible by {b}; {a} should be divisible by {b}; wrong {a};
+    {a} not divisible by {b}; invalid {a}; {b} does not divide {a}; {a} is too small; bad {a}; {a} error;
+    {a} % {b} != 0; cannot split {a} into {b}; {a} and {b} do not fit; please choose another {a}; {a}!
+""")
 OWN_CELLS = (
     *("{f}", "help({f})", "print(torch.__version__)", "x = torch.randn({a}, {b}, {c})\nprint(x.shape)", "!nvidia-smi"),
     *("x = torch.arange({a}.0)\nx", "torch.randn({a}, {b}).softmax(dim=-1)", "a = torch.ones({a}, {b})\na.sum()"),
-    *(
-        "x = torch.randn({a}, {b}, {c})\nprint({f})\nx.view({a}, -1).shape",
-        "import inspect\nprint(inspect.getsource({f}))",
-    ),
-    *("test = torch.tensor([[{a}, {b}], [{c}, {a}]])\nprint(test.T)", "for i in range({a}):\n    print(i, i * {b})"),
-    *(
-        "m = nn.Linear({a}, {b})\nprint(m.weight.shape)",
-        "%timeit torch.randn({a}, {b}) @ torch.randn({b}, {c})",
-        "1 + {a}",
-    ),
-    *(
-        "q = torch.rand({a}, {b})\nk = torch.rand({c}, {b})\nprint((q @ k.T).shape)",
-        "print({f}.__doc__)",
-        "device",
-        "x",
-    ),
+    "x = torch.randn({a}, {b}, {c})\nprint({f})\nx.view({a}, -1).shape",
+    *("import inspect\nprint(inspect.getsource({f}))", "test = torch.tensor([[{a}, {b}], [{c}, {a}]])\nprint(test.T)"),
+    *("for i in range({a}):\n    print(i, i * {b})", "m = nn.Linear({a}, {b})\nprint(m.weight.shape)"),
+    *("%timeit torch.randn({a}, {b}) @ torch.randn({b}, {c})", "1 + {a}"),
+    *("q = torch.rand({a}, {b})\nk = torch.rand({c}, {b})\nprint((q @ k.T).shape)", "print({f}.__doc__)", "device"),
+    "x",
 )
 
 
@@ -310,12 +300,16 @@ def rename(tree: ast.AST, name_for: Callable[[str], str], *, attributes: bool, a
             node.attr = own[node.attr]
 
 
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
 def _call(text: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
-    return ast.Call(
-        ast.parse(text, mode="eval").body,
-        list(arguments),
-        [ast.keyword(name, value) for name, value in keywords.items()],
-    )
+    return ast.Call(_parsed(text), list(arguments), [ast.keyword(*each) for each in keywords.items()])
+
+
+def _method(value: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(value, name, ast.Load()), list(arguments), [])
 
 
 class _Habits(ast.NodeTransformer):
@@ -339,7 +333,7 @@ class _Habits(ast.NodeTransformer):
             if way == "torch.matmul":
                 return _call("torch.matmul", node.left, node.right)
             if way == ".matmul":
-                return ast.Call(ast.Attribute(node.left, "matmul", ast.Load()), [node.right], [])
+                return _method(node.left, "matmul", node.right)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
@@ -347,7 +341,7 @@ class _Habits(ast.NodeTransformer):
         text = ast.unparse(node)
         if text in ("-math.inf", "-float('inf')"):
             ways = {"float": 'float("-inf")', "-1e9": "-1e9"}
-            return ast.parse(ways.get(self.way("infinity"), text), mode="eval").body
+            return _parsed(ways.get(self.way("infinity"), text))
         if isinstance(node.op, ast.Invert) and self.way("not") == "== 0":
             return ast.Compare(node.operand, [ast.Eq()], [ast.Constant(0)])
         return node
@@ -356,7 +350,7 @@ class _Habits(ast.NodeTransformer):
         self.generic_visit(node)
         of_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
         if of_shape and isinstance(node.slice, ast.Constant | ast.UnaryOp) and self.way("size") == ".size":
-            return ast.Call(ast.Attribute(node.value.value, "size", ast.Load()), [node.slice], [])
+            return _method(node.value.value, "size", node.slice)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -370,7 +364,7 @@ class _Habits(ast.NodeTransformer):
         if way == "as it is":
             return None
         name, dims = ("swapaxes", (-2, -1)) if way == "swapaxes" else ("transpose", ast.literal_eval(way[9:]))
-        return ast.Call(ast.Attribute(value, name, ast.Load()), [ast.Constant(dim) for dim in dims], [])
+        return _method(value, name, *map(ast.Constant, dims))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -383,7 +377,7 @@ class _Habits(ast.NodeTransformer):
         if name == "transpose" and sorted(given) == ["-1", "-2"]:
             return self._transposed(node.func.value) or node
         if text == "float" and given in (["'-inf'"], ['"-inf"']) and self.way("infinity") == "-1e9":
-            return ast.parse("-1e9", mode="eval").body
+            return _parsed("-1e9")
         if name in ("view", "reshape"):
             node.func.attr = {"reshape": "reshape", "view": "view"}.get(self.way("view"), name)
         if text == "math.sqrt" and given:
@@ -404,9 +398,8 @@ class _Habits(ast.NodeTransformer):
             if way == "method" and is_function and node.args:
                 node = ast.Call(ast.Attribute(node.args[0], name, ast.Load()), node.args[1:], node.keywords)
             elif way == "function" and not is_function and isinstance(node.func, ast.Attribute):
-                node = _call(
-                    f"F.{name}", node.func.value, *node.args, **{k.arg: k.value for k in node.keywords if k.arg}
-                )
+                keywords = {each.arg: each.value for each in node.keywords if each.arg}
+                node = _call(f"F.{name}", node.func.value, *node.args, **keywords)
             is_function = ast.unparse(node.func) in functions
         at, way = int(is_function), self.way("dim")
         if way == "keyword" and len(node.args) == at + 1:
@@ -430,33 +423,26 @@ class _Habits(ast.NodeTransformer):
         if one_by_one and self.way("sizes") == "one by one" and all(isinstance(each, ast.Name) for each in target.elts):
             text = ast.unparse(value).removesuffix("()")
             form = f"{text}[{{}}]" if text.endswith("shape") else f"{text}({{}})"
-            return [
-                ast.Assign([each], ast.parse(form.format(place), mode="eval").body)
-                for place, each in enumerate(target.elts)
-            ]
+            return [ast.Assign([each], _parsed(form.format(place))) for place, each in enumerate(target.elts)]
         return self._in_steps(node)
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
         if isinstance(node.value, ast.Call | ast.BinOp) and self.way("result") == "named":
             named = ast.Assign([ast.Name("output", ast.Store())], node.value)
-            return [*self._listed(self._in_steps(named)), ast.Return(ast.Name("output", ast.Load()))]
+            return [*self._in_steps(named), ast.Return(ast.Name("output", ast.Load()))]
         return self._in_steps(node)
 
-    def _in_steps(self, node: ast.Assign | ast.Return) -> ast.stmt | list[ast.stmt]:
+    def _in_steps(self, node: ast.Assign | ast.Return) -> list[ast.stmt]:
         """A statement, and before it the first part of its value, under a name of its own."""
         value = node.value
         inner = value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
         if not isinstance(inner, ast.Call | ast.BinOp) or self.way("steps") != "named":
-            return node
+            return [node]
         self.count += 1
         name = f"step_{self.count}"
         value.func.value = ast.Name(name, ast.Load())
         return [ast.Assign([ast.Name(name, ast.Store())], inner), node]
-
-    @staticmethod
-    def _listed(made: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
-        return made if isinstance(made, list) else [made]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
@@ -471,32 +457,21 @@ def reordered(body: Sequence[ast.stmt], chance: random.Random) -> list[ast.stmt]
     """Statements in another order, as far as none of them needs another: neighbours that assign, one by one."""
     body = list(body)
     for place in range(len(body) - 1):
-        one, other = body[place : place + 2]
-        if (
-            isinstance(one, ast.Assign)
-            and isinstance(other, ast.Assign)
-            and _apart(one, other)
-            and chance.random() < 0.6
-        ):
-            body[place], body[place + 1] = other, one
+        one, other = both = body[place : place + 2]
+        if all(isinstance(each, ast.Assign) for each in both) and _apart(one, other) and chance.random() < 0.6:
+            body[place : place + 2] = other, one
     return body
 
 
 def _apart(one: ast.Assign, other: ast.Assign) -> bool:
     """Neither assigns what the other reads or assigns."""
 
-    def bound(node: ast.Assign) -> set[str]:
-        return {
-            ast.unparse(each)
-            for target in node.targets
-            for each in ast.walk(target)
-            if isinstance(each, ast.Name | ast.Attribute)
-        }
+    def used(*nodes: ast.AST) -> set[str]:
+        inside = (each for node in nodes for each in ast.walk(node))
+        return {ast.unparse(each) for each in inside if isinstance(each, ast.Name | ast.Attribute)}
 
-    def used(node: ast.Assign) -> set[str]:
-        return {ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)}
-
-    return not ((bound(one) - {"self"}) & used(other) or (bound(other) - {"self"}) & used(one))
+    bound, others = used(*one.targets) - {"self"}, used(*other.targets) - {"self"}
+    return not (bound & used(other) or others & used(one))
 
 
 def _joined(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -507,15 +482,7 @@ def _joined(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         uses = [each for each in ast.walk(last) if isinstance(each, ast.Name) and ast.unparse(target) == each.id]
         if isinstance(target, ast.Name) and len(uses) == 1:
             value = before.pop().value
-            last = _Put(target.id, value).visit(copy.deepcopy(last))
+            put = ast.NodeTransformer()
+            put.visit_Name = lambda node: value if node.id == target.id else node
+            last = put.visit(copy.deepcopy(last))
     yield from (*before, last)
-
-
-class _Put(ast.NodeTransformer):
-    """Puts an expression in the place of a name."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self.name, self.value = name, value
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self.value if node.id == self.name else node
