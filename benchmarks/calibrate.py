@@ -5,13 +5,10 @@ python benchmarks/calibrate.py [number of seeds]
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from pathlib import Path
 
-import torch
-from chain import SIZES, STEPS, WARMUP, answers, copied, train
+from chain import MACHINE, SIZES, STEPS, WARMUP, answers, copied, seeds, train
 
 HEAD = """\
 # Calibration of the copy task
@@ -28,10 +25,10 @@ PyTorch {torch} on {threads} threads, {machine}.
 """
 
 
-def main(seeds: int) -> None:
+def main(number: int) -> None:
     """Train once for each seed, say how it went, and write the table."""
     scope, rows, lines, count = answers(), [], [], 0
-    for seed in range(seeds):
+    for seed in range(number):
         begin = time.perf_counter()
         model = train(scope, seed)
         trained = time.perf_counter()
@@ -40,22 +37,14 @@ def main(seeds: int) -> None:
         lines.append(f"| {seed} | {match:.4f} | {trained - begin:.1f} | {time.perf_counter() - trained:.1f} |")
         print(lines[-1], flush=True)
     exact = sum(match == 1 for match, _ in rows)
-    summary = f"{exact} of {seeds} seeds copy all {count} sequences; the longest training took "
+    summary = f"{exact} of {number} seeds copy all {count} sequences; the longest training took "
     summary += f"{max(seconds for _, seconds in rows):.0f} seconds."
     sizes = ", ".join(f"{name} {value}" for name, value in SIZES.items())
-    head = HEAD.format(
-        sizes=sizes,
-        steps=STEPS,
-        warmup=WARMUP,
-        count=count,
-        torch=torch.__version__.split("+")[0],
-        threads=torch.get_num_threads(),
-        machine=platform.machine(),
-    )
+    head = HEAD.format(sizes=sizes, steps=STEPS, warmup=WARMUP, count=count, **MACHINE)
     text = head + "\n".join(lines) + f"\n\n**{summary}**\n"
     (Path(__file__).parent / "calibration.md").write_text(text, encoding="utf-8")
     print(summary)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(seeds())

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import platform
+import statistics
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -18,6 +22,12 @@ SIZES = {"d_model": 64, "num_heads": 4, "num_layers": 1, "d_ff": 128, "dropout":
 VOCAB_SIZE = 13
 WARMUP = 100
 STEPS = 400
+# What the head of a page says of where it was measured.
+MACHINE = {
+    "torch": torch.__version__.split("+")[0],
+    "threads": torch.get_num_threads(),
+    "machine": platform.machine(),
+}
 
 
 def answers() -> dict:
@@ -27,6 +37,18 @@ def answers() -> dict:
         for exercise in Lesson(path.stem, read_notebook(path)).exercises:
             exec(compile(exercise.answer.source, f"<{path.stem}: {exercise.name}>", "exec"), scope)
     return scope
+
+
+def seeds() -> int:
+    """How many seeds the last word of the command line asks for."""
+    return int(sys.argv[-1]) if sys.argv[-1].isdigit() else 20
+
+
+def spread(values: Iterable[float], digits: int, unit: str = "") -> str:
+    """The mean of values, the lowest and the highest."""
+    values = list(values)
+    mean, least, most = (f"{each:.{digits}f}" for each in (statistics.mean(values), min(values), max(values)))
+    return f"{mean}{unit} ({least} to {most})"
 
 
 def train(scope: dict, seed: int, steps: int = STEPS) -> nn.Module:

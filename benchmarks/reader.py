@@ -8,14 +8,13 @@ from __future__ import annotations
 import contextlib
 import io
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import torch
-from chain import ROOT, answers
+from chain import MACHINE, ROOT, answers, seeds, spread
 from torch import nn
 
 from autograder import data, yours
@@ -97,30 +96,22 @@ def one(make: Callable[[], nn.Module], seed: int) -> Result:
 def write(tables: Sequence[Mapping[str, Sequence[Result]]]) -> None:
     """Write the page of both tables, of what has been measured so far."""
     text = ""
-    heads = (
-        HEAD.format(steps=reader.STEPS, batch=reader.BATCH, count=reader.DATES, torch=torch.__version__.split("+")[0]),
-        WITHOUT,
-    )
-    for head, table in zip(heads, tables, strict=True):
+    first = HEAD.format(steps=reader.STEPS, batch=reader.BATCH, count=reader.DATES, **MACHINE)
+    for head, table in zip((first, WITHOUT), tables, strict=True):
         text += head
         for name, results in table.items():
             digits, dates, seconds = zip(*results, strict=True)
-            spread = " | ".join(map(_spread, (digits, dates)))
-            text += f"| {name} | {len(results)} | {spread} | {statistics.mean(seconds):.0f} |\n"
+            shares = " | ".join(spread((100 * each for each in shares), 1, " %") for shares in (digits, dates))
+            text += f"| {name} | {len(results)} | {shares} | {statistics.mean(seconds):.0f} |\n"
     (Path(__file__).parent / "reader.md").write_text(text, encoding="utf-8")
 
 
-def _spread(shares: Iterable[float]) -> str:
-    shares = [100 * share for share in shares]
-    return f"{statistics.mean(shares):.1f} % ({min(shares):.1f} to {max(shares):.1f})"
-
-
-def main(seeds: int) -> None:
+def main(number: int) -> None:
     """Train every reader once for each seed, and write the tables anew after each seed."""
     torch.set_num_threads(1)
     both = readers()
     results: tuple[dict[str, list[Result]], ...] = tuple({name: [] for name in made} for made in both)
-    for seed in range(seeds):
+    for seed in range(number):
         for made, table in zip(both, results, strict=True):
             for name, make in made.items():
                 table[name].append(one(make, seed))
@@ -129,4 +120,4 @@ def main(seeds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(seeds())

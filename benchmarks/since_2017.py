@@ -12,13 +12,13 @@ import io
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from chain import ROOT, answers
+from chain import MACHINE, ROOT, answers, seeds, spread
 from torch import Tensor, nn
 
 from autograder import data, yours
@@ -133,12 +133,12 @@ def one(scope: Mapping[str, Any], name: str, seed: int, steps: int = 300) -> Res
 
 def page(table: Mapping[str, Sequence[Result]]) -> str:
     """The page of what has been measured so far."""
-    text, before = HEAD.format(torch=torch.__version__.split("+")[0]), None
+    text, before = HEAD.format(**MACHINE), None
     for name, results in table.items():
         better = "–" if before is None else f"{_count(results, before)} of {len(results)}"
         seconds = statistics.mean(result.seconds for result in results)
-        spread = _spread(result.bits for result in results)
-        text += f"| {name} | {len(results)} | {spread} | {better} | {results[0].parameters:,} | {seconds:.0f} |\n"
+        bits = spread((result.bits for result in results), 2)
+        text += f"| {name} | {len(results)} | {bits} | {better} | {results[0].parameters:,} | {seconds:.0f} |\n"
         before = results
     return text
 
@@ -147,12 +147,7 @@ def _count(results: Sequence[Result], before: Sequence[Result]) -> int:
     return sum(one.bits < other.bits for one, other in zip(results, before, strict=True))
 
 
-def _spread(bits: Iterable[float]) -> str:
-    bits = list(bits)
-    return f"{statistics.mean(bits):.2f} ({min(bits):.2f} to {max(bits):.2f})"
-
-
-def beside(seeds: int) -> None:
+def beside(number: int) -> None:
     """Train a learner's pre-norm model and GPT beside the others, and write the page."""
     scope = lesson()
     scope["MODELS"] |= {"nn.TransformerEncoderLayer": lambda: OfPyTorch(scope), "as nanoGPT writes it": LikeNanoGPT}
@@ -163,25 +158,25 @@ def beside(seeds: int) -> None:
         "as nanoGPT writes it": "the GPT of 2019 as nanoGPT writes it",
     }
     table: dict[str, list[Result]] = {name: [] for name in names}
-    for seed in range(seeds):
+    for seed in range(number):
         for name, results in table.items():
             results.append(one(scope, name, seed))
             print(f"seed {seed}, {name}: {results[-1].bits:.3f} bits, {results[-1].seconds:.1f} s", flush=True)
-    text, of_learner = BESIDE.format(torch=torch.__version__.split("+")[0], seeds=seeds), [0.0]
+    text, of_learner = BESIDE.format(seeds=number, **MACHINE), [0.0]
     for place, (name, results) in enumerate(table.items()):
         seconds = [result.seconds for result in results]
         of_learner = of_learner if place % 2 else seconds
         ratio = statistics.median(mine / own for mine, own in zip(seconds, of_learner, strict=True))
-        spread = _spread(result.bits for result in results)
-        text += f"| {names[name]} | {spread} | {f'{ratio:.2f}' if place % 2 else '1'} | {results[0].parameters:,} |\n"
+        bits = spread((result.bits for result in results), 2)
+        text += f"| {names[name]} | {bits} | {f'{ratio:.2f}' if place % 2 else '1'} | {results[0].parameters:,} |\n"
     (Path(__file__).parent / "since_2017_beside.md").write_text(text, encoding="utf-8")
 
 
-def main(seeds: int) -> None:
+def main(number: int) -> None:
     """Train every model once for each seed, and write the page anew after each seed."""
     scope = lesson()
     table: dict[str, list[Result]] = {name: [] for name in scope["MODELS"]}
-    for seed in range(seeds):
+    for seed in range(number):
         for name, results in table.items():
             results.append(one(scope, name, seed))
             print(f"seed {seed}, {name}: {results[-1].bits:.3f} bits", flush=True)
@@ -190,5 +185,4 @@ def main(seeds: int) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    count = int(sys.argv[-1]) if sys.argv[-1].isdigit() else 20
-    beside(count) if "beside" in sys.argv else main(count)
+    beside(seeds()) if "beside" in sys.argv else main(seeds())

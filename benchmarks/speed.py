@@ -5,7 +5,6 @@ python benchmarks/speed.py
 
 from __future__ import annotations
 
-import platform
 import statistics
 import time
 import warnings
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from chain import answers
+from chain import MACHINE, answers
 from torch import Tensor, nn
 
 from autograder import data, parts
@@ -116,12 +115,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # PyTorch's encoder says it of itself
     scope = answers()
     rows = [row for name, size in SIZES.items() for row in measure(name, scope, *size)]
-    head = HEAD.format(
-        repeats=REPEATS,
-        torch=torch.__version__.split("+")[0],
-        threads=torch.get_num_threads(),
-        machine=platform.machine(),
-    )
+    head = HEAD.format(repeats=REPEATS, **MACHINE)
     (Path(__file__).parent / "speed.md").write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import platform
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from chain import ROOT, answers
+from chain import MACHINE, ROOT, answers, seeds
 from torch import Tensor, nn
 
 from autograder import data, parts, yours
@@ -79,16 +77,8 @@ class Torch(nn.Module):
         self.embed = nn.Sequential(
             scope["TokenEmbedding"](vocab_size, d_model), scope["PositionalEncoding"](d_model, 64, settings.dropout)
         )
-        self.transformer = nn.Transformer(
-            d_model,
-            settings.num_heads,
-            settings.num_layers,
-            settings.num_layers,
-            settings.d_ff,
-            settings.dropout,
-            batch_first=True,
-            norm_first=norm_first,
-        )
+        sizes = d_model, settings.num_heads, settings.num_layers, settings.num_layers, settings.d_ff, settings.dropout
+        self.transformer = nn.Transformer(*sizes, batch_first=True, norm_first=norm_first)
         if not norm_first:  # the paper has no further norm behind a stack
             self.transformer.encoder.norm = self.transformer.decoder.norm = None
         self.output = nn.Linear(d_model, vocab_size)
@@ -100,14 +90,8 @@ class Torch(nn.Module):
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
         later = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(1)
-        states = self.transformer.decoder(
-            self.embed(tgt),
-            memory,
-            tgt_mask=later,
-            tgt_key_padding_mask=tgt == 0,
-            memory_key_padding_mask=src == 0,
-            tgt_is_causal=True,
-        )
+        padding = {"tgt_key_padding_mask": tgt == 0, "memory_key_padding_mask": src == 0}
+        states = self.transformer.decoder(self.embed(tgt), memory, tgt_mask=later, tgt_is_causal=True, **padding)
         return self.output(states)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
@@ -179,23 +163,23 @@ def write(rows: Sequence[tuple[int, int, int]], times: Sequence[str], scope: dic
     count = len(scope["held_out"])
     reached = sum(greedy >= GOAL * count for _, greedy, _ in rows)
     as_good = sum(beamed >= greedy for _, greedy, beamed in rows)
-    text = HEAD.format(steps=scope["Settings"]().steps, count=count, torch=torch.__version__.split("+")[0])
+    text = HEAD.format(steps=scope["Settings"]().steps, count=count, **MACHINE)
     text += "".join(f"| {seed} | {greedy / count:.2%} | {beamed / count:.2%} |\n" for seed, greedy, beamed in rows)
     text += (
         f"\n**{reached} of {len(rows)} seeds read at least {GOAL:.0%}; the beam is at least as good as greedy decoding "
         f"with {as_good} of {len(rows)}.**\n"
     )
-    text += OTHERS.format(patience=PATIENCE, threads=torch.get_num_threads(), machine=platform.machine())
+    text += OTHERS.format(patience=PATIENCE, **MACHINE)
     (Path(__file__).parent / "translation.md").write_text(text + "\n".join(times) + "\n", encoding="utf-8")
 
 
-def main(seeds: int) -> None:
+def main(number: int) -> None:
     """Train once for each seed, two at a time, then compare times on all cores, and write the tables."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        rows = pool.map(one_seed, range(seeds), chunksize=1)
+        rows = pool.map(one_seed, range(number), chunksize=1)
     scope = prepared()
     write(rows, others(scope), scope)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(seeds())
