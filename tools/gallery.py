@@ -87,11 +87,32 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
     weights = data.normal((4, 5, 5), seed=13).mul(1.5).softmax(-1)
     table = parts.sinusoidal_encoding(60, 64)
     scores = torch.tensor([0.0, 2.0, 0.0, 1.0])
-    tokens, positions = torch.tensor([1, 5, 9, 3, 12, 2]), torch.arange(60)
+    shown = {"scores": scores, "weights = softmax(scores)": scores.softmax(0)}
+    tokens, products = torch.tensor([1, 5, 9, 3, 12, 2]), {"sinusoidal": (torch.arange(60), table @ table[30])}
     next_ones = torch.full((5, 13), 0.07 / 12).scatter(1, tokens[1:, None], 0.93)
     described = torch.tensor([[0, 0, 0], [3, 0, 1], [1, 1, 3], [0, 2, 0], [0, 0, 0], [0, 3, 1.0]])
     scaled = data.normal((6, 64), seed=1) * torch.tensor([0.1, 0.5, 1, 2, 5, 0])[:, None] + 3
     steps = torch.arange(300)
+    losses = {
+        "with the causal mask": 2.3 + 1.1 * torch.exp(-steps / 15) + 0.01 * data.normal((300,)),
+        "without it": 0.29 + 3 * torch.exp(-steps / 45),
+    }
+    rates = {
+        f"d_model {d_model}, warm-up {warmup}": [parts.learning_rate(step, d_model, warmup) for step in range(1, 1001)]
+        for d_model, warmup in ((64, 100), (64, 400), (256, 100))
+    }
+    masks = {"causal": parts.causal_mask(4), "one too far": torch.ones(4, 4).tril(1)}
+    cross, read = (5 * torch.eye(5) + data.normal((5, 5))).softmax(-1), ["5", "9", "3", "12", "EOS"]
+    kept = [
+        {("3",): 0.5, ("0",): 0.4},
+        {("0", "3"): 0.36, ("3", "1"): 0.25},
+        {("0", "3", "EOS"): 0.36, ("3", "1", "EOS"): 0.25},
+    ]
+    shares = {
+        "attention": [0.8, 0.9, 0.4, 0.4, 0.8, 0.6, 0.6, 0.3],
+        "four heads": [1, 1, 0.4, 0.5, 1, 0.8, 0.6, 0.3],
+    }
+    dates = [("twaalf juni 2053", "2053-06-12"), ("10 novembre 1988", "1988-11-10")]
     date = parts.translator()("siebenundzwanzigster märz 2019")
     return {
         "attention": [
@@ -100,81 +121,22 @@ def figures() -> dict[str, list[Callable[[], draw.Picture]]]:
             lambda: draw.attention(data.normal((3, 1, 4)).softmax(-1), ["q"], ["k0", "k1", "k2", "k3"]),
         ],
         "masks": [
-            lambda: draw.masks(
-                {"causal": parts.causal_mask(4), "one too far": torch.ones(4, 4).tril(1)}, ["I", "like", "green", "tea"]
-            ),
+            lambda: draw.masks(masks, ["I", "like", "green", "tea"]),
             lambda: draw.masks({"encoder": torch.ones(6, 6).tril(3), "cross-attention": torch.ones(4, 6)}),
         ],
         "heads": [cut],
         "encoding": [lambda: draw.encoding(table)],
         "waves": [lambda: draw.waves(table, [0, 1, 12, 24])],
         "rotation": [lambda: draw.rotation(16, [0, 1, 2], start=3, offset=4)],
-        "bars": [
-            lambda: draw.bars(
-                {"scores": scores, "weights = softmax(scores)": scores.softmax(0)},
-                xlabel="key",
-                ylabel="score or weight",
-            )
-        ],
-        "lines": [
-            lambda: draw.lines(
-                {"sinusoidal": (positions, table @ table[30])}, xlabel="position", ylabel="dot product with position 30"
-            )
-        ],
+        "bars": [lambda: draw.bars(shown, xlabel="key", ylabel="score or weight")],
+        "lines": [lambda: draw.lines(products, xlabel="position", ylabel="dot product with position 30")],
         "norms": [lambda: draw.norms({"before": scaled, "after layer norm": torch.nn.LayerNorm(64)(scaled)})],
-        "schedule": [
-            lambda: draw.schedule(
-                {
-                    f"d_model {d_model}, warm-up {warmup}": [
-                        parts.learning_rate(step, d_model, warmup) for step in range(1, 1001)
-                    ]
-                    for d_model, warmup in ((64, 100), (64, 400), (256, 100))
-                }
-            )
-        ],
-        "loss": [
-            lambda: draw.loss(
-                {
-                    "with the causal mask": 2.3 + 1.1 * torch.exp(-steps / 15) + 0.01 * data.normal((300,)),
-                    "without it": 0.29 + 3 * torch.exp(-steps / 45),
-                },
-                tokens=10,
-                ylabel="loss on random targets",
-            )
-        ],
-        "decoding": [
-            lambda: draw.decoding(
-                tokens,
-                next_ones,
-                (5 * torch.eye(5) + data.normal((5, 5))).softmax(-1),
-                vocabulary=NAMES,
-                source=["5", "9", "3", "12", "EOS"],
-            )
-        ],
-        "translation": [
-            lambda: draw.translation(date.attention, written=date.text, source=[*date.source, "end"]),
-        ],
-        "beam": [
-            lambda: draw.beam(
-                [
-                    {("3",): 0.5, ("0",): 0.4},
-                    {("0", "3"): 0.36, ("3", "1"): 0.25},
-                    {("0", "3", "EOS"): 0.36, ("3", "1", "EOS"): 0.25},
-                ],
-                greedy=("3", "1", "EOS"),
-            )
-        ],
-        "reading": [
-            lambda: draw.reading(
-                {
-                    "attention": [0.8, 0.9, 0.4, 0.4, 0.8, 0.6, 0.6, 0.3],
-                    "four heads": [1, 1, 0.4, 0.5, 1, 0.8, 0.6, 0.3],
-                },
-                [("twaalf juni 2053", "2053-06-12"), ("10 novembre 1988", "1988-11-10")],
-                ["20550705", "19880218"],
-                ["20550725", "19881118"],
-            )
-        ],
+        "schedule": [lambda: draw.schedule(rates)],
+        "loss": [lambda: draw.loss(losses, tokens=10, ylabel="loss on random targets")],
+        "decoding": [lambda: draw.decoding(tokens, next_ones, cross, vocabulary=NAMES, source=read)],
+        "translation": [lambda: draw.translation(date.attention, written=date.text, source=[*date.source, "end"])],
+        "beam": [lambda: draw.beam(kept, greedy=("3", "1", "EOS"))],
+        "reading": [lambda: draw.reading(shares, dates, ["20550705", "19880218"], ["20550725", "19881118"])],
         "flow": [draw.flow],
         "since_2017": [draw.since_2017],
         "architecture": [draw.architecture, lambda: draw.architecture(lesson=1)],
