@@ -12,7 +12,6 @@ from autograder.course.config import CourseError
 from autograder.export.columns import Choices, columns_of, title_of
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.grading.gradebook.lesson import GradebookLesson
 from autograder.grading.gradebook.reader import Student
 from autograder.spreadsheets.matching import CANVAS, keys_of, match
 from autograder.spreadsheets.sheet import Row, Sheet, harmless, number, table
@@ -142,7 +141,7 @@ def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: 
         elif numbers.count(canvas_id) > 1:
             messages.missing.append(f"{student.label}: another student has the same id in Canvas, {canvas_id}.")
         else:
-            points = [_points(selection, student, lesson, zeros) for lesson in selection.lessons]
+            points = [selection.points(student, lesson, zeros=zeros) for lesson in selection.lessons]
             rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])
     if new := [lesson.name for lesson in selection.lessons if not choices.of(lesson.name)]:
         messages.notes.append(
@@ -154,11 +153,6 @@ def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: 
             "Export the gradebook from Canvas and name that file: students are then found by more ids."
         )
     return table(rows, bom=False)
-
-
-def _points(selection: Selection, student: Student, lesson: GradebookLesson, zeros: bool) -> str:
-    graded = selection.graded(student, lesson)
-    return number(graded.score) if graded else "0" if zeros and selection.nothing(student, lesson) else ""
 
 
 def _sortable(student: Student) -> str:

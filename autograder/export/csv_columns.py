@@ -13,6 +13,8 @@ from autograder.grading.gradebook.reader import GradedSubmission, Student
 from autograder.grading.pending import NOT_GRADED, Pending
 from autograder.spreadsheets.sheet import harmless, number, table
 
+WHO = {"student_id": "id", "last_name": "last_name", "first_name": "first_name", "email": "email"}
+
 
 class GradeRow(NamedTuple):
     """A student in a lesson; the names are the headings, the first eleven nbgrader's, for what reads its grades.csv."""
@@ -77,11 +79,10 @@ def wide_table(selection: Selection) -> bytes:
         graded = [selection.graded(student, lesson) for lesson in lessons]
         nothing = ["–" if selection.nothing(student, lesson) else NOT_GRADED for lesson in lessons]
         points = [number(one.score) if one else other for one, other in zip(graded, nothing, strict=True)]
-        who = student.id, student.last_name, student.first_name, student.email
-        rows.append([*map(harmless, who), *points, number(sum(one.score for one in graded if one))])
+        rows.append([*_who(student).values(), *points, number(sum(one.score for one in graded if one))])
     names = (f"{lesson.name} ({number(lesson.max_score)})" for lesson in lessons)
     total = f"total ({number(sum(lesson.max_score for lesson in lessons))})"
-    return table([["student_id", "last_name", "first_name", "email", *names, total], *rows], bom=True)
+    return table([[*WHO, *names, total], *rows], bom=True)
 
 
 def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -> str:
@@ -103,10 +104,7 @@ def _grade_row(selection: Selection, lesson: GradebookLesson, student: Student) 
         assignment=lesson.name,
         duedate=_time(selection.book.due(student.id, lesson.name)),
         timestamp=_time(graded.submitted if graded else None),
-        student_id=harmless(student.id),
-        last_name=harmless(student.last_name),
-        first_name=harmless(student.first_name),
-        email=harmless(student.email),
+        **_who(student),
         raw_score=number(graded.raw_score if graded else 0.0),
         late_submission_penalty=number(graded.penalty if graded else 0.0),
         score=number(graded.score if graded else 0.0),
@@ -122,15 +120,11 @@ def _grade_row(selection: Selection, lesson: GradebookLesson, student: Student) 
 
 
 def _check_rows(lesson: GradebookLesson, student: Student, graded: GradedSubmission) -> Iterator[CheckRow]:
-    outcomes = {outcome.check: outcome for outcome in graded.result.checks} if graded.result else {}
-    for check in dict.fromkeys([*outcomes, *lesson.points]):
-        outcome = outcomes.get(check)
+    for check in dict.fromkeys([*graded.outcomes, *lesson.points]):
+        outcome = graded.outcomes.get(check)
         yield CheckRow(
             assignment=lesson.name,
-            student_id=harmless(student.id),
-            last_name=harmless(student.last_name),
-            first_name=harmless(student.first_name),
-            email=harmless(student.email),
+            **_who(student),
             check=check,
             score=number(graded.scores.get(check, 0.0)),
             max_score=number(lesson.points.get(check, outcome.points if outcome else 0.0)),
@@ -140,6 +134,10 @@ def _check_rows(lesson: GradebookLesson, student: Student, graded: GradedSubmiss
             verdict=harmless(outcome.verdict if outcome else ""),
             slip=harmless(outcome.slip if outcome else ""),
         )
+
+
+def _who(student: Student) -> dict[str, str]:
+    return {heading: harmless(getattr(student, name)) for heading, name in WHO.items()}
 
 
 def _status(graded: GradedSubmission, check: str) -> str:

@@ -6,7 +6,6 @@ Both take points with a decimal point whatever Moodle's language is; so there is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 from autograder.course.config import CourseError
@@ -49,7 +48,11 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
         if row is None:
             messages.missing.append(f"{student.label}: {matches.why_not[student.id]}.")
             continue
-        _enter(sheet, row, grade, _points(sheet, row, lesson, graded, scale), student.label, messages)
+        maximum = maximum_for(sheet.get(row, sheet.require("Maximum grade")), lesson, sheet.path.name, scale=scale)
+        points, fits = "0", True
+        if graded:
+            points, fits = scaled(graded, lesson, maximum), graded.score <= lesson.max_score
+        _enter(sheet, row, grade, points, student.label, messages, fits=fits)
         if comments is not None and graded:
             _comment(sheet, row, comments, _page(lesson, graded), student.label, messages)
     for row in matches.strangers:
@@ -75,11 +78,7 @@ def require_keys(sheet: Sheet) -> dict[int, Sequence[str]]:
 
 def _grade_column(sheet: Sheet) -> int:
     """Return the column of grades, if all are there that Moodle asks for."""
-    try:
-        sheet.require("Identifier"), sheet.require("Last modified (grade)")
-        grade = sheet.require("Grade")
-    except CourseError as error:
-        raise CourseError(f"{error} {ENGLISH}") from None
+    *_, grade = (sheet.require(name, advice=ENGLISH) for name in ("Identifier", "Last modified (grade)", "Grade"))
     if sheet.column("Maximum grade") is None:
         raise CourseError(
             f"{sheet.path} has no column “Maximum grade”: Moodle grades it on a scale. Let it have points."
@@ -98,28 +97,13 @@ def _comments_column(sheet: Sheet) -> int:
     return column
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Points as Moodle reads them, and whether it takes so many."""
-
-    text: str
-    fits: bool
-
-
-def _points(sheet: Sheet, row: Row, lesson: GradebookLesson, graded: GradedSubmission | None, scale: bool) -> _Points:
-    maximum = maximum_for(sheet.get(row, sheet.require("Maximum grade")), lesson, sheet.path.name, scale=scale)
-    if graded is None:
-        return _Points("0", fits=True)
-    return _Points(scaled(graded, lesson, maximum), fits=graded.score <= lesson.max_score)
-
-
-def _enter(sheet: Sheet, row: Row, column: int, points: _Points, student: str, messages: Messages) -> None:
+def _enter(sheet: Sheet, row: Row, column: int, points: str, student: str, messages: Messages, *, fits: bool) -> None:
     if sheet.get(row, sheet.column("Grade can be changed")).strip().casefold() == "no":
-        messages.missing.append(f"{student}: their grade is locked in Moodle; the gradebook has {points.text}.")
-    elif not points.fits:
-        messages.missing.append(f"{student}: {points.text} is more than the maximum, which Moodle does not take.")
+        messages.missing.append(f"{student}: their grade is locked in Moodle; the gradebook has {points}.")
+    elif not fits:
+        messages.missing.append(f"{student}: {points} is more than the maximum, which Moodle does not take.")
     else:
-        sheet.put(row, column, points.text)
+        sheet.put(row, column, points)
 
 
 def _comment(sheet: Sheet, row: Row, column: int, page: str, student: str, messages: Messages) -> None:
@@ -154,9 +138,7 @@ def fresh(selection: Selection, messages: Messages, identifier: str, *, zeros: b
         else:
             cells = []
             for lesson in selection.lessons:
-                graded = selection.graded(student, lesson)
-                zero = "0" if zeros and selection.nothing(student, lesson) else ""
-                points = number(graded.score) if graded else zero
+                graded, points = selection.graded(student, lesson), selection.points(student, lesson, zeros=zeros)
                 empty += not points
                 cells.append(points)
                 cells += [_page(lesson, graded) if graded else ""] if feedback else []

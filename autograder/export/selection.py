@@ -40,6 +40,11 @@ class Selection:
         """Whether a student has handed in nothing of a lesson."""
         return self.graded(student, lesson) is None and (student.id, lesson.name) not in self.pending
 
+    def points(self, student: Student, lesson: GradebookLesson, *, zeros: bool) -> str:
+        """The points that count, as they are written; where nothing was handed in "", or "0" for `zeros`."""
+        graded = self.graded(student, lesson)
+        return number(graded.score) if graded else "0" if zeros and self.nothing(student, lesson) else ""
+
     def has_any(self, student: Student) -> bool:
         """Whether a student has anything in these lessons."""
         return any(self.graded(student, lesson) for lesson in self.lessons)
@@ -111,14 +116,13 @@ class Messages:
         """Note the grades that may not be final."""
         for lesson in selection.lessons:
             for student in selection.students:
-                graded = selection.graded(student, lesson)
+                graded, what = selection.graded(student, lesson), ""
                 if graded and graded.result and graded.result.reason:
                     reason = " ".join(graded.result.reason.split())
-                    self.notes.append(
-                        f"{student.label}, {lesson.name}: could not be graded, and has {number(graded.score)}. {reason}"
-                    )
+                    what = f"could not be graded, and has {number(graded.score)}. {reason}"
                 elif graded and graded.result and graded.result.broken:
                     checks = ", ".join(outcome.check for outcome in graded.result.broken)
-                    self.notes.append(f"{student.label}, {lesson.name}: {checks} is broken itself, and gave no points.")
+                    what = f"{checks} is broken itself, and gave no points."
                 elif graded and graded.needs_review:
-                    self.notes.append(f"{student.label}, {lesson.name}: waits to be looked at; the points may change.")
+                    what = "waits to be looked at; the points may change."
+                self.notes += [f"{student.label}, {lesson.name}: {what}"] if what else []

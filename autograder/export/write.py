@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from traitlets.config import Config
 
@@ -19,7 +19,7 @@ from autograder.export.output import SCREEN, put, tell
 from autograder.export.selection import Messages, Selection, select_current
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.lesson import GradebookLesson
-from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, read_gradebook
+from autograder.grading.gradebook.reader import GradedSubmission, read_gradebook
 from autograder.spreadsheets.sheet import Sheet, save
 
 
@@ -69,9 +69,11 @@ def write_export(root: Path, options: ExportOptions) -> int:
     if options.form in ZIPS:
         return _zip(root, options)
     book, messages = read_gradebook(root), Messages()
+    named, all_lessons = (options.lessons, options.students), options.form == "csv"
+    selection = select_current(book, *named, messages, stale=options.stale, handed_in=not all_lessons)
     if options.form == "gradescope":
-        return _gradescope(_select(book, options, messages, handed_in=True), options, messages)
-    data, selection, choices = FORMS[options.form](book, options, messages)
+        return _gradescope(selection, options, messages)
+    data, choices = FORMS[options.form](selection, options, messages)
     if options.form != "csv" or options.wide:  # the others have a column for it
         messages.note_unfinished(selection)
     table = "checks" if options.checks else "table" if options.wide else "grades"
@@ -82,38 +84,25 @@ def write_export(root: Path, options: ExportOptions) -> int:
     return tell(messages, f"{output}: {lessons}.", options.output)
 
 
-class _Made(NamedTuple):
-    """A file's content, what it is about, and what was said of Canvas' columns."""
-
-    data: bytes
-    selection: Selection
-    choices: Choices = Choices()
+_Made: TypeAlias = tuple[bytes, Choices]  # a file's content, and what was said of Canvas' columns
 
 
-def _select(
-    book: GradebookSnapshot, options: ExportOptions, messages: Messages, *, handed_in: bool = False
-) -> Selection:
-    return select_current(book, options.lessons, options.students, messages, stale=options.stale, handed_in=handed_in)
-
-
-def _csv(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
-    selection = _select(book, options, messages)
+def _csv(selection: Selection, options: ExportOptions, messages: Messages) -> _Made:
     tables = csv_columns
     make = tables.checks_table if options.checks else tables.wide_table if options.wide else tables.grades_table
-    return _Made(make(selection), selection)
+    return make(selection), Choices()
 
 
-def _canvas(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
-    selection = _select(book, options, messages, handed_in=True)
-    path = Gradebook(book.course.db_url, book.course.root).columns
+def _canvas(selection: Selection, options: ExportOptions, messages: Messages) -> _Made:
+    course = selection.book.course
+    path = Gradebook(course.db_url, course.root).columns
     choices = Choices.read(path, _columns(options.columns, selection))
     if options.template is None:
         if options.columns or options.scale:
             raise CourseError("--column and --scale need Canvas' exported gradebook. Name that file.")
-        return _Made(canvas.fresh(selection, choices, messages, zeros=options.zeros), selection)
+        return canvas.fresh(selection, choices, messages, zeros=options.zeros), Choices()
     sheet = Sheet.read(options.template)
-    data = canvas.fill(selection, sheet, choices, messages, scale=options.scale, zeros=options.zeros)
-    return _Made(data, selection, choices)
+    return canvas.fill(selection, sheet, choices, messages, scale=options.scale, zeros=options.zeros), choices
 
 
 def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
@@ -127,26 +116,20 @@ def _columns(arguments: Sequence[str], selection: Selection) -> dict[str, str]:
     return headings
 
 
-def _moodle(book: GradebookSnapshot, options: ExportOptions, messages: Messages) -> _Made:
-    selection = _select(book, options, messages, handed_in=True)
+def _moodle(selection: Selection, options: ExportOptions, messages: Messages) -> _Made:
+    zeros, feedback = options.zeros, options.feedback
     if options.template is None:
         if options.scale:
             raise CourseError("--scale needs a worksheet, which says Moodle's maximum. Name it with --worksheet.")
-        data = moodle.fresh(selection, messages, options.identifier, zeros=options.zeros, feedback=options.feedback)
-        return _Made(data, selection)
+        return moodle.fresh(selection, messages, options.identifier, zeros=zeros, feedback=feedback), Choices()
     if len(selection.lessons) != 1:
         names = ", ".join(lesson.name for lesson in selection.lessons)
         raise CourseError(f"A worksheet is that of one assignment, and these are {names}. Name one lesson.")
-    sheet, scale, zeros = Sheet.read(options.template), options.scale, options.zeros
-    data = moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=options.feedback)
-    return _Made(data, selection)
+    sheet, scale = Sheet.read(options.template), options.scale
+    return moodle.fill(selection, sheet, messages, scale=scale, zeros=zeros, feedback=feedback), Choices()
 
 
-FORMS: dict[str, Callable[[GradebookSnapshot, ExportOptions, Messages], _Made]] = {
-    "csv": _csv,
-    "canvas": _canvas,
-    "moodle": _moodle,
-}
+FORMS = {"csv": _csv, "canvas": _canvas, "moodle": _moodle}
 
 
 def _gradescope(selection: Selection, options: ExportOptions, messages: Messages) -> int:

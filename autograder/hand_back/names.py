@@ -44,10 +44,7 @@ def for_moodle(sheet: Sheet, students: Mapping[str, Student], lesson: str) -> Pa
     Raises:
         CourseError: the file is no worksheet that says who is who.
     """
-    try:
-        identifier = sheet.require("Identifier")
-    except CourseError as error:
-        raise CourseError(f"{error} {ENGLISH}") from None
+    identifier = sheet.require("Identifier", advice=ENGLISH)
     rows = [row for row in sheet.rows[1:] if not row.is_blank]
     number_of = {}
     for row in rows:

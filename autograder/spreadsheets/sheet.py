@@ -106,8 +106,11 @@ class Sheet:
         headings = [heading.casefold() for heading in self.headings]
         return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
 
-    def require(self, *names: str) -> int:
+    def require(self, *names: str, advice: str = "") -> int:
         """Return where a heading stands.
+
+        Args:
+            advice: what to do where there is none.
 
         Raises:
             CourseError: there is none of these.
@@ -115,7 +118,7 @@ class Sheet:
         column = self.column(*names)
         if column is None:
             some = ", ".join(self.headings[:20]) + (", …" if len(self.headings) > 20 else "")
-            raise CourseError(f"{self.path} has no column “{names[0]}”. Its columns are: {some}.")
+            raise CourseError(f"{self.path} has no column “{names[0]}”. Its columns are: {some}. {advice}".rstrip())
         return column
 
     def get(self, row: Row, column: int | None) -> str:
