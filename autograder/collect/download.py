@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -137,20 +138,17 @@ def inside(data: bytes) -> list[File]:
 def _in_folder(folder: Path) -> Iterator[File]:
     for path in files.walk(folder, wanted=lambda name: not _is_junk(name)):
         with suppress(OSError):
-            found = path.lstat()
+            found, place = path.lstat(), safe_path(str(path.relative_to(folder)))
             if stat.S_ISREG(found.st_mode):
-                yield File(safe_path(str(path.relative_to(folder))), found.st_mtime, found.st_size, _reader(path))
+                yield File(place, found.st_mtime, found.st_size, partial(_read, path))
 
 
-def _reader(path: Path) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        source = files.open_regular(path)
-        if source is None:
-            raise OSError(f"{path} cannot be opened")
-        with source:
-            return source.read(most)
-
-    return read
+def _read(path: Path, most: int) -> bytes:
+    source = files.open_regular(path)
+    if source is None:
+        raise OSError(f"{path} cannot be opened")
+    with source:
+        return source.read(most)
 
 
 def _in_zip(archive: zipfile.ZipFile) -> Iterator[File]:
@@ -162,15 +160,12 @@ def _in_zip(archive: zipfile.ZipFile) -> Iterator[File]:
         why_not = "is encrypted" if entry.flag_bits & ENCRYPTED else ""
         if entry.compress_type not in METHODS:
             why_not = "is packed in a way that is not read here"
-        yield File(safe_path(name), _modified(entry), entry.file_size, _member(archive, entry), why_not)
+        yield File(safe_path(name), _modified(entry), entry.file_size, partial(_member, archive, entry), why_not)
 
 
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        with archive.open(entry) as member:
-            return member.read(most)
-
-    return read
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
+    with archive.open(entry) as member:
+        return member.read(most)
 
 
 def _name(entry: zipfile.ZipInfo) -> str:

@@ -11,10 +11,11 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class _Entry(NamedTuple):
 
     def file(self, repository: Path, name: str) -> File:
         """Return it, to be placed under a name."""
-        return File(safe_path(name), 0.0, self.size, _blob(repository, self.key))
+        return File(safe_path(name), 0.0, self.size, partial(_blob, repository, self.key))
 
 
 def accounts(path: Path, people: People) -> list[str]:
@@ -221,19 +222,16 @@ def _entries(repository: Path) -> list[_Entry]:
     return entries
 
 
-def _blob(repository: Path, key: str) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        command = ["git", *STREAMED, "cat-file", "blob", key]
-        with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
-            assert process.stdout is not None
-            data = process.stdout.read(most)
-            if len(data) == most:
-                process.kill()
-            elif process.wait():
-                raise OSError(f"git cannot read {key}")
-        return data
-
-    return read
+def _blob(repository: Path, key: str, most: int) -> bytes:
+    command = ["git", *STREAMED, "cat-file", "blob", key]
+    with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, env=_environment()) as process:
+        assert process.stdout is not None
+        data = process.stdout.read(most)
+        if len(data) == most:
+            process.kill()
+        elif process.wait():
+            raise OSError(f"git cannot read {key}")
+    return data
 
 
 def _git(where: Path, *arguments: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -131,9 +132,8 @@ def read(hand_in: HandIn, lesson: str) -> Contents:
     if notebook:
         contents.files[names.take(PurePosixPath(f"{lesson}.ipynb"))] = notebook.data
     for piece in reader.pieces:
-        if piece is notebook:
-            continue
-        contents.files[names.take(safe_path(f"{OTHERS}/{piece.path}"))] = piece.data
+        if piece is not notebook:
+            contents.files[names.take(safe_path(f"{OTHERS}/{piece.path}"))] = piece.data
     if hand_in.time:
         contents.files[TIME] = f"{hand_in.time.astimezone(UTC).isoformat(timespec='seconds')}\n".encode()
     return contents
@@ -147,9 +147,8 @@ def _newest(notebooks: Sequence[_Piece], lesson: str, contents: Contents) -> _Pi
     newest = max(alike or notebooks, key=lambda piece: piece.age)
     others = list(dict.fromkeys(f"`{str(piece.path)[-SHOWN:]}`" for piece in notebooks if piece is not newest))
     if others:
-        why = (
-            "being the newest" if newest is max(notebooks, key=lambda piece: piece.age) else "having the lesson's name"
-        )
+        is_newest = newest is max(notebooks, key=lambda piece: piece.age)
+        why = "being the newest" if is_newest else "having the lesson's name"
         names = ", ".join(others[:3]) + (" and more" if len(others) > 3 else "")
         contents.notes.append(f"`{str(newest.path)[-SHOWN:]}` counts, {why}; not {names}.")
     return newest
@@ -164,18 +163,11 @@ class _Names:
 
     def take(self, path: PurePosixPath) -> str:
         """Return this path, or one like it that is free."""
-        found, number = path, 1
-        while not self._is_free(found):
-            number += 1
-            found = PurePosixPath(f"({number})") / path
-        self._files.add(str(found).casefold())
-        self._folders |= {str(folder).casefold() for folder in found.parents}
+        for number in itertools.count(1):
+            found = path if number == 1 else PurePosixPath(f"({number})") / path
+            name, folders = str(found).casefold(), {str(folder).casefold() for folder in found.parents}
+            if name not in self._folders and self._files.isdisjoint({name, *folders}):
+                break
+        self._files.add(name)
+        self._folders |= folders
         return str(found)
-
-    def _is_free(self, path: PurePosixPath) -> bool:
-        folders = {str(folder).casefold() for folder in path.parents}
-        return (
-            str(path).casefold() not in self._files
-            and str(path).casefold() not in self._folders
-            and not folders & self._files
-        )

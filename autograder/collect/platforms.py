@@ -154,10 +154,7 @@ class _WorksheetRow:
 def _worksheet(path: Path, people: People) -> list[_WorksheetRow]:
     sheet, rows = Sheet.read(path), []
     people.notes += sheet.notes
-    try:
-        identifier = sheet.require("Identifier")
-    except CourseError as error:
-        raise CourseError(f"{error} {ENGLISH}") from None
+    identifier = sheet.require("Identifier", advice=ENGLISH)
     for row, person in people.rows(sheet, MOODLE):
         number = re.search(r"(\d+)\s*$", sheet.get(row, identifier))
         if not number:
@@ -174,11 +171,8 @@ def _worksheet(path: Path, people: People) -> list[_WorksheetRow]:
 
 def gradescope(download: Download, people: People) -> Found:
     """Read *Download Submissions* of Gradescope: a folder for each, and a file that says whose they are."""
-    listing = min(
-        (file for file in download.files if file.path.name == METADATA),
-        key=lambda file: len(file.path.parts),
-        default=None,
-    )
+    listings = [file for file in download.files if file.path.name == METADATA]
+    listing = min(listings, key=lambda file: len(file.path.parts), default=None)
     if listing is None:
         raise CourseError(f"{download.path} holds no {METADATA}, which Gradescope puts there. {AGAIN}")
     found, root = Found(), listing.path.parent
@@ -238,8 +232,7 @@ def _submitter(told: dict[str, Any], name: str, people: People) -> tuple[str, st
 def folder(download: Download, people: People, lesson: str, lessons: Collection[str]) -> Found:
     """Read a folder for each student, or files called STUDENT_LESSON.ipynb."""
     found, piles = Found(), dict[str, _Pile]()
-    files = _unwrapped(download.files, people, lesson, lessons)
-    for file in files:
+    for file in _unwrapped(download.files, people, lesson, lessons):
         first, *rest = file.path.parts
         if first in lessons and rest:
             found.nobodys.append(f"{file.path}, where {first} is a lesson and no student")
@@ -258,7 +251,7 @@ def folder(download: Download, people: People, lesson: str, lessons: Collection[
         else:
             found.nobodys.append(str(file.path))
             continue
-        student = people.find(("id", name), ("email", name))
+        student = _student(name, people)
         piles.setdefault(student.id if student else safe_id(name), _Pile(name)).files.append(file.renamed(inside))
     found.hand_ins = [pile.hand_in(student) for student, pile in piles.items()]
     return found
@@ -268,22 +261,24 @@ def _owner(path: PurePosixPath, people: People, lesson: str) -> str:
     """Whose a single file is: ada of ada_01_attention.ipynb, or ada of ada.ipynb where the class has an ada."""
     if named := re.match(rf"(.+?)[-_ .]+{re.escape(lesson)}", path.stem, re.IGNORECASE):
         return named[1]
-    return path.stem if people.find(("id", path.stem), ("email", path.stem)) else ""
+    return path.stem if _student(path.stem, people) else ""
+
+
+def _student(name: str, people: People) -> Student | None:
+    return people.find(("id", name), ("email", name))
 
 
 def _unwrapped(files: Sequence[File], people: People, lesson: str, lessons: Collection[str]) -> list[File]:
     """Leave out a folder in which all others lie, so that the first folder is a student's."""
-
-    def is_student(name: str) -> bool:
-        return people.find(("id", name), ("email", name)) is not None
-
     unwrapped = list(files)
     while len(tops := {file.path.parts[0] for file in unwrapped}) == 1:
         below = [PurePosixPath(*file.path.parts[1:]) for file in unwrapped]
         if not all(path.parts for path in below):  # one file, in no folder
             break
         owners = {_owner(path, people, lesson) if len(path.parts) == 1 else path.parts[0] for path in below}
-        if is_student(tops.pop()) or owners & {"", *lessons} or not (len(owners) > 1 or any(map(is_student, owners))):
+        if _student(tops.pop(), people) or owners & {"", *lessons}:
+            break
+        if len(owners) == 1 and not _student(owners.pop(), people):
             break
         unwrapped = [file.renamed(path) for file, path in zip(unwrapped, below, strict=True)]
     return unwrapped
