@@ -135,15 +135,10 @@ def count_hand_in_times(
 
 
 def _column(day: int, students: int) -> Column:
-    if day < 0:
-        words = (
-            f"{LATE} days late or more" if day == -LATE else "up to a day late" if day == -1 else f"{-day} days late"
-        )
-    else:
-        words = {EARLY: f"{EARLY} days before or more", 1: "1 day before", 0: "on the last day"}.get(
-            day, f"{day} days before"
-        )
-    return Column(words, students, day < 0)
+    words = {EARLY: f"{EARLY} days before or more", 1: "1 day before", 0: "on the last day", -1: "up to a day late"}
+    words[-LATE] = f"{LATE} days late or more"
+    usual = f"{day} days before" if day > 0 else f"{-day} days late"
+    return Column(words.get(day, usual), students, day < 0)
 
 
 class Thirds(NamedTuple):

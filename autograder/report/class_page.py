@@ -11,26 +11,16 @@ from markupsafe import Markup
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.pending import NOT_GRADED, Pending, grouped
 from autograder.grading.results import Status
-from autograder.report.analytics import (
-    FEWEST,
-    LAST_HOURS,
-    HandInTimes,
-    Thirds,
-    count_hand_in_times,
-    count_thirds,
-    count_turnout,
-)
+from autograder.report import analytics
+from autograder.report.analytics import HandInTimes, Thirds
 from autograder.report.counts import CheckCount, ExerciseCount, LessonCount, MistakeCount, Spread, count_lesson
 from autograder.report.forgotten import forgotten
-from autograder.report.outline import ExerciseOutline, LessonOutline
+from autograder.report.outline import LessonOutline
 from autograder.report.page import code, render, shortened
 from autograder.report.roster import LEGEND, PageLinks, Roster, row_of
 
 TOP = 10
-MOST_MISTAKES = 12  # shown for an exercise
-MOST_NOTES = 30
 MOST_RULES = 3
-MOST_PREDICTIONS = 8  # shown for a question
 LONGEST = 1000  # characters of a rule, a mistake or a note
 NO_LINKS = PageLinks()
 
@@ -100,8 +90,8 @@ def class_page(
     spreads = [(spread, one.label) for one in lessons if (spread := spread_of.get(one.name))]
     if len(spreads) > 1 and (whole := Spread.of(percents, 100)):
         spreads.insert(0, (whole, "All lessons together, in per cent"))
-    turnout = count_turnout(lessons, students, handed_in, has_time) if len(lessons) > 1 else ()
-    thirds = count_thirds(lessons, graded)
+    turnout = analytics.count_turnout(lessons, students, handed_in, has_time) if len(lessons) > 1 else ()
+    thirds = analytics.count_thirds(lessons, graded)
     top, hardest = _top(counts), _hardest(counts)
     times = _times(book, lessons, by_lesson)
     shown = {
@@ -142,7 +132,7 @@ def class_page(
         due={outline.name: book.lessons[outline.name].duedate for outline in lessons},
         spread_of=spread_of,
         talks={one.name: _talks(book, roster, one.name) for one in lessons},
-        anchors=_anchors(lessons),
+        anchors={exercise: f"{one.name}-{exercise.name}" for one in lessons for exercise in one.exercises},
         rows=rows,
         ids=any(one.name != one.id for one in students.values()),
         maximum=sum(outline.points for outline in lessons),
@@ -155,11 +145,8 @@ def class_page(
         any_without_verdict=any(exercise.without_verdict for lesson in counts for exercise in lesson.exercises),
         rules=_rules,
         longest=LONGEST,
-        fewest=FEWEST,
-        hours=LAST_HOURS // timedelta(hours=1),
-        most_mistakes=MOST_MISTAKES,
-        most_notes=MOST_NOTES,
-        most_predictions=MOST_PREDICTIONS,
+        fewest=analytics.FEWEST,
+        hours=analytics.LAST_HOURS // timedelta(hours=1),
     )
 
 
@@ -167,22 +154,18 @@ def _times(
     book: GradebookSnapshot, lessons: Sequence[LessonOutline], by_lesson: Mapping[str, Sequence[GradedSubmission]]
 ) -> list[HandInTimes]:
     """When those lessons were handed in of which that is known."""
-    times = []
+    times: list[HandInTimes] = []
     for outline in lessons:
         submissions = by_lesson[outline.name]
         due = {one.student: date for one in submissions if (date := book.due(one.student, outline.name))}
-        times.append(count_hand_in_times(outline, submissions, due) if due else None)
-    return [each for each in times if each]
+        times += filter(None, [analytics.count_hand_in_times(outline, submissions, due)])
+    return times
 
 
 def _talks(book: GradebookSnapshot, roster: Roster, lesson: str) -> list[str]:
     """With whom somebody has talked about their code, and when."""
     days = {student: day for (student, name), day in book.talks.items() if name == lesson and student in roster.labels}
     return [f"{roster.labels[one.id]}, {days[one.id]:%-d %B %Y}" for one in roster.students if one.id in days]
-
-
-def _anchors(lessons: Sequence[LessonOutline]) -> dict[ExerciseOutline, str]:
-    return {exercise: f"{outline.name}-{exercise.name}" for outline in lessons for exercise in outline.exercises}
 
 
 def _parts(count: ExerciseCount) -> list[tuple[str, int]]:

@@ -31,20 +31,6 @@ class Failure(NamedTuple):
     outcome: Outcome
 
 
-class Ungradable(NamedTuple):
-    """A submission that could not be graded."""
-
-    student: str
-    reason: str
-
-
-class RuleCount(NamedTuple):
-    """How many answers broke a rule."""
-
-    rule: str
-    times: int
-
-
 class NoteCount(NamedTuple):
     """A note, and in whose notebooks it stands."""
 
@@ -80,13 +66,13 @@ class CheckCount:
 
     Attributes:
         passed, failed: how many of those who tried.
-        rules: the rules that were broken, the one most often broken first.
+        rules: the rules that were broken and how often, the one most often broken first.
     """
 
     check: CheckOutline
     passed: int
     failed: int
-    rules: tuple[RuleCount, ...]
+    rules: tuple[tuple[str, int], ...]
 
     @property
     def tried(self) -> int:
@@ -184,7 +170,7 @@ class LessonCount:
 
     outline: LessonOutline
     graded: tuple[str, ...]
-    ungradable: tuple[Ungradable, ...]
+    ungradable: tuple[tuple[str, str], ...]
     waiting: tuple[str, ...]
     nothing: tuple[str, ...]
     has_time: tuple[str, ...]
@@ -220,11 +206,10 @@ def count_lesson(
     gradable = [submission for submission in by_student if not _reason(submission)]
     results = [submission.result for submission in gradable if submission.result]
     current = {check.id for exercise in outline.exercises for check in exercise.checks}
-    outcomes = {submission.student: submission.outcomes for submission in gradable}
     return LessonCount(
         outline,
         graded=tuple(submission.student for submission in gradable),
-        ungradable=tuple(Ungradable(graded.student, reason) for graded in by_student if (reason := _reason(graded))),
+        ungradable=tuple((one.student, reason) for one in by_student if (reason := _reason(one))),
         waiting=tuple(sorted(waiting)),
         nothing=tuple(sorted(set(students) - came - set(has_time))),
         has_time=tuple(sorted(has_time)),
@@ -233,7 +218,7 @@ def count_lesson(
         unenforced=sum(bool(result.unenforced) for result in results),
         broken=tuple(sorted({outcome.check for result in results for outcome in result.broken})),
         notes=_count_notes(by_student),
-        exercises=tuple(_count_exercise(exercise, gradable, outcomes) for exercise in outline.exercises),
+        exercises=tuple(_count_exercise(exercise, gradable) for exercise in outline.exercises),
         predictions=count_predictions(outline.questions, results),
         forgotten=forgotten,
     )
@@ -275,9 +260,7 @@ def state_of(states: Iterable[State]) -> State:
     return present.pop() if len(present) == 1 else Status.FAILED
 
 
-def _count_exercise(
-    exercise: ExerciseOutline, submissions: Sequence[GradedSubmission], outcomes: Mapping[str, Mapping[str, Outcome]]
-) -> ExerciseCount:
+def _count_exercise(exercise: ExerciseOutline, submissions: Sequence[GradedSubmission]) -> ExerciseCount:
     students: dict[State, list[str]] = {state: [] for state in STATES}
     states_of_checks: dict[str, Counter[State]] = {check.id: Counter() for check in exercise.checks}
     rules: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}
@@ -289,7 +272,7 @@ def _count_exercise(
         points.append(sum(submission.scores.get(check, 0.0) for check in states))
         for check, state in states.items():
             states_of_checks[check][state] += 1
-        mine = [outcomes[student][check] for check in states if check in outcomes[student]]
+        mine = [submission.outcomes[check] for check in states if check in submission.outcomes]
         for outcome in mine:
             if outcome.status is Status.FAILED:
                 rules[outcome.check][outcome.rule] += 1
@@ -302,7 +285,7 @@ def _count_exercise(
             check,
             states_of_checks[check.id][Status.PASSED],
             states_of_checks[check.id][Status.FAILED],
-            tuple(RuleCount(rule, count) for rule, count in rules[check.id].most_common() if rule),
+            tuple((rule, count) for rule, count in rules[check.id].most_common() if rule),
         )
         for check in exercise.checks
     )
@@ -319,19 +302,11 @@ def _count_exercise(
 
 def count_mistakes(failures: Iterable[Failure]) -> tuple[MistakeCount, ...]:
     """Put the same mistakes together: by the mistake where one is proved, else by the verdict without its numbers."""
-    proved: dict[str, list[Failure]] = {}
-    others: dict[str, list[Failure]] = {}
+    groups: dict[tuple[str, bool], list[Failure]] = {}
     for failure in failures:
-        outcome = failure.outcome
-        if outcome.mistake:
-            proved.setdefault(outcome.mistake, []).append(failure)
-        else:
-            others.setdefault(without_numbers(outcome.verdict), []).append(failure)
-    counts = [_mistake(text, group, named=True) for text, group in proved.items()]
-    for text, group in others.items():
-        verdicts = {failure.outcome.verdict for failure in group}
-        exact = verdicts.pop() if len(verdicts) == 1 else text
-        counts.append(_mistake(exact or NO_REASON, group, named=any(failure.outcome.slip for failure in group)))
+        mistake = failure.outcome.mistake
+        groups.setdefault((mistake or without_numbers(failure.outcome.verdict), bool(mistake)), []).append(failure)
+    counts = (_mistake(text, group, is_proved=is_proved) for (text, is_proved), group in groups.items())
     return tuple(sorted(counts, key=lambda mistake: (-mistake.count, not mistake.named, mistake.text)))
 
 
@@ -341,7 +316,11 @@ def without_numbers(verdict: str) -> str:
     return "`".join(NUMBER.sub("…", part) if i % 2 == 0 else part for i, part in enumerate(parts))
 
 
-def _mistake(text: str, failures: Sequence[Failure], *, named: bool) -> MistakeCount:
+def _mistake(text: str, failures: Sequence[Failure], *, is_proved: bool) -> MistakeCount:
     messages = Counter(failure.outcome.message for failure in failures)
-    students = sorted({failure.student for failure in failures})
-    return MistakeCount(text, named, tuple(students), messages.most_common(1)[0][0])
+    students = tuple(sorted({failure.student for failure in failures}))
+    verdicts = {failure.outcome.verdict for failure in failures}
+    if len(verdicts) == 1 and not is_proved:
+        (text,) = verdicts
+    named = is_proved or any(failure.outcome.slip for failure in failures)
+    return MistakeCount(text or NO_REASON, named, students, messages.most_common(1)[0][0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +45,5 @@ def _missed(folder: Path, lesson: str) -> set[str] | None:
     except reader.NotGradable:
         return None
     found = [match for line in lessons.installed().missed for match in re.finditer(line, printed, re.MULTILINE)]
-    return set(_topics(found[-1]["topics"] or "")) if found else None
-
-
-def _topics(said: str) -> Iterator[str]:
-    for topic in filter(None, said.split(", ")):
-        yield LESSON.sub("", topic)[:LONGEST]
+    said = (found[-1]["topics"] or "").split(", ") if found else []
+    return {LESSON.sub("", topic)[:LONGEST] for topic in said if topic} if found else None

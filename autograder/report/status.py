@@ -78,21 +78,18 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
 def lesson_status(book: GradebookSnapshot, lesson: GradebookLesson, late: LateRule) -> LessonStatus:
     """Find out where a lesson stands."""
     submitted = book.course.students(lesson.name)
-    graded = {student: submission for (student, name), submission in book.graded.items() if name == lesson.name}
+    graded = {student: one for (student, name), one in sorted(book.graded.items()) if name == lesson.name}
+    results = {student: one.result for student, one in graded.items() if one.result}
     return LessonStatus(
         lesson.name,
         due=lesson.duedate.replace(tzinfo=UTC).isoformat() if lesson.duedate else None,
         handed_in=tuple(sorted({*submitted, *graded})),
-        graded=tuple(sorted(graded)),
-        to_review=tuple(sorted(student for student, submission in graded.items() if submission.needs_review)),
-        not_gradable=tuple(
-            sorted(student for student, one in graded.items() if one.result is not None and one.result.reason)
-        ),
+        graded=tuple(graded),
+        to_review=tuple(student for student, one in graded.items() if one.needs_review),
+        not_gradable=tuple(student for student, result in results.items() if result.reason),
         changed=tuple(pending.student for pending in pending_in(book, lesson.name, late) if pending.was_graded),
         requests=tuple(one for one in book.requests if one.lesson == lesson.name),
-        broken_checks=tuple(
-            sorted({each.check for one in graded.values() if one.result for each in one.result.broken})
-        ),
+        broken_checks=tuple(sorted({each.check for result in results.values() for each in result.broken})),
     )
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from autograder.course.lesson import cell_id, is_check, is_marked
 from autograder.grading.gradebook.reader import GradebookSnapshot, GradedSubmission, Student
 from autograder.grading.gradebook.requests import Request
 from autograder.grading.pending import Pending
-from autograder.grading.results import Outcome, Status, told_once
+from autograder.grading.results import Status, told_once
 from autograder.report.counts import State, state_of, states_of
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline, QuestionOutline
 from autograder.report.page import render
@@ -148,11 +149,9 @@ def _lesson(
     if graded is None or (graded.result and graded.result.reason):
         return LessonShown(outline, graded, pending)
     cells = cells_in(book.course.graded_notebooks(student, outline.name), graded.notebook_sha256)
-    html, code, outcomes = panels_of(cells), code_of(cells), graded.outcomes
-    exercises = (
-        _exercise(exercise, graded, outcomes, html, code.get(exercise.name, "")) for exercise in outline.exercises
-    )
-    written = (_shown(answer, None, graded, outcomes, html) for answer in outline.written)
+    html, code = panels_of(cells), code_of(cells)
+    exercises = (_exercise(one, graded, html, code.get(one.name, "")) for one in outline.exercises)
+    written = (_shown(answer, None, graded, html) for answer in outline.written)
     titles = {one.name: f"{one.number} {one.title}".strip() for one in outline.exercises}
     titles |= {answer.id: answer.label for answer in outline.written}
     own = (one for one in book.requests if (one.student, one.lesson) == (student, outline.name))
@@ -162,32 +161,20 @@ def _lesson(
     )
 
 
-def _exercise(
-    exercise: ExerciseOutline,
-    graded: GradedSubmission,
-    outcomes: Mapping[str, Outcome],
-    html: Mapping[str, str],
-    code: str,
-) -> ExerciseShown:
+def _exercise(exercise: ExerciseOutline, graded: GradedSubmission, html: Mapping[str, str], code: str) -> ExerciseShown:
     states = states_of(graded, exercise)
-    checks = tuple(_shown(check, states[check.id], graded, outcomes, html) for check in exercise.checks)
+    checks = tuple(_shown(check, states[check.id], graded, html) for check in exercise.checks)
     earned = sum(check.earned for check in checks)
     comment = graded.comments.get(exercise.name, "")
     return ExerciseShown(exercise, state_of(states.values()), earned, checks, code, comment)
 
 
-def _shown(
-    check: CheckOutline,
-    state: State,
-    graded: GradedSubmission,
-    outcomes: Mapping[str, Outcome],
-    html: Mapping[str, str],
-) -> CheckShown:
+def _shown(check: CheckOutline, state: State, graded: GradedSubmission, html: Mapping[str, str]) -> CheckShown:
     return CheckShown(
         check,
         state,
         graded.scores.get(check.id, 0.0),
-        message=outcomes[check.id].message if check.id in outcomes else "",
+        message=graded.outcomes[check.id].message if check.id in graded.outcomes else "",
         panel=Markup(html[check.id]) if state is Status.FAILED and check.id in html else None,
         by_hand=check.id in graded.by_hand,
         waits=check.id in graded.to_review,
@@ -217,21 +204,14 @@ def panels_of(cells: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The panels in a graded notebook: check → HTML that the judge put before the check's error."""
     panels: dict[str, str] = {}
     for cell in cells:
-        marks, outputs = _marks(cell), cell.get("outputs", [])
-        if not marks.get("grade") or marks.get("solution"):
-            continue
-        for first, second in pairwise(outputs):
+        for first, second in pairwise(cell.get("outputs", []) if is_check(cell) else ()):
             if first["output_type"] == "display_data" and second["output_type"] == "error":
                 html = first["data"].get("text/html", "")
-                panels[marks["grade_id"]] = html if isinstance(html, str) else "".join(html)
+                panels[cell_id(cell)] = html if isinstance(html, str) else "".join(html)
     return {check: html for check, html in panels.items() if html}
 
 
 def code_of(cells: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The code in a graded notebook: answer → what the student wrote."""
-    answers = (cell for cell in cells if cell["cell_type"] == "code" and _marks(cell).get("solution"))
-    return {_marks(cell)["grade_id"]: "".join(cell["source"]) for cell in answers}
-
-
-def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    return cell["metadata"].get("nbgrader") or {}
+    answers = (cell for cell in cells if cell["cell_type"] == "code" and is_marked(cell, "solution"))
+    return {cell_id(cell): "".join(cell["source"]) for cell in answers}

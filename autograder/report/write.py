@@ -50,9 +50,8 @@ def write_report(root: Path, lessons: Sequence[str] = (), *, student: str = "", 
     write(path, data, mode=mode_of(book))
     graded = any((one, lesson.name) in book.graded for lesson in outlines for one in book.students)
     if not graded:
-        left = (
-            "Run `autograder grade` first." if pending else f"Nobody has handed in {' or '.join(names) or 'anything'}."
-        )
+        nothing = f"Nobody has handed in {' or '.join(names) or 'anything'}."
+        left = "Run `autograder grade` first." if pending else nothing
         return f"Nothing is graded yet, and {shown(path)} says so. {left}"
     size = f"{counted(len(book.students), 'student')} and {counted(len(outlines), 'lesson')}"
     who = "you and your group" if book.course.is_shared else "you"
