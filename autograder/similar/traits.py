@@ -92,7 +92,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _of_tree(tree: ast.Module) -> Iterator[_Piece]:
-    docstrings = {id(node): True for node in _docstrings(tree)}
+    docstrings = {*map(id, _docstrings(tree))}
     normalise = _Normaliser(tree)
     places: dict[ast.stmt, range] = {}
     for node in ast.walk(tree):
@@ -150,15 +150,16 @@ class _Normaliser(ast.NodeTransformer):
         self.names: dict[str, set[int]] = {}
         self.attributes: set[str] = set()
         for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.names.setdefault(node.id, set()).add(node.lineno)
-            elif isinstance(node, ast.arg):
-                self.names.setdefault(node.arg, set()).add(node.lineno)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                self.names.setdefault(node.name, set()).add(node.lineno)
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                self.names.setdefault(node.attr, set()).add(node.lineno)
-                self.attributes.add(node.attr)
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    self.attributes.add(name)
+                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                    pass
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    pass
+                case _:
+                    continue
+            self.names.setdefault(name, set()).add(node.lineno)
 
     def header(self, statement: ast.stmt) -> str:
         """A statement as text, without the statements in it; "" for a docstring and for what only declares."""

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from autograder.changes import Mutant, mutants
 from autograder.course.config import CourseError
-from autograder.course.lesson import cell_id, is_check
+from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
 from autograder.course.names import counted, did_you_mean, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.database import Gradebook, explained
@@ -181,18 +181,16 @@ def _shuffled(source: str, draw: random.Random) -> list[Mutant]:
 
 def _solution_of(cell: dict[str, Any]) -> str:
     """The answer that a cell of a graded notebook holds; "" where it holds none."""
-    marks = cell["metadata"].get("nbgrader", {})
-    return str(marks.get("grade_id", "")) if marks.get("solution") and not marks.get("grade") else ""
+    return cell_id(cell) if is_marked(cell, "solution") and not is_marked(cell, "grade") else ""
 
 
 def _by_answer(result: Result) -> dict[str, list[Outcome]]:
     """The outcomes of the checks of each answer."""
     cells = json.loads(result.notebook)["cells"] if result.notebook else []
-    names = sorted(filter(None, map(_solution_of, cells)), key=len, reverse=True)
+    names = [*filter(None, map(_solution_of, cells))]
     found: dict[str, list[Outcome]] = {}
     for outcome in result.checks:
-        owner = next((name for name in names if f"{outcome.check}_".startswith(f"check_{name}_")), None)
-        if owner is not None:
+        if owner := answer_of(outcome.check, names):
             found.setdefault(owner, []).append(outcome)
     return found
 

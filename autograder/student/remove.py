@@ -24,6 +24,11 @@ from autograder.grading.gradebook.one_student import remove_rows
 from autograder.report.write import CLASS_PAGE, LEADERBOARD_PAGE, SIMILAR_PAGE
 from autograder.student.kept import Kept, read_kept
 
+PAGES = {  # what each holds of students, and the command that writes it
+    CLASS_PAGE: ("names the whole class", "report"),
+    SIMILAR_PAGE: ("names pairs of students", "similar"),
+    LEADERBOARD_PAGE: ("shows code of students", "leaderboard"),
+}
 STAYS = "Exports, downloads, copies that you made, and what platforms and nbgrader's exchange have stay as they are."
 
 
@@ -46,7 +51,7 @@ def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> int:
                 _remove_folder(folder)
             forget(course, student)
             remove_lines(gradebook.history, student)
-            for page in (CLASS_PAGE, SIMILAR_PAGE, LEADERBOARD_PAGE):
+            for page in PAGES:
                 (course.root / page).unlink(missing_ok=True)
             remove_rows(connection, student)
     out.print(f"✓ Removed. {STAYS}" if confirmed else "Nothing was removed yet; --yes removes it.", soft_wrap=True)
@@ -62,12 +67,9 @@ def _lines(course: Course, kept: Kept) -> Iterator[str]:
     if kept.collected:
         where = (course.all_submitted / STATE).relative_to(course.root)
         yield f"{where}: what was collected for {', '.join(kept.collected)}"
-    if (course.root / CLASS_PAGE).exists():
-        yield f"{CLASS_PAGE}, which names the whole class; `autograder report` writes it anew"
-    if (course.root / SIMILAR_PAGE).exists():
-        yield f"{SIMILAR_PAGE}, which names pairs of students; `autograder similar` writes it anew"
-    if (course.root / LEADERBOARD_PAGE).exists():
-        yield f"{LEADERBOARD_PAGE}, which shows code of students; `autograder leaderboard` writes it anew"
+    for page, (what, command) in PAGES.items():
+        if (course.root / page).exists():
+            yield f"{page}, which {what}; `autograder {command}` writes it anew"
     if kept.rows:
         yield "gradebook: " + ", ".join(counted(len(rows), f"row in {table}") for table, rows in kept.rows.items())
 
