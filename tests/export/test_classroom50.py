@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from export.test_gradescope import LESSON, work_of
 from support.sample_lesson import ROOT
 
 from autograder import cli
-from autograder.course.config import read_notebook
-from autograder.course.lesson import Lesson
-from autograder.demo.students import class_work
 
-LESSON = "01_attention"
 SAMPLE = json.loads((ROOT / "tests" / "export" / "samples" / "classroom50_result.json").read_text(encoding="utf-8"))
 TOLD = {  # to an autograder, by Classroom 50
     "CLASSROOM": SAMPLE["classroom"],
@@ -70,9 +67,7 @@ def valid(checkout: Path) -> dict[str, Any]:
 
 def hand_in(checkout: Path, student: str, place: str) -> None:
     """Put what an invented student wrote into a checkout, with what else lies in one."""
-    released = read_notebook(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb")
-    work = class_work(Lesson(LESSON, read_notebook(ROOT / "solutions" / LESSON / f"{LESSON}.ipynb")), released)[student]
-    for name, text in {place: json.dumps(work), ".github/x.ipynb": "{}", "notebooks/other/other.ipynb": "{}"}.items():
+    for name, text in {place: work_of(student), ".github/x.ipynb": "{}", "notebooks/other/other.ipynb": "{}"}.items():
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text(text, encoding="utf-8")
 

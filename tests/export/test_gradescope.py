@@ -125,11 +125,16 @@ def run(home: Path, *, python: str = sys.executable, through: Sequence[str] = ()
 
 def hand_in(home: Path, student: str, name: str = "my work (1).ipynb") -> None:
     """Hand in what an invented student wrote."""
-    released = read_notebook(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb")
-    work = class_work(Lesson(LESSON, read_notebook(ROOT / "solutions" / LESSON / f"{LESSON}.ipynb")), released)[student]
     path = home / "submission" / name
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(work), encoding="utf-8")
+    path.write_text(work_of(student), encoding="utf-8")
+
+
+def work_of(student: str) -> str:
+    """What an invented student hands in for the lesson."""
+    released = read_notebook(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb")
+    lesson = Lesson(LESSON, read_notebook(ROOT / "solutions" / LESSON / f"{LESSON}.ipynb"))
+    return json.dumps(class_work(lesson, released)[student])
 
 
 def test_gradescope_zip_is_reproducible(archive: bytes) -> None:

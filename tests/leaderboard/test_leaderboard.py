@@ -13,6 +13,7 @@ from textwrap import dedent, indent
 
 import pytest
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell
 from rich.console import Console
 from support.sample_lesson import ROOT
 from support.warm import Lent
@@ -157,14 +158,7 @@ def make_course(root: Path, entered: Mapping[str, str]) -> Path:
     for student, code in entered.items():
         folder = root / "submitted" / student / LESSON
         folder.mkdir(parents=True)
-        cell = {
-            "cell_type": "code",
-            "id": "mine",
-            "metadata": {},
-            "source": code,
-            "outputs": [],
-            "execution_count": None,
-        }
+        cell = new_code_cell(code, id="mine")
         mine = {**notebook, "cells": [*notebook["cells"], cell]} if code else notebook
         (folder / f"{LESSON}.ipynb").write_text(json.dumps(mine))
     return root

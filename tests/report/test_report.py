@@ -114,11 +114,7 @@ def filled(
 ) -> GradebookSnapshot:
     """Return a gradebook with these submissions, and with more students."""
     students = {submission.student: Student(submission.student) for submission in submissions} | dict(people or {})
-    return replace(
-        empty,
-        students=students,
-        graded={(submission.student, submission.lesson): submission for submission in submissions},
-    )
+    return replace(empty, students=students, graded={(one.student, one.lesson): one for one in submissions})
 
 
 def page_of(book: GradebookSnapshot, pending: Sequence[Pending] = (), lessons: Sequence[str] = ()) -> BeautifulSoup:
@@ -334,14 +330,7 @@ def test_no_share_looks_like_all_or_nothing_that_is_not() -> None:
     assert [percent(share) for share in (0, 0.001, 0.314, 0.999, 1)] == ["0 %", "under 1 %", "31 %", "99 %", "100 %"]
 
 
-ASKED = {
-    "ada": "Four",
-    "bob": "four",
-    "cem": "four",
-    "dee": "2",
-    "eve": "",
-    "gus": ROGUE,
-}
+ASKED = {"ada": "Four", "bob": "four", "cem": "four", "dee": "2", "eve": "", "gus": ROGUE}
 
 
 def test_what_the_class_predicted(empty: GradebookSnapshot) -> None:
@@ -575,12 +564,8 @@ def test_who_was_late_is_marked_and_counted(empty: GradebookSnapshot) -> None:
 
 def test_students_stand_by_their_last_names(empty: GradebookSnapshot) -> None:
     """Small letters or none, in the table and in every list; who has one name alone stands by that."""
-    people = {
-        "1": Student("1", "Ada", "lovelace"),
-        "2": Student("2", "Zoe", "Babbage"),
-        "3": Student("3", "Madonna"),
-        "4": Student("4"),
-    }
+    names = {"1": ("Ada", "lovelace"), "2": ("Zoe", "Babbage"), "3": ("Madonna",), "4": ()}
+    people = {student: Student(student, *name) for student, name in names.items()}
     page = page_of(filled(empty, *(graded(student, BOTH_RIGHT) for student in people), people=people))
     assert [row[0] for row in rows(page, "sortable")] == ["4", "Babbage, Zoe", "lovelace, Ada", "Madonna"]
     assert named(page, "4 passed") == ["4", "Zoe Babbage", "Ada lovelace", "Madonna"]
