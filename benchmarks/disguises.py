@@ -33,19 +33,9 @@ def _renamed(source: str, solution: str, chance: random.Random) -> str:
             new[name] = chance.choice(left or [f"{name}_new"])
         return new.get(name, name)
 
-    comments = _comments(source)
     tree = ast.parse(source)
     rename(tree, name_for, attributes=True, arguments=True)
-    return _with_comments(ast.unparse(tree), comments, chance)
-
-
-def _comments(source: str) -> list[str]:
-    return re.findall(r"#.*", source)
-
-
-def _with_comments(source: str, comments: list[str], chance: random.Random) -> str:
-    """The source with these comments somewhere in it."""
-    lines = source.splitlines()
+    comments, lines = re.findall(r"#.*", source), ast.unparse(tree).splitlines()
     for place, comment in zip(sorted(chance.choices(range(len(lines)), k=len(comments))), comments, strict=True):
         lines[place] += f"  {comment}"
     return "\n".join(lines)
@@ -123,6 +113,7 @@ def _each(written: Written, change: Callable[[str, str], str]) -> Written:
     return replace(written, answers=made)
 
 
+ALL = (names, comments_dropped, statements_reordered, formatted, own_cells_dropped)
 KINDS: dict[str, tuple[Disguise, ...]] = {
     "as it is": (as_it_is,),
     "other names": (names,),
@@ -133,14 +124,10 @@ KINDS: dict[str, tuple[Disguise, ...]] = {
     "other names, other format": (names, formatted),
     "other names, one exercise rewritten": (names, rewritten(1)),
     "other names, two exercises rewritten": (names, rewritten(2)),
-    "all of this, no exercise rewritten": (names, comments_dropped, statements_reordered, formatted, own_cells_dropped),
-    "all of this, one exercise rewritten": (
-        names, comments_dropped, statements_reordered, formatted, own_cells_dropped, rewritten(1)
-    ),
-    "all of this, two exercises rewritten": (
-        names, comments_dropped, statements_reordered, formatted, own_cells_dropped, rewritten(2)
-    ),
-}  # fmt: skip
+    "all of this, no exercise rewritten": ALL,
+    "all of this, one exercise rewritten": (*ALL, rewritten(1)),
+    "all of this, two exercises rewritten": (*ALL, rewritten(2)),
+}
 
 
 def disguised(written: Written, kind: str, lesson: str, chance: random.Random) -> Written:

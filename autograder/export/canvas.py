@@ -12,7 +12,6 @@ from autograder.course.config import CourseError
 from autograder.export.columns import Choices, columns_of, title_of
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
-from autograder.grading.gradebook.reader import Student
 from autograder.spreadsheets.matching import CANVAS, keys_of, match
 from autograder.spreadsheets.sheet import Row, Sheet, harmless, number, table
 
@@ -142,7 +141,8 @@ def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: 
             messages.missing.append(f"{student.label}: another student has the same id in Canvas, {canvas_id}.")
         else:
             points = [selection.points(student, lesson, zeros=zeros) for lesson in selection.lessons]
-            rows.append([harmless(_sortable(student)), canvas_id, "", "", *points])
+            name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
+            rows.append([harmless(name), canvas_id, "", "", *points])
     if new := [lesson.name for lesson in selection.lessons if not choices.of(lesson.name)]:
         messages.notes.append(
             f"Canvas makes a new assignment of each of {', '.join(new)} that it does not have under just this name. "
@@ -153,7 +153,3 @@ def fresh(selection: Selection, choices: Choices, messages: Messages, *, zeros: 
             "Export the gradebook from Canvas and name that file: students are then found by more ids."
         )
     return table(rows, bom=False)
-
-
-def _sortable(student: Student) -> str:
-    return ", ".join(name for name in (student.last_name, student.first_name) if name) or student.id

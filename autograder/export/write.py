@@ -173,10 +173,8 @@ def _zip(root: Path, options: ExportOptions) -> int:
     """Write an autograder for one lesson, made of its notebooks in solutions/ or, as they are released, notebooks/."""
     course, (lesson,), platform = Course.at(root), options.lessons, options.form.removesuffix("-zip")
     make, step = ZIPS[options.form]
-    folders = {
-        path.parent.name: path
-        for path in sorted(root.glob(f"{getattr(course.directory, step)}/*/*.ipynb"), reverse=True)
-    }
+    notebooks = sorted(root.glob(f"{getattr(course.directory, step)}/*/*.ipynb"), reverse=True)
+    folders = {path.parent.name: path for path in notebooks}
     if lesson not in folders:
         raise CourseError(f"There is no lesson {lesson}. There are {', '.join(sorted(folders)) or 'none'}.")
     made = make(root, folders[lesson], course.config if course.is_plain else None)

@@ -91,11 +91,8 @@ def leaderboard(
         out.print(f"{took}: --seconds {math.ceil(3 * own.seconds)} leaves the others room.", highlight=False)
     path = output or course.root / LEADERBOARD_PAGE
     write(path, board_page(course.name, lesson, standings, seconds), mode=0o600)
-    out.print(
-        escape(f"✓ {shown(path)}: for the class. It shows nicknames, and of each entry what it changed; no names."),
-        highlight=False,
-        soft_wrap=True,
-    )
+    done = f"✓ {shown(path)}: for the class. It shows nicknames, and of each entry what it changed; no names."
+    out.print(escape(done), highlight=False, soft_wrap=True)
 
 
 def _text(course: Course, named: Path | None) -> str:

@@ -29,7 +29,6 @@ class LessonTurnout:
         expected: how many handed it in, or have no time left for it.
         skipped: who handed in an earlier lesson and a later one, and not this one.
         stopped: who handed in an earlier lesson, and nothing from this one on.
-        absent: how many more did not hand it in: they had stopped before, or begin later, or never.
     """
 
     outline: LessonOutline
@@ -40,7 +39,7 @@ class LessonTurnout:
 
     @property
     def absent(self) -> int:
-        """How many more did not hand it in."""
+        """How many more did not hand it in: they had stopped before, or begin later, or never."""
         return self.expected - len(self.handed_in) - len(self.skipped) - len(self.stopped)
 
 

@@ -67,6 +67,7 @@ def class_page(
             by_lesson[submission.lesson].append(submission)
     graded = [submission for submissions in by_lesson.values() for submission in submissions]
     handed_in = {(submission.student, submission.lesson) for submission in graded} | waiting
+    came = {student for student, _ in handed_in}
     has_time = book.not_due(((student, name) for name in names for student in students), now) - handed_in
     folders = {name: [book.course.submitted(one.student, name) for one in each] for name, each in by_lesson.items()}
     counts = [
@@ -125,7 +126,7 @@ def class_page(
         turnout=turnout,
         most_stopped=max(turnout, key=lambda lesson: len(lesson.stopped), default=None),
         stopped=sum(len(lesson.stopped) for lesson in turnout),
-        began=len({student for student, name in handed_in if name in names}),
+        began=len(came),
         times=times,
         spreads=spreads,
         lessons=counts,
@@ -137,7 +138,7 @@ def class_page(
         ids=any(one.name != one.id for one in students.values()),
         maximum=sum(outline.points for outline in lessons),
         legend=[(mark, meaning) for mark, meaning in LEGEND.items() if mark in marks],
-        absent=roster.label_all(set(students) - {student for student, name in handed_in if name in names}),
+        absent=roster.label_all(students.keys() - came),
         students=students,
         labels=roster.labels,
         label_all=roster.label_all,

@@ -73,7 +73,6 @@ def similar(root: Path, name: str, out: Console, *, output: Path | None = None, 
     for line in _lines(comparison, people):
         out.print(escape(printable(line)), highlight=False, soft_wrap=True)
     path = page_place(book, output, SIMILAR_PAGE)
-    pairs, more = comparison.pairs[:MOST_PAIRS], max(0, len(comparison.pairs) - MOST_PAIRS)
     data = render(
         "similar.html",
         course=book.course.name,
@@ -82,16 +81,13 @@ def similar(root: Path, name: str, out: Console, *, output: Path | None = None, 
         lines=_about(comparison, people),
         look=LOOK,
         own_cells=OWN_CELLS,
-        pairs=pairs,
-        more=more,
+        pairs=comparison.pairs[:MOST_PAIRS],
+        more=max(0, len(comparison.pairs) - MOST_PAIRS),
     )
     write(path, data, mode=mode_of(book))
     who = "you and your group" if book.course.is_shared else "you"
-    out.print(
-        escape(f"✓ {shown(path)}: side by side, {file_size(data)}. It holds names; only {who} can read the file."),
-        highlight=False,
-        soft_wrap=True,
-    )
+    done = f"✓ {shown(path)}: side by side, {file_size(data)}. It holds names; only {who} can read the file."
+    out.print(escape(done), highlight=False, soft_wrap=True)
 
 
 def _compared(book: GradebookSnapshot, lesson: str) -> Comparison:
