@@ -109,13 +109,9 @@ def opened(cells: list[str]) -> float:
 
 def fastest(*arguments: str) -> list[float]:
     """The numbers, as JSON, that a process printed in the one of two runs in which they add up to least."""
-    return min((json.loads(in_a_process(*arguments)) for _ in range(2)), key=sum)
-
-
-def in_a_process(*arguments: str) -> str:
-    """The last line that Python prints when it is called like this."""
-    done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True)
-    return done.stdout.splitlines()[-1]
+    command = [sys.executable, *arguments]
+    runs = (subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(2))
+    return min((json.loads(done.stdout.splitlines()[-1]) for done in runs), key=sum)
 
 
 def main() -> None:

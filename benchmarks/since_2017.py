@@ -135,16 +135,14 @@ def page(table: Mapping[str, Sequence[Result]]) -> str:
     """The page of what has been measured so far."""
     text, before = HEAD.format(**MACHINE), None
     for name, results in table.items():
-        better = "–" if before is None else f"{_count(results, before)} of {len(results)}"
+        pairs = zip(results, before or results, strict=True)
+        fewer = f"{sum(one.bits < other.bits for one, other in pairs)} of {len(results)}"
+        better = "–" if before is None else fewer
         seconds = statistics.mean(result.seconds for result in results)
         bits = spread((result.bits for result in results), 2)
         text += f"| {name} | {len(results)} | {bits} | {better} | {results[0].parameters:,} | {seconds:.0f} |\n"
         before = results
     return text
-
-
-def _count(results: Sequence[Result], before: Sequence[Result]) -> int:
-    return sum(one.bits < other.bits for one, other in zip(results, before, strict=True))
 
 
 def beside(number: int) -> None:

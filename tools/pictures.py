@@ -42,11 +42,6 @@ main > pre {{ margin: 0 0 8px; padding: 8px 12px; background: #f5f5f5; border: 1
 """
 
 
-def figure() -> bytes:
-    """The whole model, as lesson 5 draws it."""
-    return draw.architecture().png
-
-
 def failing_check(browser: Browser) -> bytes:
     """What a check says in a notebook when the scores are not scaled."""
     panel = next(shown for shown in gallery.PANELS if shown.what == "no scale")
@@ -80,7 +75,7 @@ def write(name: str, image: bytes) -> None:
 def main() -> None:
     """Make all of them."""
     PICTURES.mkdir(exist_ok=True)
-    write("architecture", figure())
+    write("architecture", draw.architecture().png)
     with chromium() as browser:
         write("failing_check", failing_check(browser))
         write("class_page", class_page(browser))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from autograder.course.names import counted
+from autograder.report.page import shortened
 from autograder.similar.hand_ins import NAMES, OWN_CELLS, WORDS, Cell, HandIn, Holdings, slip_of
 from autograder.similar.pairs import Pair, counts_of, is_rare, pairs_of, tables_of
 from autograder.similar.traits import Kind, Trait
@@ -144,16 +145,13 @@ def _passage(hand_in: HandIn, place: str, shared: Mapping[str, set[Trait]]) -> P
             marked = _marked(cell, shared)
             if place == OWN_CELLS and not marked:
                 continue
-            lines = [(line, number in marked) for number, line in enumerate(_shown(cell).splitlines(), 1)]
+            source = shortened(cell.source, MOST_SHOWN)
+            lines = [(line, number in marked) for number, line in enumerate(source.splitlines(), 1)]
             parts = [(list(run), is_shared) for is_shared, run in groupby(lines, key=lambda line: line[1])]
             runs += [("".join(f"{line}\n" for line, _ in run), is_shared) for run, is_shared in parts]
             runs.append(("\n", False))
     slips = tuple(outcome.message for outcome in hand_in.slips if slip_of(outcome) in shared.get(place, ()))
     return Passage(tuple(runs[:-1]), slips)
-
-
-def _shown(cell: Cell) -> str:
-    return cell.source if len(cell.source) <= MOST_SHOWN else f"{cell.source[:MOST_SHOWN]} …"
 
 
 def _marked(cell: Cell, shared: Mapping[str, set[Trait]]) -> set[int]:

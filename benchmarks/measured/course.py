@@ -43,18 +43,12 @@ def hand_ins(lesson: Lesson, released: NotebookNode, count: int) -> dict[str, No
             slips = {e.name: answer(e.answer.source, TYPICAL[e.name]) for e in lesson.exercises if e.name in TYPICAL}
             return submission(released, right | slips)
         if kind in ("right", "wrong"):
-            rows, most = (
-                (RIGHT[lesson.name], 1) if kind == "right" else (_aimed(WRONG[lesson.name]), chance.randint(1, 3))
-            )
+            mistakes = [row for row in WRONG[lesson.name] if row.check is not None]  # those that learners make
+            rows, most = (RIGHT[lesson.name], 1) if kind == "right" else (mistakes, chance.randint(1, 3))
             return submission(released, from_table(rows, most))
         return submission(released, right) if kind == "solved" else messy(submission(released, right))
 
     return {f"student-{place:03}": work(CLASS[place % len(CLASS)]) for place in range(count)}
-
-
-def _aimed(wrong: Sequence) -> list:
-    """The mistakes that one check is aimed at: those that learners make."""
-    return [row for row in wrong if row.check is not None]
 
 
 def messy(notebook: NotebookNode) -> NotebookNode:

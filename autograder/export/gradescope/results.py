@@ -32,7 +32,7 @@ def of_result(
     earned = {outcome.check: outcome.earned for outcome in result.checks} if scores is None else dict(scores)
     raw = sum(earned.values())
     maximum = result.max_score if maximum is None else maximum
-    lines = [f"{_points(raw)} of {counted(maximum, 'point')}."] if not result.reason else []
+    lines = [f"{round(raw, 4):g} of {counted(maximum, 'point')}."] if not result.reason else []
     if result.reason:
         lines.append(f"It could not be graded. {result.reason}")
     if penalty:
@@ -87,7 +87,3 @@ def _test(outcome: Outcome, score: float) -> dict[str, Any]:
 def _by_hand(check: str, score: float) -> dict[str, Any]:
     """A cell that only people grade."""
     return {"score": round(score, 4), "name": check, "output": "", "tags": ["graded by hand"], "visibility": "visible"}
-
-
-def _points(value: float) -> str:
-    return f"{round(value, 4):g}"
