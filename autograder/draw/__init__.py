@@ -5,8 +5,6 @@ Every function takes tensors and returns a `Picture`, which a notebook shows whe
 first of them is asked for: Matplotlib takes longer than all of the course, and not every lesson begins with a figure.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers over positions and steps: bars, waves, dials, curves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -15,22 +13,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from torch import Tensor
 
-from autograder.draw.picture import (
-    FAINT,
-    OTHER,
-    OWN,
-    PALETTE,
-    PAPER,
-    QUIET,
-    WIDTH,
-    Picture,
-    crossings,
-    entitle,
-    numbered,
-    sheet,
-    styled,
-    times,
-)
+from autograder.colours import FAINT, OTHER, OWN, PALETTE, PAPER, QUIET
+from autograder.draw.picture import WIDTH, Picture, crossings, entitle, numbered, sheet, styled, times
 
 PALE = "#A9CBE2"
 MOST_LABELLED = 24  # so many bars side by side leave room for a number above each

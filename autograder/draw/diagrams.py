@@ -1,13 +1,12 @@
 """What flows where."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from autograder.draw.picture import INK, OTHER, OWN, QUIET, Picture, sheet, styled
+from autograder.colours import INK, OTHER, OWN, QUIET
+from autograder.draw.picture import Picture, sheet, styled
 
 STREAM, SUBLAYER, NORM = "#D3D6D9", "#DCEAF4", "#FBEBC8"  # what passes by, what is added, and the sum
 COLOURS = {"1, 2": "#CFE3F2", "3": "#D8EBE1", "4": NORM, "5": "#F1DCE7"}  # by lesson

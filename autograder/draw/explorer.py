@@ -1,7 +1,5 @@
 """Figures with something to move."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property

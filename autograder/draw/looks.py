@@ -1,7 +1,5 @@
 """Attention as lines between words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from torch import Tensor
 
-from autograder.draw.picture import OWN
+from autograder.colours import OWN
 
 Place = tuple[float, float]
 

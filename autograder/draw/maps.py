@@ -1,7 +1,5 @@
 """Tables of numbers as pictures: attention weights, masks, heads, encodings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,23 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from autograder.colours import BLOCKED_ALLOWED, SIGNED, WEIGHTS
+from autograder.colours import BLOCKED_ALLOWED, INK, OTHER, OWN, PALETTE, PAPER, QUIET, SIGNED, WEIGHTS
 from autograder.draw.looks import look
-from autograder.draw.picture import (
-    INK,
-    OTHER,
-    OWN,
-    PALETTE,
-    PAPER,
-    QUIET,
-    WIDTH,
-    Picture,
-    crossings,
-    entitle,
-    sheet,
-    styled,
-    times,
-)
+from autograder.draw.picture import WIDTH, Picture, crossings, entitle, sheet, styled, times
 
 
 def attention(

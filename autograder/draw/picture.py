@@ -1,7 +1,5 @@
 """What every figure shares: how it is shown, its paper and type, and what its colours mean."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io
@@ -19,10 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import Tensor
 
-# Okabe and Ito's palette, made to be told apart by colour-blind readers, three of them darker so that they can be read.
-PALETTE = ["#0072B2", "#E69F00", "#00856A", "#B05F8C", "#56B4E9", "#C65102"]
-OWN, OTHER = PALETTE[0], PALETTE[5]  # what looks, writes or was first; what is looked at, is read or came after
-INK, QUIET, FAINT, PAPER = "#22262B", "#5F666E", "#DCDDDD", "#FBFBF9"
+from autograder.colours import FAINT, INK, PAPER, QUIET
+
 WIDTH = 7.2  # inches, what Colab's column shows without making it smaller
 
 

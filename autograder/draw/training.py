@@ -1,15 +1,14 @@
 """What goes on while a model is trained: learning rates and losses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from autograder.colours import QUIET
 from autograder.draw.curves import ceiling, draw_curves
-from autograder.draw.picture import QUIET, Picture, numbered, sheet, styled
+from autograder.draw.picture import Picture, numbered, sheet, styled
 
 Curves = dict[str, tuple[Tensor, Tensor]]
 

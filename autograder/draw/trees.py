@@ -1,13 +1,11 @@
 """How a beam search branches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from autograder.draw.picture import INK, OTHER, OWN, PAPER, WIDTH, Picture, styled
+from autograder.colours import INK, OTHER, OWN, PAPER
+from autograder.draw.picture import Picture, sheet, styled
 
 Beginning = tuple[str, ...]
 _GROUND = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
@@ -33,8 +31,7 @@ def beam(steps: Sequence[Mapping[Beginning, float]], *, greedy: Sequence[str] = 
     best, other = next(iter(steps[-1])), tuple(greedy)
     places: dict[Beginning, tuple[int, int]] = {(): (0, 0)}  # the column and the row of each beginning
     with styled():
-        figure = Figure(figsize=(WIDTH, 0.6 * rows + 0.2), layout="constrained")
-        axes = figure.subplots()
+        figure, ((axes,),) = sheet(0.6 * rows + 0.2)
         _write(axes, 0, 0, begin, _BEST, bold=True)
         for column, kept in enumerate(steps, start=1):
             for row, (beginning, probability) in enumerate(kept.items()):

@@ -1,7 +1,5 @@
 """How a model writes: one token at a time."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -11,9 +9,9 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from autograder.colours import WEIGHTS
+from autograder.colours import INK, OTHER, OWN, PAPER, QUIET, WEIGHTS
 from autograder.draw.looks import look
-from autograder.draw.picture import INK, OTHER, OWN, PAPER, QUIET, Picture, sheet, styled
+from autograder.draw.picture import Picture, sheet, styled
 
 LEFT, MIDDLE, RIGHT = "written so far", "probability of coming next", "cross-attention"
 

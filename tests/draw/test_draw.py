@@ -16,8 +16,8 @@ import torch
 from IPython.core.formatters import DisplayFormatter
 
 from autograder import data, draw, parts
+from autograder.colours import INK
 from autograder.draw import explorer
-from autograder.draw.picture import INK
 
 NAMES = ["BOS", "EOS", "a", "b"]
 WEIGHTS = data.normal((4, 5, 5)).softmax(-1)
