@@ -1,7 +1,5 @@
 """Change an answer in one place at a time: operators, numbers, names, arguments, slices, statements."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import types

@@ -1,7 +1,5 @@
 """Small inputs made from a seed; nothing is downloaded and the global random state stays as it is."""
 
-from __future__ import annotations
-
 import datetime
 import functools
 import json

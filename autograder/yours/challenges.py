@@ -1,7 +1,5 @@
 """A challenge after the last ✓: one small change in the learner's own answer, and what comes of it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

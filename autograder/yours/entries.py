@@ -4,8 +4,6 @@ The text is cut into pieces, and what follows is asked for one character at a ti
 believed: what comes next in a piece is not there yet when it is predicted, and no piece is shown twice.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Keeping what passed: an answer goes into the file when every check that its learner sees has passed with it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other right answers to an exercise, folded under its last ✓: those most unlike the learner's own."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import tomllib

@@ -1,7 +1,5 @@
 """The learner's own parts at work, loaded from their file one by one; what is missing is the course's."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import sys

@@ -1,7 +1,5 @@
 """Where a learner's own files are: beside the lessons, or on their Drive."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """What is remembered from lesson to lesson in `progress.json`, beside the lessons; whatever is lost, nothing breaks."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Iterable, Iterator, Mapping

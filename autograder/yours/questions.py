@@ -1,7 +1,5 @@
 """Short questions, answered before the cell that knows: which answers are right, and what to read about the others."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The date reader: one small model that lessons 1 to 4 make better, with the numbers it has reached so far."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -27,9 +25,6 @@ TAKEN = {  # the parts that a lesson's reader is made of, besides those of the l
 }
 
 
-_besides: dict[int, dict[str, Reached]] = {}  # lesson → title → what was tried in this session besides its reader
-
-
 @dataclass(frozen=True)
 class Reached:
     """What the reader of a lesson reached on dates that it had not seen.
@@ -47,6 +42,9 @@ class Reached:
     digits: list[float]
     exact: float
     read: list[str]
+
+
+_besides: dict[int, dict[str, Reached]] = {}  # lesson → title → what was tried in this session besides its reader
 
 
 def train_reader(reader: nn.Module, title: str, *, lesson: int, steps: int = STEPS, kept: bool = True) -> draw.Picture:

@@ -1,7 +1,5 @@
 """What an answer needs to stand on its own: its source, its helpers' and the imports of both."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import functools

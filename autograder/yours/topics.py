@@ -1,7 +1,5 @@
 """What the questions at a lesson's beginning are about, and how one is drawn: the numbers are new, PyTorch answers."""
 
-from __future__ import annotations
-
 import random
 import textwrap
 from collections.abc import Callable

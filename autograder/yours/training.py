@@ -1,7 +1,5 @@
 """Training in sight: a bar while it goes on, and what was learned stays where somebody stops it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import operator

@@ -1,7 +1,5 @@
 """The parts that a learner can keep, in the order of the lessons, each with a call that shows whether it still runs."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The weights of the model that a learner has trained, kept beside its source until the source changes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar

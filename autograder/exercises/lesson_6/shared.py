@@ -1,11 +1,9 @@
 """What exercises of lesson 6 share."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
@@ -82,7 +80,7 @@ class Watched(parts.NextToken):
         self.gradients: list[Tensor] = []
         self.waits = [0]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Watched:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return remembering_copy(self, memo, self.rows, self.gradients, self.waits)
 
     @property
@@ -117,7 +115,7 @@ class Deep(nn.Module):
         self.dropped: list[Tensor] = []
         data.randomized(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Deep:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return remembering_copy(self, memo, self.modes, self.dropped)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """Exercise `GroupedQueryAttention`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise `RMSNorm`: its cases and its slips."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from autograder import check, data

@@ -1,7 +1,5 @@
 """Exercise `SwiGLU`: its cases and its slips."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

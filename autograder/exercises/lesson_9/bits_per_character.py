@@ -1,7 +1,5 @@
 """Exercise `bits_per_character`: its cases and its slips."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercise `generate`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

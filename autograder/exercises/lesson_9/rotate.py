@@ -1,7 +1,5 @@
 """Exercise `rotate`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise `sample`: its cases and its slips."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

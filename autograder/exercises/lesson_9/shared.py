@@ -1,7 +1,5 @@
 """What exercises of lesson 9 share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
