@@ -64,44 +64,43 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
     labels = [tgt[:, 1:] for _, tgt in batches]
     with torch.no_grad():
         pairs = [(model(src, tgt[:, :-1]), tgt[:, 1:]) for src, tgt in batches]
-        whole = [(model(src, tgt).flatten(0, 1), tgt.flatten()) for src, tgt in batches]
-    scores, wanted = (torch.cat([each[i] for each in whole]) for i in (0, 1))
-    unshifted = F.cross_entropy(scores, wanted, ignore_index=pad_id)
+        whole = [model(src, tgt).flatten(0, 1) for src, tgt in batches]
+    unshifted = F.cross_entropy(torch.cat(whole), torch.cat([tgt.flatten() for _, tgt in batches]), ignore_index=pad_id)
 
     def losses(**options: Any) -> Tensor:
         options = {"ignore_index": pad_id} | options
         return torch.stack([F.cross_entropy(scores.movedim(-1, 1), wanted, **options) for scores, wanted in pairs])
 
     hits = torch.cat([(scores.argmax(-1) == wanted)[wanted != pad_id] for scores, wanted in pairs])
-    real = sum(int((wanted != pad_id).sum()) for wanted in labels)
-    not_zero = sum(int((wanted != 0).sum()) for wanted in labels)
-    positions = sum(wanted.numel() for wanted in labels)
+    counts = torch.tensor([float((wanted != pad_id).sum()) for wanted in labels])
+    sizes = torch.tensor([float(len(wanted)) for wanted in labels])
     asked = torch.cat([wanted.flatten() for wanted in labels])
+    real, not_zero, sentences = counts.sum(), (asked != 0).sum(), sizes.sum()
     is_given = torch.cat([tgt[:, :-1].flatten() for _, tgt in batches]) != pad_id
     each = F.cross_entropy(torch.cat([scores.flatten(0, 1) for scores, _ in pairs]), asked, reduction="none")
-    total, means = losses(reduction="sum").sum(), losses()
+    sums, means = losses(reduction="sum"), losses()
+    total, of_not_zero = sums.sum(), losses(reduction="sum", ignore_index=0).sum()
     with_padding = losses(reduction="sum", ignore_index=-100).sum()
     return possible(
         {
             "the batches are averaged, so that tokens of small batches weigh more": means.mean(),
             "the batches weigh as much as they have sentences, not as they have tokens": (
-                means * torch.tensor([float(len(wanted)) for wanted in labels])
-            ).sum()
-            / sum(map(len, labels)),
+                (means * sizes).sum() / sentences
+            ),
             "the labels are smoothed": losses(reduction="sum", label_smoothing=0.1).sum() / real,
             "the batches are averaged and the labels are smoothed": losses(label_smoothing=0.1).mean(),
-            "padding counts as a label": with_padding / positions,
-            "the sum is divided by the number of all positions": total / positions,
+            "padding counts as a label": with_padding / len(asked),
+            "the sum is divided by the number of all positions": total / len(asked),
             "the loss on padding is added, though its tokens are not counted": with_padding / real,
             "the mean losses of the batches are added up and divided by the number of tokens": means.sum() / real,
             "the sum is divided by the number of batches": total / len(pairs),
             "the losses are summed, not averaged": total,
             "it is the perplexity, e to the power of the loss": (total / real).exp(),
-            "BOS is counted as a token that was asked for": total / (real + sum(map(len, labels))),
-            "EOS is not counted, though its loss is added": total / (real - sum(map(len, labels))),
+            "BOS is counted as a token that was asked for": total / (real + sentences),
+            "EOS is not counted, though its loss is added": total / (real - sentences),
             "the sum over real tokens is divided by the number of labels that are not 0": total / not_zero,
-            "the sum is divided by the number of sentences": total / sum(map(len, labels)),
-            "the sum is divided by the tokens of the last batch alone": total / (labels[-1] != pad_id).sum(),
+            "the sum is divided by the number of sentences": total / sentences,
+            "the sum is divided by the tokens of the last batch alone": total / counts[-1],
             "the tokens that the model is given are counted, not those that it has to predict": total / is_given.sum(),
             "positions count at which the model is given a real token, not those at which it predicts one": (
                 each[is_given].mean()
@@ -109,21 +108,14 @@ def loss_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor]], 
             "EOS is left out, as padding is": each[(asked != pad_id) & (asked != data.EOS)].mean(),
             "only the first batch counts": means[0],
             "only the last batch counts": means[-1],
-            "the last batch is left out": losses(reduction="sum")[:-1].sum()
-            / sum(int((wanted != pad_id).sum()) for wanted in labels[:-1])
-            if len(labels) > 1
-            else None,
+            "the last batch is left out": sums[:-1].sum() / counts[:-1].sum() if len(labels) > 1 else None,
             "loss and accuracy are exchanged": hits.float().mean(),
-            "the pad id is taken to be 0 instead of `pad_id`": (
-                losses(reduction="sum", ignore_index=0).sum() / not_zero
-            ),
-            "the loss takes padding to be 0 instead of `pad_id`, though its tokens are counted right": (
-                losses(reduction="sum", ignore_index=0).sum() / real
-            ),
-            "`pad_id` is not handed on to the mean loss of each batch, which leaves out labels that are 0": (
-                losses(ignore_index=0) * torch.tensor([float((wanted != pad_id).sum()) for wanted in labels])
-            ).sum()
+            "the pad id is taken to be 0 instead of `pad_id`": of_not_zero / not_zero,
+            "the loss takes padding to be 0 instead of `pad_id`, though its tokens are counted right": of_not_zero
             / real,
+            "`pad_id` is not handed on to the mean loss of each batch, which leaves out labels that are 0": (
+                (losses(ignore_index=0) * counts).sum() / real
+            ),
             "the mean losses of the batches are summed": means.sum(),
             "the labels are not shifted: they are what the model is given": unshifted,
         },
@@ -135,44 +127,42 @@ def accuracy_slips(model: TensorFunction, batches: Sequence[tuple[Tensor, Tensor
     """Accuracies of a model, in eval mode, over batches of src (batch, src_len) and tgt (batch, tgt_len)."""
     labels = [tgt[:, 1:] for _, tgt in batches]
     with torch.no_grad():
-        logits = [model(src, tgt[:, :-1]) for src, tgt in batches]
-    hits = [(scores.argmax(-1) == wanted).float() for scores, wanted in zip(logits, labels, strict=True)]
+        choices = [model(src, tgt[:, :-1]).argmax(-1) for src, tgt in batches]
+    hits = [(chosen == wanted).float() for chosen, wanted in zip(choices, labels, strict=True)]
     real = [wanted != pad_id for wanted in labels]
     counted = [hit[keep] for hit, keep in zip(hits, real, strict=True)]
-    right = torch.cat(counted).mean()
+    all_counted = torch.cat(counted)
+    right, total, count = all_counted.mean(), all_counted.sum(), len(all_counted)
     whole = [(hit.bool() | ~keep).all(-1).float() for hit, keep in zip(hits, real, strict=True)]
-    every, asked = (torch.cat([each.flatten() for each in values]) for values in (hits, labels))
+    every, asked, chosen = (torch.cat([each.flatten() for each in values]) for values in (hits, labels, choices))
     given = torch.cat([tgt[:, :-1].flatten() for _, tgt in batches])
-    chosen = torch.cat([scores.argmax(-1).flatten() for scores in logits])
     return possible(
         {
             "the batches are averaged, so that tokens of small batches weigh more": torch.stack(
                 [hit.mean() for hit in counted]
             ).mean(),
             "padding counts as a label": every.mean(),
-            "the hits are divided by the number of all positions": torch.cat(counted).sum() / len(every),
-            "hits on padding count as hits, though its tokens are not counted": every.sum() / len(torch.cat(counted)),
-            "BOS is counted as a token that was asked for": torch.cat(counted).sum()
-            / (len(torch.cat(counted)) + sum(map(len, labels))),
+            "the hits are divided by the number of all positions": total / len(every),
+            "hits on padding count as hits, though its tokens are not counted": every.sum() / count,
+            "BOS is counted as a token that was asked for": total / (count + sum(map(len, labels))),
             "whole sentences are counted, not tokens": torch.cat(whole).mean(),
-            "the hits are counted, not their fraction": torch.cat(counted).sum(),
+            "the hits are counted, not their fraction": total,
             "it is a percentage, not a fraction": 100 * right,
             "only the first batch counts": counted[0].mean(),
             "only the last batch counts": counted[-1].mean(),
             "the last batch is left out": torch.cat(counted[:-1]).mean() if len(counted) > 1 else None,
             "the tokens that the model is given are counted, not those that it has to predict": (
-                torch.cat(counted).sum() / (given != pad_id).sum()
+                total / (given != pad_id).sum()
             ),
             "positions count at which the model is given a real token, not those at which it predicts one": (
                 every[given != pad_id].mean()
             ),
             "EOS is left out, as padding is": every[(asked != pad_id) & (asked != data.EOS)].mean(),
-            "what the model predicts is compared with what it is given": (
-                (chosen == given)[asked != pad_id].float().mean()
-            ),
+            "what the model predicts is compared with what it is given": (chosen == given)[asked != pad_id]
+            .float()
+            .mean(),
             "errors are counted instead of hits": 1 - right,
-            "the hits of the last batch alone are divided by the tokens of all": counted[-1].sum()
-            / len(torch.cat(counted)),
+            "the hits of the last batch alone are divided by the tokens of all": counted[-1].sum() / count,
         },
         right,
     )

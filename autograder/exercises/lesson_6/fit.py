@@ -8,19 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from autograder import check, data, parts
-from autograder.exercises.lesson_6.shared import (
-    Batch,
-    Deep,
-    batch_of,
-    left_alone,
-    next_token,
-    optimizer_of,
-    small_transformer,
-)
+from autograder.exercises.lesson_6 import shared
 from autograder.exercises.shared import few, possible, some
 
 
-def asked(model: parts.NextToken, batches: Iterable[Batch], tables: list[Tensor]) -> Iterator[Batch]:
+def asked(model: parts.NextToken, batches: Iterable[shared.Batch], tables: list[Tensor]) -> Iterator[shared.Batch]:
     """The same batches, one by one; `tables` gets the model's table each time that one is asked for."""
     for batch in batches:
         tables.append(model.table.detach().clone())
@@ -61,9 +53,11 @@ class Factor(nn.Module):
 def loss_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The losses of no batches, of few and of many, in a list or from a generator, with any optimizer."""
     for index, count in some(seed, enumerate((0, 1, 2, 5, 5, 104))):
-        batches = [batch_of(seed + i, batch=1 + i % 4, longest=1 + (i + seed) % 6, vocab_size=12) for i in range(count)]
-        model, twin = (small_transformer(12) if index == 3 else next_token(12, seed) for _ in range(2))
-        optimizers = [optimizer_of(each, index) for each in (model, twin)]
+        batches = [
+            shared.batch_of(seed + i, batch=1 + i % 4, longest=1 + (i + seed) % 6, vocab_size=12) for i in range(count)
+        ]
+        model, twin = (shared.small_transformer(12) if index == 3 else shared.next_token(12, seed) for _ in range(2))
+        optimizers = [shared.optimizer_of(each, index) for each in (model, twin)]
         expected = torch.tensor(parts.fit(twin, batches, optimizers[1]))
         with check.case(number_of_batches=count):
             given = iter(batches) if index % 2 else batches
@@ -82,8 +76,8 @@ def _losses(result: object, count: int) -> Tensor:
 
 def _goes_on(answer: Callable[..., Sequence[float]], seed: int) -> None:
     """Two calls come to the same as one, for the optimizer goes on; none ends at a loss that is NaN."""
-    batches = [batch_of(seed + i, batch=2, longest=4, vocab_size=9) for i in range(5)]
-    model, twin = next_token(9, seed), next_token(9, seed)
+    batches = [shared.batch_of(seed + i, batch=2, longest=4, vocab_size=9) for i in range(5)]
+    model, twin = shared.next_token(9, seed), shared.next_token(9, seed)
     optimizers = [torch.optim.Adam(each.parameters(), lr=0.1) for each in (model, twin)]
     expected = torch.tensor(parts.fit(twin, batches, optimizers[1]))
     losses = [_losses(answer(model, half, optimizers[0]), len(half)) for half in (batches[:2], batches[2:])]
@@ -96,9 +90,9 @@ def _goes_on(answer: Callable[..., Sequence[float]], seed: int) -> None:
 def step_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """The parameters whenever a batch is asked for, and at the end."""
     for index, count in some(seed, enumerate((1, 2 + seed % 5, 4, 22))):
-        batches = [batch_of(seed + i, batch=1 + i % 3, longest=1 + i % 5, vocab_size=9) for i in range(count)]
-        model, twin = next_token(9, seed), next_token(9, seed)
-        optimizers = [optimizer_of(each, index + 1) for each in (model, twin)]
+        batches = [shared.batch_of(seed + i, batch=1 + i % 3, longest=1 + i % 5, vocab_size=9) for i in range(count)]
+        model, twin = shared.next_token(9, seed), shared.next_token(9, seed)
+        optimizers = [shared.optimizer_of(each, index + 1) for each in (model, twin)]
         wanted: list[Tensor] = []
         parts.fit(twin, asked(twin, batches, wanted), optimizers[1])
         wanted.append(twin.table.detach().clone())
@@ -109,8 +103,8 @@ def step_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None
             check.true(len(found) == count + 1, f"Of the {count} batches of a generator `fit` takes {len(found) - 1}.")
             for place, (table, expected) in enumerate(zip(found, wanted, strict=True)):
                 check.close(f"the parameters after {place} batch{'es' * (place != 1)}", table, expected)
-    deep = Deep().eval()
-    with left_alone("fit", deep):
+    deep = shared.Deep().eval()
+    with shared.left_alone("fit", deep):
         answer(deep, batches[:1], torch.optim.SGD(deep.parameters(), lr=0.1))
     verdict = "The model, or a part of it, is in eval mode while `fit` trains it, so its dropout is off."
     check.true({training for training, _ in deep.modes} == {True}, verdict)
@@ -139,7 +133,7 @@ def rates_of_steps(answer: Callable[..., Sequence[float]], count: int, factor: f
     model = parts.NextToken(torch.ones(9, 9), scale=1e-6)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.8, weight_decay=0.5)
     schedule = Factor(optimizer, factor)
-    batches = [batch_of(seed, batch=2, longest=4, vocab_size=9) for seed in range(count)]
+    batches = [shared.batch_of(seed, batch=2, longest=4, vocab_size=9) for seed in range(count)]
     tables: list[Tensor] = []
     answer(model, asked(model, batches, tables), optimizer, schedule)
     tables.append(model.table.detach().clone())
@@ -155,7 +149,7 @@ def schedule_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> 
             name = "the rates at which the parameters move until the next batch is asked for, and the one left"
             check.shape(name, rates, rates=count + 1)
             check.close(name, rates, 0.8 * factor ** torch.arange(count + 1), rtol=1e-3)
-    model, batches = next_token(9, seed), 3 * [batch_of(seed, batch=2, longest=4, vocab_size=9)]
+    model, batches = shared.next_token(9, seed), 3 * [shared.batch_of(seed, batch=2, longest=4, vocab_size=9)]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.8)
     optimizer.param_groups[0]["initial_lr"] = 0.7  # as a schedule of PyTorch leaves it
     schedule = Factor(optimizer, 0.5)
@@ -169,7 +163,7 @@ def schedule_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> 
 def clipping_cases(answer: Callable[..., Sequence[float]], *, seed: int = 0) -> None:
     """Steps as long as `max_grad_norm`, as the gradients are longer, and shorter ones left as they are."""
     for max_grad_norm in some(seed, (0.0, 0.02 + few(seed) / 1000, 0.4, 3.0, 1000.0)):
-        batches = [batch_of(seed + i, batch=2, longest=3, vocab_size=9) for i in range(2)]
+        batches = [shared.batch_of(seed + i, batch=2, longest=3, vocab_size=9) for i in range(2)]
         model, twin = (parts.NextToken(torch.zeros(9, 9), scale=30.0) for _ in range(2))
         optimizers = [torch.optim.SGD(each.parameters(), lr=1.0) for each in (model, twin)]
         parts.fit(twin, batches, optimizers[1], max_grad_norm=max_grad_norm)

@@ -62,91 +62,66 @@ def _logits(seed: int, dtypes: Sequence[torch.dtype] = DTYPES) -> Iterator[tuple
 
 def slips(logits: Tensor, labels: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
     """Losses of logits (batch, seq_len, vocab_size) for labels (batch, seq_len)."""
-    vocab_size, real = logits.size(-1), labels != pad_id
+    vocab_size, real, flat = logits.size(-1), labels != pad_id, labels.flatten()
     log_probs = logits.log_softmax(-1)
     right_ones = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
-    def losses_with(smoothing: float) -> Tensor:
-        return -(1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)  # (batch, seq_len)
+    def mean(losses: Tensor) -> Tensor:
+        return losses[real].mean()
 
-    losses = losses_with(smoothing)
-    others = log_probs.sum(-1) - right_ones
-    not_pad = others - log_probs[..., pad_id]
-    right = losses[real].mean()
-    confident, rest = 1 - smoothing + smoothing / vocab_size, smoothing / vocab_size
-    entropy = _entropy([confident] + (vocab_size - 1) * [rest])
+    def crossed(logits: Tensor, labels: Tensor = flat) -> Tensor:
+        return F.cross_entropy(logits, labels, ignore_index=pad_id, label_smoothing=smoothing)
+
+    confident, average, others = (1 - smoothing) * right_ones, log_probs.mean(-1), log_probs.sum(-1) - right_ones
+    losses, share = -confident - smoothing * average, smoothing / vocab_size  # (batch, seq_len)
+    not_pad = -confident - smoothing / (vocab_size - 2) * (others - log_probs[..., pad_id])
+    right, positions = mean(losses), labels.numel()
+    entropy = _entropy([1 - smoothing + share] + (vocab_size - 1) * [share])
     return possible(
         {
-            "the labels are not smoothed": -right_ones[real].mean(),
+            "the labels are not smoothed": mean(-right_ones),
             "padding counts as a label": losses.mean(),
             "padding counts as a label, and nothing is smoothed": -right_ones.mean(),
             "the loss is summed instead of averaged": losses[real].sum(),
-            "the sum over real tokens is divided by the number of all positions": losses[real].sum() / labels.numel(),
+            "the sum over real tokens is divided by the number of all positions": losses[real].sum() / positions,
             "the sum over real tokens is divided by the number of sentences": losses[real].sum() / len(labels),
             "each sentence is averaged by itself first, so that words of short ones weigh more": torch.stack(
                 [row[keep].mean() for row, keep in zip(losses, real, strict=True) if keep.any()]
             ).mean(),
-            "the smoothing is spread over the wrong tokens only, smoothing / (vocab_size − 1) each": (
-                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 1) * others
-            )[real].mean(),
-            "the smoothing is spread over the wrong tokens but padding, smoothing / (vocab_size − 2) each": (
-                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 2) * not_pad
-            )[real].mean(),
-            "the right token is left without its own share, smoothing / vocab_size": (
-                -(1 - smoothing) * right_ones - smoothing / vocab_size * others
-            )[real].mean(),
-            "the smoothing adds to 1: the right token keeps all its probability": (
-                -right_ones - smoothing * log_probs.mean(-1)
-            )[real].mean(),
-            "`smoothing` and 1 − `smoothing` are exchanged": (
-                -smoothing * right_ones - (1 - smoothing) * log_probs.mean(-1)
-            )[real].mean(),
+            "the smoothing is spread over the wrong tokens only, smoothing / (vocab_size − 1) each": mean(
+                -confident - smoothing / (vocab_size - 1) * others
+            ),
+            "the smoothing is spread over the wrong tokens but padding, smoothing / (vocab_size − 2) each": mean(
+                not_pad
+            ),
+            "the right token is left without its own share, smoothing / vocab_size": mean(-confident - share * others),
+            "the smoothing adds to 1: the right token keeps all its probability": mean(
+                -right_ones - smoothing * average
+            ),
+            "`smoothing` and 1 − `smoothing` are exchanged": mean(-smoothing * right_ones - (1 - smoothing) * average),
             "the entropy of the smoothed labels is taken off (KL divergence instead of cross-entropy)": right - entropy,
-            "a softmax comes before the cross-entropy, which brings its own": F.cross_entropy(
-                logits.softmax(-1).flatten(0, -2),
-                labels.flatten(),
-                ignore_index=pad_id,
-                label_smoothing=smoothing,
+            "a softmax comes before the cross-entropy, which brings its own": crossed(
+                logits.softmax(-1).flatten(0, -2)
             ),
-            "logits and labels are flattened in different orders": F.cross_entropy(
-                logits.transpose(0, 1).flatten(0, 1),
-                labels.flatten(),
-                ignore_index=pad_id,
-                label_smoothing=smoothing,
-            ),
-            "vocabulary and positions are mixed up by a reshape": F.cross_entropy(
-                logits.transpose(-2, -1).reshape(-1, vocab_size),
-                labels.flatten(),
-                ignore_index=pad_id,
-                label_smoothing=smoothing,
-            ),
-            "a `view` puts the vocabulary second without moving it, so that it is mixed up with the positions": (
-                F.cross_entropy(
-                    logits.reshape(len(logits), vocab_size, -1),
-                    labels,
-                    ignore_index=pad_id,
-                    label_smoothing=smoothing,
-                )
+            "logits and labels are flattened in different orders": crossed(logits.transpose(0, 1).flatten(0, 1)),
+            "vocabulary and positions are mixed up by a reshape": crossed(logits.mT.reshape(-1, vocab_size)),
+            "a `view` puts the vocabulary second without moving it, so that it is mixed up with the positions": crossed(
+                logits.reshape(len(logits), vocab_size, -1), labels
             ),
             "the sign is missing": -right,
             "it is the perplexity, e to the power of the loss": right.exp(),
-            "the smoothed part is summed over the vocabulary, not averaged": (
-                -(1 - smoothing) * right_ones - smoothing * log_probs.sum(-1)
-            )[real].mean(),
-            "the part of the right token has the wrong sign": (
-                (1 - smoothing) * right_ones - smoothing * log_probs.mean(-1)
-            )[real].mean(),
-            "the smoothed part has the wrong sign": (-(1 - smoothing) * right_ones + smoothing * log_probs.mean(-1))[
-                real
-            ].mean(),
+            "the smoothed part is summed over the vocabulary, not averaged": mean(
+                -confident - smoothing * log_probs.sum(-1)
+            ),
+            "the part of the right token has the wrong sign": mean(confident - smoothing * average),
+            "the smoothed part has the wrong sign": mean(smoothing * average - confident),
             "it is the KL divergence from labels whose smoothing goes to all but the right token and padding": (
-                -(1 - smoothing) * right_ones - smoothing / (vocab_size - 2) * not_pad
-            )[real].mean()
-            - _entropy([1 - smoothing] + (vocab_size - 2) * [smoothing / (vocab_size - 2)]),
-            "`smoothing` is not used, and 0.1 is": losses_with(0.1)[real].mean(),
+                mean(not_pad) - _entropy([1 - smoothing] + (vocab_size - 2) * [smoothing / (vocab_size - 2)])
+            ),
+            "`smoothing` is not used, and 0.1 is": mean(-0.9 * right_ones - 0.1 * average),
             "`pad_id` is not used, and 0 is": losses[labels != 0].mean(),
             "the entropy of the smoothed labels is taken off, and the sum is divided by the number of all positions": (
-                (right - entropy) * real.sum() / labels.numel()
+                (right - entropy) * real.sum() / positions
             ),
         },
         right,

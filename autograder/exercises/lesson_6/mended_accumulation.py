@@ -7,18 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, parts
-from autograder.exercises.lesson_6.shared import (
-    SURE,
-    Deep,
-    Watched,
-    almost_sure,
-    batch_of,
-    left_alone,
-    next_token,
-    one_word,
-    optimizer_of,
-    small_transformer,
-)
+from autograder.exercises.lesson_6 import shared
 from autograder.exercises.shared import possible, sizes, some
 
 
@@ -26,11 +15,11 @@ def cases(answer: Callable[..., float], *, seed: int = 0) -> None:
     """The loss and two steps of a model for batches of any size, cut into one piece up to as many as sentences."""
     for index, size in enumerate(sizes(seed, 5, batch=(1, 13), longest=(1, 10), num_pieces=(1, 12))):
         batch, longest, num_pieces = size.values()
-        src, tgt = batch_of(seed + index, batch, longest, vocab_size=9)
+        src, tgt = shared.batch_of(seed + index, batch, longest, vocab_size=9)
         scale = (1.0, 100.0)[index % 2]
-        twin = next_token(9, seed, scale)
-        model = Watched(twin.table.detach(), scale)
-        optimizers = [optimizer_of(each, index % 2) for each in (model, twin)]
+        twin = shared.next_token(9, seed, scale)
+        model = shared.Watched(twin.table.detach(), scale)
+        optimizers = [shared.optimizer_of(each, index % 2) for each in (model, twin)]
         for step in (1, 2):
             loss = parts.label_smoothed_loss(twin(src, tgt[:, :-1]), tgt[:, 1:], smoothing=0.0)
             (twin.table.grad,) = torch.autograd.grad(loss, twin.table)
@@ -49,20 +38,20 @@ def cases(answer: Callable[..., float], *, seed: int = 0) -> None:
                 verdict = "A piece goes through the model while another one still waits for `backward`."
                 check.true(not model.waiting, verdict, "The memory has room for one piece at a time.")
     _accumulated_in_a_transformer(answer, seed)
-    deep, sure, tgt = Deep(), almost_sure(5), one_word(5, 2, 4)
-    with left_alone("mended_accumulation", deep):
-        answer(deep, torch.optim.SGD(deep.parameters(), lr=0.1), *batch_of(seed, 3, 2, vocab_size=9), 2)
+    deep, sure, tgt = shared.Deep(), shared.almost_sure(5), shared.one_word(5, 2, 4)
+    with shared.left_alone("mended_accumulation", deep):
+        answer(deep, torch.optim.SGD(deep.parameters(), lr=0.1), *shared.batch_of(seed, 3, 2, vocab_size=9), 2)
     check.true(deep.modes == {(True, True)}, "`mended_accumulation` takes a model in train mode out of it.")
     expected = F.cross_entropy(sure(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
     result = answer(sure, torch.optim.SGD(sure.parameters(), lr=0.1), tgt, tgt, 2)
-    check.close(SURE, check.number("mended_accumulation(…)", result), expected, rtol=0.1, atol=0.0)
+    check.close(shared.SURE, check.number("mended_accumulation(…)", result), expected, rtol=0.1, atol=0.0)
 
 
 def _accumulated_in_a_transformer(answer: Callable[..., float], seed: int) -> None:
     """Every parameter of a Transformer moves as in one piece."""
-    src, tgt = batch_of(seed, batch=5, longest=6, vocab_size=9)
+    src, tgt = shared.batch_of(seed, batch=5, longest=6, vocab_size=9)
     for num_pieces in some(seed, (1, 3, 4)):  # in 4 pieces, `chunk` makes 3
-        model = small_transformer(9)
+        model = shared.small_transformer(9)
         loss = parts.label_smoothed_loss(model(src, tgt[:, :-1]), tgt[:, 1:], smoothing=0.0)
         slopes = torch.autograd.grad(loss, list(model.parameters()))
         wanted = [each.detach() - slope for each, slope in zip(model.parameters(), slopes, strict=True)]
@@ -89,15 +78,15 @@ def slips(table: Tensor, src: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dic
     pieces = tgt.chunk(num_pieces)
     real = [int((piece[:, 1:] != 0).sum()) for piece in pieces]
     rows = table.detach().clone().requires_grad_()
-    sums = [
-        F.cross_entropy(rows[piece[:, :-1]].flatten(0, 1), piece[:, 1:].flatten(), ignore_index=0, reduction="sum")
-        for piece in pieces
-    ]
+
+    def summed(tgt: Tensor, table: Tensor = rows, ignored: int = 0, smoothing: float = 0.0) -> Tensor:
+        scores, labels = table[tgt[:, :-1]].movedim(-1, 1), tgt[:, 1:]
+        return F.cross_entropy(scores, labels, ignore_index=ignored, reduction="sum", label_smoothing=smoothing)
+
+    sums = [summed(piece) for piece in pieces]
     means = [total / count for total, count in zip(sums, real, strict=True)]
-    whole, tokens = sum(sums), sum(real)
-    scores, labels = rows[tgt[:, :-1]].flatten(0, 1), tgt[:, 1:].flatten()
-    padded = F.cross_entropy(scores, labels, reduction="sum")
-    smoothed = F.cross_entropy(scores, labels, ignore_index=0, reduction="sum", label_smoothing=0.1)
+    whole, tokens, positions = sum(sums), sum(real), tgt[:, 1:].numel()
+    padded, smoothed = summed(tgt, ignored=-100), summed(tgt, smoothing=0.1)
     slips = {
         "the mean losses of the pieces are averaged, so that tokens of short pieces weigh more": sum(means)
         / len(means),
@@ -107,15 +96,17 @@ def slips(table: Tensor, src: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dic
             mean * len(piece) / len(tgt) for mean, piece in zip(means, pieces, strict=True)
         ),
         "the sum is divided by the number of sentences": whole / len(tgt),
-        "the sum is divided by all positions, padding included": whole / tgt[:, 1:].numel(),
+        "the sum is divided by all positions, padding included": whole / positions,
         "BOS is counted as a token that has to be predicted": whole / (tokens + len(tgt)),
-        "the sum is divided by one token less for each sentence, as where words are counted without EOS": whole
-        / (tokens - len(tgt)),
-        "the tokens that the decoder is given are counted, not those that it has to predict": whole
-        / (tgt[:, :-1] != 0).sum(),
+        "the sum is divided by one token less for each sentence, as where words are counted without EOS": (
+            whole / (tokens - len(tgt))
+        ),
+        "the tokens that the decoder is given are counted, not those that it has to predict": (
+            whole / (tgt[:, :-1] != 0).sum()
+        ),
         "the real tokens of the source are counted, not those of the target": whole / (src != 0).sum(),
         "padding counts as a label, though its tokens are not counted": padded / tokens,
-        "padding counts as a label": padded / tgt[:, 1:].numel(),
+        "padding counts as a label": padded / positions,
         "the labels are smoothed": smoothed / tokens,
         "only the last piece counts": sums[-1] / tokens,
         "the loss is divided by the number of pieces once more": whole / tokens / len(pieces),
@@ -136,8 +127,7 @@ def slips(table: Tensor, src: Tensor, tgt: Tensor, num_pieces: int) -> tuple[dic
     ):
         moved, gradient = table.detach().clone().requires_grad_(), torch.zeros_like(right)
         for piece in pieces:
-            scores, wanted = moved[piece[:, :-1]].flatten(0, 1), piece[:, 1:].flatten()
-            loss = F.cross_entropy(scores, wanted, ignore_index=0, reduction="sum") / tokens
+            loss = summed(piece, moved) / tokens
             gradient = torch.autograd.grad(loss, moved)[0] + (0 if is_cleared else gradient)
             moved = (moved - gradient).detach().requires_grad_()
         gradients[slip] = (table - moved).detach()

@@ -7,17 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, parts
-from autograder.exercises.lesson_6.shared import (
-    Deep,
-    Watched,
-    almost_sure,
-    batch_of,
-    left_alone,
-    next_token,
-    one_word,
-    optimizer_of,
-    small_transformer,
-)
+from autograder.exercises.lesson_6 import shared
 from autograder.exercises.shared import few, possible, sizes, some, without_dropout
 from autograder.parts.attention import TensorFunction
 
@@ -43,8 +33,8 @@ def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
     """The loss that a step returns, for batches of any size, pad id and smoothing; the rate stays as it is."""
     for index, size in enumerate(sizes(seed, 4, batch=(1, 7), longest=(1, 80), vocab_size=(6, 30))):
         pad_id, smoothing = (0, 3, 4)[(index + seed) % 3], (0.1, 0.0, 0.3, 0.2)[index % 4]
-        src, tgt = batch_of(seed + index, **size, pad_id=pad_id)
-        model = next_token(size["vocab_size"], seed)
+        src, tgt = shared.batch_of(seed + index, **size, pad_id=pad_id)
+        model = shared.next_token(size["vocab_size"], seed)
         scores = model(src, tgt[:, :-1]).detach()
         expected = parts.label_smoothed_loss(scores, tgt[:, 1:], pad_id, smoothing)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -55,26 +45,25 @@ def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
             check.python_number("train_step(…)", loss)
             rate = optimizer.param_groups[0]["lr"]
             check.true(rate == 0.1, f"`train_step` changes the learning rate from 0.1 to {rate}.")
-    deep, (src, tgt) = without_dropout(Deep()), batch_of(seed, batch=3, longest=4, vocab_size=9, further=9)
+    deep = without_dropout(shared.Deep())
+    src, tgt = shared.batch_of(seed, batch=3, longest=4, vocab_size=9, further=9)
     expected = parts.label_smoothed_loss(deep(src, tgt[:, :-1]).detach(), tgt[:, 1:])
     with check.case(src=src, tgt=tgt):
         loss = answer(deep, torch.optim.SGD(deep.parameters(), lr=0.1), src, tgt)
         name = "the loss of a model that is given source and decoder input"
         check.close(name, check.number("train_step(…)", loss), expected)
-    model, tgt = almost_sure(5), one_word(5, 2, 4)
+    model, tgt = shared.almost_sure(5), shared.one_word(5, 2, 4)
     expected = F.cross_entropy(model(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
     loss = answer(model, torch.optim.SGD(model.parameters(), lr=0.1), tgt, tgt, smoothing=0.0)
-    check.close(
-        "the loss of a model that is almost sure", check.number("train_step(…)", loss), expected, rtol=0.1, atol=0.0
-    )
+    check.close(shared.SURE, check.number("train_step(…)", loss), expected, rtol=0.1, atol=0.0)
 
 
 def move_cases(answer: Callable[..., float]) -> None:
     """The parameters are moved, and no others; a verdict says what is missing."""
-    model = Watched(next_token(9, 3).table.detach())
+    model = shared.Watched(shared.next_token(9, 3).table.detach())
     before = model.table.detach().clone()
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    tgt = one_word(5, 3, 6)
+    tgt = shared.one_word(5, 3, 6)
     answer(model, optimizer, tgt, tgt, max_grad_norm=1e9)
     after = model.table.detach()
     if not torch.equal(after, before):
@@ -119,19 +108,20 @@ def update_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
     """
     for index, size in enumerate(sizes(seed, 2, batch=(1, 6), longest=(1, 12), vocab_size=(6, 30))):
         batch, longest, vocab_size = size.values()
-        model, twin = (next_token(vocab_size, seed, scale=0.3) for _ in range(2))
-        optimizers = [optimizer_of(each, index) for each in (model, twin)]
+        model, twin = (shared.next_token(vocab_size, seed, scale=0.3) for _ in range(2))
+        optimizers = [shared.optimizer_of(each, index) for each in (model, twin)]
         for step in range(4):
-            tgt = one_word(3 + (index + step) % 3, batch, longest + 1)
+            tgt = shared.one_word(3 + (index + step) % 3, batch, longest + 1)
             parts.train_step(twin, optimizers[1], tgt, tgt, max_grad_norm=1e9)
             with check.case(step=step + 1, tgt=tgt, optimizer=type(optimizers[0]).__name__):
                 answer(model, optimizers[0], tgt, tgt, max_grad_norm=1e9)
                 check.close("the parameters after the step", model.table.detach(), twin.table.detach())
-    for make in (Tables, lambda: small_transformer(9)):  # in the latter, rows of padding and of BOS learn as well
+    kinds = Tables, lambda: shared.small_transformer(9)  # in the latter, rows of padding and of BOS learn as well
+    for make in kinds:
         models = make(), make()
         optimizers = [torch.optim.SGD(each.parameters(), lr=0.01) for each in models]
         for step in range(2):
-            tgt = one_word(3 + step, 2, 4)
+            tgt = shared.one_word(3 + step, 2, 4)
             parts.train_step(models[1], optimizers[1], tgt, tgt, max_grad_norm=1e9)
             answer(models[0], optimizers[0], tgt, tgt, max_grad_norm=1e9)
             moved, wanted = (nn.utils.parameters_to_vector(each.parameters()).detach() for each in models)
@@ -148,7 +138,7 @@ def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> t
     for options in ({"max_grad_norm": 1e9}, {} if max_grad_norm is None else {"max_grad_norm": max_grad_norm}):
         model = Tables()
         optimizer = torch.optim.SGD([{"params": part.parameters()} for part in model.children()], lr=1.0)
-        src, tgt = batch_of(7, batch=2, longest=4, vocab_size=9)
+        src, tgt = shared.batch_of(7, batch=2, longest=4, vocab_size=9)
         answer(model, optimizer, src, tgt, **options)
         moves.append(torch.cat([each.detach().flatten() for each in model.parameters()]))
     return moves[0], moves[1]
@@ -170,23 +160,23 @@ def _follows_gradients(step: Tensor) -> None:
     one, two, bias, idle = torch.split(step, [81, 81, 9, 9])
     alike = torch.allclose(one, two, atol=1e-4) and torch.allclose(one.view(9, 9).sum(dim=0), bias, atol=1e-3)
     check.true(bool(one.any()), "Without clipping, the step does not move the parameters at all.")
-    stretched = (
+    verdict = (
         "At max_grad_norm = 1e9 the gradients are stretched to that length; longer ones should be shortened, no more."
     )
-    check.true(not step.norm() > 1e6, stretched)
+    check.true(not step.norm() > 1e6, verdict)
     check.true(alike and not idle.any(), "The step does not go along the gradients of the parameters.")
 
 
 def mode_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
     """The model runs once in each step, all of it in train mode, whatever mode it or a part of it was in."""
     for index in some(seed, range(4)):
-        model = Deep().train(bool(index % 2))
+        model = shared.Deep().train(bool(index % 2))
         model.body[0].train(index > 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         before = model.source.weight.detach().clone()
         for step in (1, 2):
-            with left_alone("train_step", model):
-                answer(model, optimizer, *batch_of(seed + index + step, 2, 3, vocab_size=9))
+            with shared.left_alone("train_step", model):
+                answer(model, optimizer, *shared.batch_of(seed + index + step, 2, 3, vocab_size=9))
             verdict = (
                 f"`train_step` runs the model {len(model.dropped) - step + 1} times; every run drops out other parts."
             )
@@ -204,34 +194,30 @@ def mode_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
 def loss_slips(model: TensorFunction, src: Tensor, tgt: Tensor, pad_id: int, smoothing: float) -> dict[str, Tensor]:
     """Losses of one step of training of a model without dropout, for src (batch, src_len) and tgt (batch, tgt_len)."""
 
-    def loss(given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing) -> Tensor:
-        logits = model(src, given).movedim(-1, 1)
+    def loss(
+        given: Tensor, labels: Tensor, pad_id: int = pad_id, smoothing: float = smoothing, *, is_sure: bool = False
+    ) -> Tensor:
+        logits = model(src, given)
+        logits = (logits.softmax(-1) if is_sure else logits).movedim(-1, 1)
         return F.cross_entropy(logits, labels, ignore_index=pad_id, label_smoothing=smoothing)
 
     given, labels = tgt[:, :-1], tgt[:, 1:]
     with torch.no_grad():
-        return possible(
-            {
-                "nothing is shifted: the whole target is both decoder input and labels": loss(tgt, tgt),
-                "decoder input and labels are exchanged": loss(labels, given),
-                "the labels are not shifted: they are the decoder input": loss(given, given),
-                "the decoder input is not shifted: it is the labels": loss(labels, labels),
-                "`smoothing` is not passed on, and 0.1 is used": loss(given, labels, smoothing=0.1),
-                "the labels are not smoothed": loss(given, labels, smoothing=0.0),
-                "padding counts as a label": loss(given, labels, pad_id=-100),
-                "`pad_id` is not passed on, and 0 is used": loss(given, labels, pad_id=0),
-                "neither `pad_id` nor `smoothing` is passed on": loss(given, labels, pad_id=0, smoothing=0.1),
-                "the source is learned instead of the target": loss(src[:, :-1], src[:, 1:]),
-                "a softmax comes before the loss, which brings its own": F.cross_entropy(
-                    model(src, given).softmax(-1).movedim(-1, 1),
-                    labels,
-                    ignore_index=pad_id,
-                    label_smoothing=smoothing,
-                ),
-                "the loss is multiplied by the number of real tokens": loss(given, labels) * (labels != pad_id).sum(),
-            },
-            loss(given, labels),
-        )
+        slips = {
+            "nothing is shifted: the whole target is both decoder input and labels": loss(tgt, tgt),
+            "decoder input and labels are exchanged": loss(labels, given),
+            "the labels are not shifted: they are the decoder input": loss(given, given),
+            "the decoder input is not shifted: it is the labels": loss(labels, labels),
+            "`smoothing` is not passed on, and 0.1 is used": loss(given, labels, smoothing=0.1),
+            "the labels are not smoothed": loss(given, labels, smoothing=0.0),
+            "padding counts as a label": loss(given, labels, pad_id=-100),
+            "`pad_id` is not passed on, and 0 is used": loss(given, labels, pad_id=0),
+            "neither `pad_id` nor `smoothing` is passed on": loss(given, labels, pad_id=0, smoothing=0.1),
+            "the source is learned instead of the target": loss(src[:, :-1], src[:, 1:]),
+            "a softmax comes before the loss, which brings its own": loss(given, labels, is_sure=True),
+            "the loss is multiplied by the number of real tokens": loss(given, labels) * (labels != pad_id).sum(),
+        }
+        return possible(slips, loss(given, labels))
 
 
 def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> dict[str, Tensor]:
@@ -250,29 +236,26 @@ def clipping_slips(free: Tensor, sizes: Sequence[int], max_grad_norm: float) -> 
         shorter: Tensor = step * (max_grad_norm / length(step)).clamp(max=1.0)
         return shorter
 
-    vector = others[1]
-    is_vector = torch.cat([torch.full((size,), size == len(vector)) for size in sizes])
-    return possible(
-        {
-            "the gradients are not clipped before the optimizer uses them": length(free),
-            "each parameter is clipped by itself": length(within(one), *map(within, others)),
-            "each group of the optimizer is clipped by itself, or each part of the model": length(
-                within(one), within(torch.cat(others))
-            ),
-            "only the first parameter is clipped, or the first part of the model, or the optimizer's first group": (
-                length(within(one), *others)
-            ),
-            "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
-            "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
-            "the length of all is taken to be the sum of the parameters' lengths": (
-                length(free) * max_grad_norm / (sum(map(length, (one, *others))))
-            ),
-            "the length of all is taken to be its square, without the root": max_grad_norm / length(free),
-            "the largest gradient, not the length of all, is brought to `max_grad_norm`": length(
-                free * max_grad_norm / free.abs().max()
-            ),
-            "`max_grad_norm` is not used, and the gradients are clipped to 1.0": length(free / free.norm()),
-            "`max_grad_norm` is not used, and the gradients are clipped to 10.0": length(10 * free / free.norm()),
-        },
-        torch.tensor(max_grad_norm),
-    )
+    is_vector = torch.cat([torch.full((size,), size == len(others[1])) for size in sizes])
+    slips = {
+        "the gradients are not clipped before the optimizer uses them": length(free),
+        "each parameter is clipped by itself": length(within(one), *map(within, others)),
+        "each group of the optimizer is clipped by itself, or each part of the model": length(
+            within(one), within(torch.cat(others))
+        ),
+        "only the first parameter is clipped, or the first part of the model, or the optimizer's first group": length(
+            within(one), *others
+        ),
+        "vectors are not clipped": length(within(free[~is_vector]), free[is_vector]),
+        "each number is clipped by itself (`clip_grad_value_`)": length(free.clamp(-max_grad_norm, max_grad_norm)),
+        "the length of all is taken to be the sum of the parameters' lengths": (
+            length(free) * max_grad_norm / sum(map(length, (one, *others)))
+        ),
+        "the length of all is taken to be its square, without the root": max_grad_norm / length(free),
+        "the largest gradient, not the length of all, is brought to `max_grad_norm`": length(
+            free * max_grad_norm / free.abs().max()
+        ),
+        "`max_grad_norm` is not used, and the gradients are clipped to 1.0": length(free / free.norm()),
+        "`max_grad_norm` is not used, and the gradients are clipped to 10.0": length(10 * free / free.norm()),
+    }
+    return possible(slips, torch.tensor(max_grad_norm))

@@ -102,9 +102,10 @@ def slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
     def attend(keys: Tensor, values: Tensor, scale: float | None = None) -> Tensor:
         return F.scaled_dot_product_attention(query, keys, values, scale=scale)
 
-    newest, past = slice(-1, None), slice(0, -1)
+    newest_key, newest_value, past = keys[..., -1:, :], values[..., -1:, :], keys[..., :-1, :]
+    of_keys = torch.cat([past, newest_value], dim=-2)
     slips = {
-        "only the newest key is attended to": attend(keys[..., newest, :], values[..., newest, :]),
+        "only the newest key is attended to": attend(newest_key, newest_value),
         "keys and values are not in the same order": attend(keys.roll(1, -2), values),
         "keys stand in the place of values": attend(keys, keys),
         "the scores are not divided by √d_k": attend(keys, values, scale=1.0),
@@ -112,17 +113,14 @@ def slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
         "all values are added up, each with the weight 1: the softmax goes over one key, or over another dimension": (
             values.sum(-2, keepdim=True)
         ),
-        "`cache[0]`, the keys, stands where the values of the cache should": attend(
-            keys, torch.cat([keys[..., past, :], values[..., newest, :]], dim=-2)
-        ),
+        "`cache[0]`, the keys, stands where the values of the cache should": attend(keys, of_keys),
         "the keys of the cache stand where its values should, and its values where its keys should": attend(
-            torch.cat([values[..., past, :], keys[..., newest, :]], dim=-2),
-            torch.cat([keys[..., past, :], values[..., newest, :]], dim=-2),
+            torch.cat([values[..., :-1, :], newest_key], dim=-2), of_keys
         ),
         "the query is added to the output": query + attend(keys, values),
     }
     if keys.size(-2) > 1:
-        left_out = attend(keys[..., past, :], values[..., past, :])
+        left_out = attend(past, values[..., :-1, :])
         slips["the newest key is not attended to (left out, or hidden by a causal mask)"] = left_out
     return possible(slips, attend(keys, values))
 

@@ -61,52 +61,46 @@ def _changed(generator: random.Random, row: list[int], pad_id: int) -> list[int]
 
 def _table(rows: list[list[int]], pad_id: int, extra: int) -> Tensor:
     """Rows as (batch, …), with columns of padding at the end."""
-    width = max(1, *map(len, rows)) + extra if len(rows) > 1 else max(1, len(rows[0])) + extra
+    width = max(1, *map(len, rows)) + extra
     return torch.tensor([row + [pad_id] * (width - len(row)) for row in rows])
 
 
 def _exact_match(predicted: Tensor, expected: Tensor, pad_id: int) -> dict[str, Tensor]:
     """Fractions for predicted and expected tokens (batch, …), of which one may be wider."""
-    narrow = min(predicted.size(1), expected.size(1))
-    width = max(rows.size(1) for rows in (predicted, expected))
+    narrow, width = (of(predicted.size(1), expected.size(1)) for of in (min, max))
     one, two = (F.pad(tokens, (0, width - tokens.size(1)), value=pad_id) for tokens in (predicted, expected))
-    same, cut = one == two, predicted[:, :narrow] == expected[:, :narrow]
-    real = two != pad_id
+    ends = [F.pad(tokens, (width - tokens.size(1), 0), value=pad_id) for tokens in (predicted, expected)]
+    same, real = one == two, two != pad_id
 
     def mean(values: Tensor) -> Tensor:
         return values.float().mean()
 
+    def rows(values: Tensor) -> Tensor:
+        return mean(values.all(1))
+
     return {
         "tokens are counted, not whole rows": mean(same),
         "real tokens are counted, not whole rows": mean(same[real]),
-        "what one of the two has beyond the width of the other is not looked at": mean(cut.all(1)),
-        "only the prediction is padded, and it is cut where it runs on past the width of what is expected": mean(
-            (one[:, : expected.size(1)] == expected).all(1)
+        "what one of the two has beyond the width of the other is not looked at": rows(same[:, :narrow]),
+        "only the prediction is padded, and it is cut where it runs on past the width of what is expected": rows(
+            same[:, : expected.size(1)]
         ),
-        "only what is expected is padded, and it is cut where it is wider than the prediction": mean(
-            (two[:, : predicted.size(1)] == predicted).all(1)
+        "only what is expected is padded, and it is cut where it is wider than the prediction": rows(
+            same[:, : predicted.size(1)]
         ),
-        "only the real tokens of what is expected are looked at, not what was written after them": mean(
-            (same | ~real).all(1)
-        ),
-        "only the real tokens of what is predicted are looked at": mean((same | (one == pad_id)).all(1)),
+        "only the real tokens of what is expected are looked at, not what was written after them": rows(same | ~real),
+        "only the real tokens of what is predicted are looked at": rows(same | (one == pad_id)),
         "columns are counted, not rows": mean(same.all(0)),
-        "rows of different widths are never equal": mean(
-            (_left(predicted, width, pad_id) == _left(expected, width, pad_id)).all(1)
-        ),
+        "rows of different widths are never equal": rows(ends[0] == ends[1]),
         "a single right token is enough": mean(same.any(1)),
         "the sums of the rows are compared, not their tokens": mean(one.sum(1) == two.sum(1)),
-        "the tokens of a row may stand in any order": mean((one.sort(1).values == two.sort(1).values).all(1)),
-        "the first token is not looked at": mean(same[:, 1:].all(1)),
+        "the tokens of a row may stand in any order": rows(one.sort(1).values == two.sort(1).values),
+        "the first token is not looked at": rows(same[:, 1:]),
         "it is 1 where all rows are right, and 0 otherwise": mean(same.all()),
         "right rows are counted, not their fraction": same.all(1).sum().float(),
-        "wrong rows are counted instead of right ones": 1 - mean(same.all(1)),
-        "it is a percentage, not a fraction": 100 * mean(same.all(1)),
+        "wrong rows are counted instead of right ones": 1 - rows(same),
+        "it is a percentage, not a fraction": 100 * rows(same),
     }
-
-
-def _left(tokens: Tensor, width: int, pad_id: int) -> Tensor:
-    return F.pad(tokens, (width - tokens.size(1), 0), value=pad_id)
 
 
 def slips(

@@ -9,15 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.exercises.lesson_7.shared import MODES, require_words, small_transformer, sources
+from autograder.exercises.lesson_7.shared import SCRIPT, SOURCES, require_model_kept, small_transformer, sources
 from autograder.exercises.shared import device, sizes, some
 
 Decode = Callable[..., Tensor]
-
-
 ROOM = 9  # `max_len` where rows end by themselves
-
-
 MAX_LENGTHS = (0, 1), (1, 1), (1, 3), (2, 2), (4, 3), (9, 3), (14, 4), (28, 2), (50, 1)  # with the number of rows
 
 
@@ -90,34 +86,22 @@ def length_cases(answer: Decode, *, seed: int = 0) -> None:
 
 def mode_cases(answer: Decode, *, seed: int = 0) -> None:
     """Afterwards a model is as it was, in either mode, whether rows end by themselves, at `max_len` or at once."""
-    script = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]]).roll(seed % 2, 0)
-    src = torch.tensor([[3, 8, 5], [4, 7, 6]])
+    script = SCRIPT.roll(seed % 2, 0)
     for training, max_len in some(seed, itertools.product((True, False), (7, 2, 3, 5))):
         model = parts.ScriptedModel(script, vocab_size=9, begin=1).train(training)
         model.scale.requires_grad_(max_len > 2)
         with check.case(max_len=max_len):
-            tokens = answer(model, src, max_len)
-            _require_decoded_once(model)
-            require_words(tokens, script[:, :1])
-            restored = {part.training for part in model.modules()} == {training}
-            check.true(restored, f"A model that was in {MODES[training]} is not, or not as a whole, in it afterwards.")
+            tokens = answer(model, SOURCES, max_len)
+            require_model_kept(model, training, tokens, script[:, :1])
             carries = isinstance(tokens, Tensor) and tokens.requires_grad
             check.true(not carries, "The tokens that come back carry gradients.")
             trained = {True: "frozen", False: "no longer frozen"}[max_len > 2]
             check.true(model.scale.requires_grad == (max_len > 2), f"Afterwards the model's parameters are {trained}.")
             check.true(model.dropout.p == 0.5, "Afterwards the model's dropout has a different rate.")
             with torch.no_grad():
-                answer(model, src, max_len)
+                answer(model, SOURCES, max_len)
                 check.true(not torch.is_grad_enabled(), "Gradients are switched on for the caller.")
             check.true(model.encoded == 2, f"In two calls the encoder runs {model.encoded} times.")
-
-
-def _require_decoded_once(model: parts.ScriptedModel) -> None:
-    """The encoder ran once, and nothing ran in train mode or with gradients."""
-    check.true(model.encoded == 1, f"The encoder runs {model.encoded} times for one batch.")
-    in_training = any(training for training, _ in model.modes)
-    check.true(not in_training, "The model, or a part of it, runs in train mode, with dropout.")
-    check.true(not any(enabled for _, enabled in model.modes), "The model runs with gradients enabled.")
 
 
 def _scripted(script: Tensor, begin: int | None = None) -> parts.ScriptedModel:
@@ -197,30 +181,32 @@ def slips(
     first_end = int(ended.any(dim=0).nonzero()[0]) + 1 if ended.any() else steps
     right = torch.where(after, pad_id, said)
     first_row = int((~after[0]).sum())  # how much the first row writes
+
+    def behind(tokens: Tensor) -> Tensor:
+        return torch.cat([begin, tokens], dim=1)
+
     slips = {
-        "rows go on after their EOS": torch.cat([begin, said], dim=1),
-        "rows never end, and go on to `max_len`": torch.cat(
-            [begin, script[:, torch.arange(max_len).clamp(max=script.size(1) - 1)]], dim=1
+        "rows go on after their EOS": behind(said),
+        "rows never end, and go on to `max_len`": behind(
+            script[:, torch.arange(max_len).clamp(max=script.size(1) - 1)]
         ),
         "a row that has ended is forgotten after one step of padding": _forgetful(
             script, begin, max_len, eos_id, pad_id
         ),
-        "rows are filled with EOS instead of padding": torch.cat([begin, torch.where(after, eos_id, said)], dim=1),
+        "rows are filled with EOS instead of padding": behind(torch.where(after, eos_id, said)),
         "only 0 follows BOS: padding, or what the model says of another memory than what `encode` gave": F.pad(
             begin, (0, steps)
         ),
         "BOS is left out": right,
-        "EOS is left out": torch.cat([begin, torch.where(ended, pad_id, said)], dim=1),
-        "rows stop when they are as long as the source": torch.cat([begin, right[:, : src_len - 1]], dim=1),
-        "rows get one token more than the source is long": torch.cat([begin, right[:, : src_len + 1]], dim=1),
-        "rows get as many tokens as the source is long": torch.cat([begin, right[:, :src_len]], dim=1),
-        "one row that ends stops all of them": torch.cat([begin, right[:, :first_end]], dim=1),
-        "the last token is missing: the loop stops one too early, or the end is cut off": torch.cat(
-            [begin, right[:, :-1]], dim=1
-        ),
-        "all rows get the tokens of the first": torch.cat([begin, right[:1, :first_row].expand(len(script), -1)], 1),
+        "EOS is left out": behind(torch.where(ended, pad_id, said)),
+        "rows stop when they are as long as the source": behind(right[:, : src_len - 1]),
+        "rows get one token more than the source is long": behind(right[:, : src_len + 1]),
+        "rows get as many tokens as the source is long": behind(right[:, :src_len]),
+        "one row that ends stops all of them": behind(right[:, :first_end]),
+        "the last token is missing: the loop stops one too early, or the end is cut off": behind(right[:, :-1]),
+        "all rows get the tokens of the first": behind(right[:1, :first_row].expand(len(script), -1)),
     }
-    expected = torch.cat([begin, right], dim=1)
+    expected = behind(right)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, expected)}
 
 

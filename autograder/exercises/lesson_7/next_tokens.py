@@ -37,26 +37,23 @@ def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
 
 def slips(logits: Tensor) -> dict[str, Tensor]:
     """Choices from the logits (batch, length, vocab_size) of all positions."""
+    last = logits[:, -1]
+    right = last.argmax(-1)
     slips = {
         "the prediction at the first position is taken, not the one at the last": logits[:, 0].argmax(-1),
         "the prediction at the last position but one is taken": logits[:, -2].argmax(-1),
-        "the least probable token is taken, or the one with the largest logit without its sign": logits[:, -1].argmin(
-            -1
-        ),
+        "the least probable token is taken, or the one with the largest logit without its sign": last.argmin(-1),
         "the predictions of all positions are returned, not the last one's": logits.argmax(-1),
-        "the whole batch gets one token: `argmax` is not told the dimension": logits[:, -1].argmax(),
+        "the whole batch gets one token: `argmax` is not told the dimension": last.argmax(),
         "the last entry of the vocabulary is looked at, not the last position": logits[..., -1].argmax(-1),
-        "`argmax` goes over the rows, not over the vocabulary": logits[:, -1].argmax(0),
+        "`argmax` goes over the rows, not over the vocabulary": last.argmax(0),
         "the last row is taken, not the last position": logits[-1].argmax(-1),
         "a softmax goes over the positions, not over the vocabulary": logits.softmax(1)[:, -1].argmax(-1),
-        "PAD, BOS and EOS are cut off, so that the first word gets the number 0": logits[:, -1, 3:].argmax(-1),
-        "a dimension of size 1 is kept": logits[:, -1].argmax(-1, keepdim=True),
-        "the largest logit is returned, not its place": logits[:, -1].max(-1).values,
-        "every row gets the prediction of the first": logits[:1, -1].argmax(-1).expand(len(logits)),
-        "PAD, token 0, is never chosen": logits[:, -1, 1:].argmax(-1) + 1,
-        "only 0 comes out; the model says that of any memory but the one that is given": torch.zeros(
-            len(logits), dtype=torch.long
-        ),
+        "PAD, BOS and EOS are cut off, so that the first word gets the number 0": last[:, 3:].argmax(-1),
+        "a dimension of size 1 is kept": last.argmax(-1, keepdim=True),
+        "the largest logit is returned, not its place": last.max(-1).values,
+        "every row gets the prediction of the first": right[:1].expand(len(logits)),
+        "PAD, token 0, is never chosen": last[:, 1:].argmax(-1) + 1,
+        "only 0 comes out; the model says that of any memory but the one that is given": torch.zeros_like(right),
     }
-    right = logits[:, -1].argmax(-1)
     return {slip: value for slip, value in slips.items() if not torch.equal(value, right)}

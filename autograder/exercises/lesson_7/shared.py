@@ -7,15 +7,26 @@ from torch import Tensor
 
 from autograder import check, data, parts
 
-MODES = {True: "train mode", False: "eval mode"}
+SCRIPT = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]])  # whose rows end, for the sources
+SOURCES = torch.tensor([[3, 8, 5], [4, 7, 6]])
 
 
-def require_words(tokens: Any, words: Tensor) -> None:
-    """Tokens (batch, length) are what the model said, as far as `words` (batch, 1), their first ones, show."""
+def require_model_kept(model: parts.ScriptedModel, training: bool, tokens: Any, words: Tensor) -> None:
+    """The encoder ran once, nothing in train mode or with gradients, and the model is in its mode again.
+
+    Args:
+        tokens: (batch, length), which are what the model said, as far as `words` (batch, 1), their first ones, show.
+    """
+    check.true(model.encoded == 1, f"The encoder runs {model.encoded} times for one batch.")
+    in_training = any(mode for mode, _ in model.modes)
+    check.true(not in_training, "The model, or a part of it, runs in train mode, with dropout.")
+    check.true(not any(enabled for _, enabled in model.modes), "The model runs with gradients enabled.")
     right = isinstance(tokens, Tensor) and tokens.dim() == 2 and len(tokens) == len(words)
     said = right and bool((tokens == words).any(dim=1).all())
     verdict = "The tokens that come back are not those that the model says, or are no tensor (batch, length)."
     check.true(said, verdict, "If the check of the tokens fails too, start there.")
+    mode, restored = "train" if training else "eval", {part.training for part in model.modules()} == {training}
+    check.true(restored, f"A model that was in {mode} mode is not, or not as a whole, in it afterwards.")
 
 
 def small_transformer(

@@ -1,12 +1,12 @@
 """Exercise `Tokenizer`: its cases and its slips."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
 from autograder import check, parts
-from autograder.exercises.lesson_8.shared import ALPHABETS, distinct, of_words
+from autograder.exercises.lesson_8.shared import ALPHABETS, distinct, joined_where, of_words
 from autograder.exercises.shared import some
 from autograder.parts.translation.text import Pair, merge_pair
 
@@ -112,7 +112,9 @@ def id_slips(merges: Sequence[Pair], alphabet: Sequence[str], text: str) -> dict
     words = [numbered(cut(merges, list(word))) for word in text.split()] if all(letters) else [right]
     lower = [letter if letter in alphabet else "" for letter in text.lower()]
     slips = {
-        "the longest piece that fits is taken, instead of the merges in their order": numbered(_longest(letters, ids)),
+        "the longest piece that fits is taken, instead of the merges in their order": numbered(
+            joined_where(letters, lambda group: all(group) and "".join(group) in ids)
+        ),
         "the merges are applied from the last to the first": numbered(cut(list(merges)[::-1])),
         "no merge is applied": numbered(letters),
         "no merge is applied after the first": numbered(cut(merges[:1])),
@@ -161,17 +163,6 @@ def _as_they_come(letters: Sequence[str], merges: Sequence[Pair], step: int | No
         else:
             parts[place : place + 2] = ["".join(pair)]
             place += step
-    return parts
-
-
-def _longest(letters: Sequence[str], ids: Mapping[str, int]) -> list[str]:
-    parts: list[str] = []
-    rest = list(letters)
-    while rest:
-        counts = range(len(rest), 0, -1)
-        count = next((n for n in counts if all(rest[:n]) and "".join(rest[:n]) in ids), 1)
-        parts.append("".join(rest[:count]))
-        rest = rest[count:]
     return parts
 
 

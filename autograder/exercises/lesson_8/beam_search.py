@@ -10,17 +10,13 @@ import torch
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.exercises.lesson_7.shared import MODES, require_words, small_transformer
+from autograder.exercises.lesson_7.shared import SCRIPT, SOURCES, require_model_kept, small_transformer
 from autograder.exercises.lesson_8.shared import PENALTIES, Answer, edited
 from autograder.exercises.shared import VISIBLE, device, sizes, some, tensors
 from autograder.parts.translation.beams import best_candidates, search
 
 EAGERNESS = 0.0, 1.0, 2.0  # to end a sequence
-
-
 SIZES = {"batch": (1, 4), "beam_size": (1, 5), "max_len": (1, 7)}
-
-
 WRONG_CHOICES: tuple[Callable[..., tuple[Tensor, Tensor, Tensor]], ...] = (
     lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, torch.ones_like(lengths), e, alpha, pad),
     lambda p, t, lengths, e, alpha, pad: parts.best_candidates(p, t, lengths + 1, e, alpha, pad),
@@ -200,123 +196,95 @@ def best_of_all(model: Any, src: Tensor, max_len: int, length_penalty: float) ->
 
 def mode_cases(answer: Answer, *, seed: int = 0) -> None:
     """Afterwards a model is as it was; the encoder runs once, and nothing in train mode or with gradients."""
-    script = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]]).roll(seed % 2, 0)
-    sources = torch.tensor([[3, 8, 5], [4, 7, 6]])
+    script = SCRIPT.roll(seed % 2, 0)
     modes = itertools.product((True, False), ((1, 7, 2), (3, 4, 2), (2, 5, 1)))
     for training, (beam_size, max_len, rows) in some(seed, modes):
-        src = sources[:rows]
+        src = SOURCES[:rows]
         model, twin = (parts.ScriptedModel(script, vocab_size=9).train(training) for _ in range(2))
         expected, _ = parts.beam_search(twin, src, beam_size, max_len)
         with check.case(beam_size=beam_size, max_len=max_len):
             tokens, _ = check.returns("beam_search(…)", answer(model, src, beam_size, max_len), "tokens", "scores")
-            check.true(model.encoded == 1, f"The encoder runs {model.encoded} times for one batch.")
-            in_training = any(mode for mode, _ in model.modes)
-            check.true(not in_training, "The model, or a part of it, runs in train mode, with dropout.")
-            check.true(not any(enabled for _, enabled in model.modes), "The model runs with gradients enabled.")
-            require_words(tokens, expected[:, 1:2])
-            restored = {part.training for part in model.modules()} == {training}
-            check.true(restored, f"A model that was in {MODES[training]} is not, or not as a whole, in it afterwards.")
+            require_model_kept(model, training, tokens, expected[:, 1:2])
             calls = len(model.lengths)
             verdict = f"For {max_len} tokens of {len(src)} sources the decoder runs {calls} times."
             check.true(calls <= max_len * len(src), verdict, "Once for each token is enough.")
 
 
 _ENDS, _COUNTS = "ended = ended | (newest == eos_id)", "lengths = lengths + (~ended).long()"
-
-
 _LENGTHS, _ENDED = "lengths = lengths[rows[:, None], parents]", "ended = ended[rows[:, None], parents]"
-
-
-_TOKENS, _BEST, _RETURN = (
-    "tokens[rows[:, None], parents]",
-    "scores.argmax(dim=1)",
-    "tokens[rows, best], scores[rows, best]",
-)
-
-
+_TOKENS, _BEST = "tokens[rows[:, None], parents]", "scores.argmax(dim=1)"
+_RETURN = "tokens[rows, best], scores[rows, best]"
 _CHOICE, _FINALLY = "ended, length_penalty, pad_id)", "sequence_scores(sums, lengths, length_penalty)"
-
-
-_SEARCHES: dict[str, tuple[tuple[str, str], ...]] = {
-    "decoding is greedy: all sequences of a beam are there at the beginning and stay the same, or there is one": (
-        ("-math.inf)\n            sums[:, 0] = 0.0", "0.0)"),
-    ),
-    "the search stops as soon as one sequence has ended": (("ended.all()", "ended.any()"),),
-    "the search stops as soon as one sequence of each beam has ended": (("ended.all()", "ended.any(dim=1).all()"),),
-    "the tokens are not those of the parents": ((_TOKENS, "tokens"),),
-    "`ended` is not that of the parents": ((_ENDED, "pass"),),
-    "`lengths` are not those of the parents": ((_LENGTHS, "pass"),),
-    "`lengths` and `ended` are not those of the parents": ((_LENGTHS, "pass"), (_ENDED, "pass")),
-    "the newest tokens are picked by the parents as well, as where they are appended before that": (
-        (f"[{_TOKENS}, newest[..., None]], dim=2)", "[tokens, newest[..., None]], dim=2)[rows[:, None], parents]"),
-    ),
-    "the newest tokens are picked by the parents as well, also where EOS is looked for": (
-        (_CHOICE, _CHOICE + "\n                newest = newest[rows[:, None], parents]"),
-    ),
-    "the model is given the newest token alone": (("(tokens.flatten(0, 1)", "(tokens[..., -1:].flatten(0, 1)"),),
-    "nothing is taken from the parents": ((_LENGTHS, "pass"), (_ENDED, "pass"), (_TOKENS, "tokens")),
-    "the parents are looked up among the rows of all sources": ((_TOKENS, "tokens.flatten(0, 1)[parents]"),),
-    "the length of a sequence that has ended grows": (("(~ended).long()", "1"),),
-    "EOS does not count in the length": (
-        (_COUNTS, _ENDS),
-        (_ENDS + "\n            scores", _COUNTS + "\n            scores"),
-    ),
-    "EOS counts twice in the length": ((_COUNTS, _COUNTS + " + (newest == eos_id).long()"),),
-    "the lengths stay 0": ((_COUNTS, "pass"),),
-    "BOS counts in the length": (("torch.zeros_like(sums).long()", "torch.ones_like(sums).long()"),),
-    "it is forgotten which sequences ended earlier": ((_ENDS, "ended = newest == eos_id"),),
-    "no sequence is ever noted as ended": ((_ENDS, "pass"),),
-    "`eos_id` is taken to be 2": (("== eos_id", "== 2"),),
-    "`pad_id` is not passed on to `best_candidates`, and 0 is used": ((_CHOICE, "ended, length_penalty, 0)"),),
-    "`length_penalty` is not passed on to `best_candidates`, and 0.6 is used": ((_CHOICE, "ended, 0.6, pad_id)"),),
-    "neither `length_penalty` nor `pad_id` is passed on to `best_candidates`": ((_CHOICE, "ended, 0.6, 0)"),),
-    "`length_penalty` is not passed on to `sequence_scores`, and 0.6 is used": (
-        (_FINALLY, "sequence_scores(sums, lengths, 0.6)"),
-    ),
-    "`length_penalty` is never passed on, and 0.6 is used": (
-        (_FINALLY, "sequence_scores(sums, lengths, 0.6)"),
-        (_CHOICE, "ended, 0.6, pad_id)"),
-    ),
-    "the best sequence is chosen by its log-probability, and that is returned": ((_FINALLY, "sums"),),
-    "the log-probability of the best sequence is returned, not its score": (
-        ("scores[rows, best]", "sums[rows, best]"),
-    ),
-    "the best sequence is chosen by its log-probability, not by its score": ((_BEST, "sums.argmax(dim=1)"),),
-    "the first sequence of each beam is returned, whatever its score": ((_BEST, "torch.zeros_like(rows)"),),
-    "the last sequence of each beam is returned, whatever its score": (
-        (_BEST, "torch.full_like(rows, beam_size - 1)"),
-    ),
-    "the first sequence of each beam is returned, with the best score": (
-        (_RETURN, "tokens[:, 0], scores[rows, best]"),
-    ),
-    "the sequence with the lowest score is returned": ((_BEST, "scores.argmin(dim=1)"),),
-    "the best sequence is looked up among the rows of all sources": (
-        (_RETURN, "tokens.flatten(0, 1)[best], scores[rows, best]"),
-    ),
-    "all sequences are scored as if they were as long as the longest": (
-        (_FINALLY, "sequence_scores(sums, torch.full_like(lengths, tokens.size(2) - 1), length_penalty)"),
-    ),
-    "probabilities are added up, not their logarithms": (("log_softmax", "softmax"),),
-    "logits are added up, without a log-softmax": ((".log_softmax(dim=-1)", ""),),
-    "the log-softmax goes over the sequences of a beam, not over the vocabulary": (
-        ("log_softmax(dim=-1).view(len(src), beam_size, -1)", "view(len(src), beam_size, -1).log_softmax(dim=1)"),
-    ),
-    "the log-softmax goes over all rows, not over the vocabulary": (("log_softmax(dim=-1)", "log_softmax(dim=0)"),),
-    "the first position is looked at, not the last": (("[:, -1]", "[:, 0]"),),
-    "the sources are mixed with the sequences of their beams, as by a wrong `view`": (
-        (".view(len(src), beam_size, -1)", ".view(beam_size, len(src), -1).transpose(0, 1)"),
-    ),
-    "the totals so far are added once more": (
-        ("parents, newest, sums =", "before = sums\n                parents, newest, sums ="),
-        (_LENGTHS, "sums = sums + before[rows[:, None], parents]\n                " + _LENGTHS),
-    ),
-    "the totals are divided by the length penalty in every step": (
-        (_ENDS, f"{_ENDS}\n                sums = {_FINALLY}"),
-    ),
-    "BOS is left out": ((_RETURN, "tokens[rows, best][:, 1:], scores[rows, best]"),),
-    "a sequence that has not ended can never win": ((_FINALLY, _FINALLY + ".masked_fill(~ended, -math.inf)"),),
-    "one step is missing: BOS counts as one of the `max_len` tokens": (("<= max_len", "< max_len"),),
-    "one step too many is taken": (("<= max_len", "<= max_len + 1"),),
+_FINALLY_06 = "sequence_scores(sums, lengths, 0.6)"
+_SEARCHES: dict[str, dict[str, str]] = {
+    "decoding is greedy: all sequences of a beam are there at the beginning and stay the same, or there is one": {
+        "-math.inf)\n            sums[:, 0] = 0.0": "0.0)"
+    },
+    "the search stops as soon as one sequence has ended": {"ended.all()": "ended.any()"},
+    "the search stops as soon as one sequence of each beam has ended": {"ended.all()": "ended.any(dim=1).all()"},
+    "the tokens are not those of the parents": {_TOKENS: "tokens"},
+    "`ended` is not that of the parents": {_ENDED: "pass"},
+    "`lengths` are not those of the parents": {_LENGTHS: "pass"},
+    "`lengths` and `ended` are not those of the parents": {_LENGTHS: "pass", _ENDED: "pass"},
+    "the newest tokens are picked by the parents as well, as where they are appended before that": {
+        f"[{_TOKENS}, newest[..., None]], dim=2)": "[tokens, newest[..., None]], dim=2)[rows[:, None], parents]"
+    },
+    "the newest tokens are picked by the parents as well, also where EOS is looked for": {
+        _CHOICE: _CHOICE + "\n                newest = newest[rows[:, None], parents]"
+    },
+    "the model is given the newest token alone": {"(tokens.flatten(0, 1)": "(tokens[..., -1:].flatten(0, 1)"},
+    "nothing is taken from the parents": {_LENGTHS: "pass", _ENDED: "pass", _TOKENS: "tokens"},
+    "the parents are looked up among the rows of all sources": {_TOKENS: "tokens.flatten(0, 1)[parents]"},
+    "the length of a sequence that has ended grows": {"(~ended).long()": "1"},
+    "EOS does not count in the length": {
+        _COUNTS: _ENDS,
+        _ENDS + "\n            scores": _COUNTS + "\n            scores",
+    },
+    "EOS counts twice in the length": {_COUNTS: _COUNTS + " + (newest == eos_id).long()"},
+    "the lengths stay 0": {_COUNTS: "pass"},
+    "BOS counts in the length": {"torch.zeros_like(sums).long()": "torch.ones_like(sums).long()"},
+    "it is forgotten which sequences ended earlier": {_ENDS: "ended = newest == eos_id"},
+    "no sequence is ever noted as ended": {_ENDS: "pass"},
+    "`eos_id` is taken to be 2": {"== eos_id": "== 2"},
+    "`pad_id` is not passed on to `best_candidates`, and 0 is used": {_CHOICE: "ended, length_penalty, 0)"},
+    "`length_penalty` is not passed on to `best_candidates`, and 0.6 is used": {_CHOICE: "ended, 0.6, pad_id)"},
+    "neither `length_penalty` nor `pad_id` is passed on to `best_candidates`": {_CHOICE: "ended, 0.6, 0)"},
+    "`length_penalty` is not passed on to `sequence_scores`, and 0.6 is used": {_FINALLY: _FINALLY_06},
+    "`length_penalty` is never passed on, and 0.6 is used": {_FINALLY: _FINALLY_06, _CHOICE: "ended, 0.6, pad_id)"},
+    "the best sequence is chosen by its log-probability, and that is returned": {_FINALLY: "sums"},
+    "the log-probability of the best sequence is returned, not its score": {"scores[rows, best]": "sums[rows, best]"},
+    "the best sequence is chosen by its log-probability, not by its score": {_BEST: "sums.argmax(dim=1)"},
+    "the first sequence of each beam is returned, whatever its score": {_BEST: "torch.zeros_like(rows)"},
+    "the last sequence of each beam is returned, whatever its score": {_BEST: "torch.full_like(rows, beam_size - 1)"},
+    "the first sequence of each beam is returned, with the best score": {_RETURN: "tokens[:, 0], scores[rows, best]"},
+    "the sequence with the lowest score is returned": {_BEST: "scores.argmin(dim=1)"},
+    "the best sequence is looked up among the rows of all sources": {
+        _RETURN: "tokens.flatten(0, 1)[best], scores[rows, best]"
+    },
+    "all sequences are scored as if they were as long as the longest": {
+        _FINALLY: "sequence_scores(sums, torch.full_like(lengths, tokens.size(2) - 1), length_penalty)"
+    },
+    "probabilities are added up, not their logarithms": {"log_softmax": "softmax"},
+    "logits are added up, without a log-softmax": {".log_softmax(dim=-1)": ""},
+    "the log-softmax goes over the sequences of a beam, not over the vocabulary": {
+        "log_softmax(dim=-1).view(len(src), beam_size, -1)": "view(len(src), beam_size, -1).log_softmax(dim=1)"
+    },
+    "the log-softmax goes over all rows, not over the vocabulary": {"log_softmax(dim=-1)": "log_softmax(dim=0)"},
+    "the first position is looked at, not the last": {"[:, -1]": "[:, 0]"},
+    "the sources are mixed with the sequences of their beams, as by a wrong `view`": {
+        ".view(len(src), beam_size, -1)": ".view(beam_size, len(src), -1).transpose(0, 1)"
+    },
+    "the totals so far are added once more": {
+        "parents, newest, sums =": "before = sums\n                parents, newest, sums =",
+        _LENGTHS: "sums = sums + before[rows[:, None], parents]\n                " + _LENGTHS,
+    },
+    "the totals are divided by the length penalty in every step": {
+        _ENDS: f"{_ENDS}\n                sums = {_FINALLY}"
+    },
+    "BOS is left out": {_RETURN: "tokens[rows, best][:, 1:], scores[rows, best]"},
+    "a sequence that has not ended can never win": {_FINALLY: _FINALLY + ".masked_fill(~ended, -math.inf)"},
+    "one step is missing: BOS counts as one of the `max_len` tokens": {"<= max_len": "< max_len"},
+    "one step too many is taken": {"<= max_len": "<= max_len + 1"},
 }
 
 
@@ -324,7 +292,7 @@ def slips(found: Sequence[tuple[Tensor, Tensor]], searches: Sequence[tuple[Any, 
     """The one slip with which all searches end in what was found, tokens (batch, length) and scores (batch,)."""
 
     def agrees(slip: str) -> bool:
-        wrong = edited(search, *_SEARCHES[slip])
+        wrong = edited(search, *_SEARCHES[slip].items())
         for each, (tokens, scores) in zip(searches, found, strict=True):
             try:
                 others, theirs = wrong(best_candidates, *each)

@@ -88,68 +88,53 @@ def _ordered(values: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 _SCORES = "sequence_scores(candidates, (lengths + (~ended).long())[..., None], length_penalty)"
-
-
 _KEPT = "log_probs.where(~ended[..., None], going_on)"
-
-
+_CHOSEN = ".flatten(1).argsort(dim=1, descending=True)[:, :beam_size].sort(dim=1).values"
 _TOTALS = "candidates.flatten(1).gather(1, best)"
-
-
 _PARENTS, _NEWEST = 'best.div(vocab_size, rounding_mode="floor")', "best.remainder(vocab_size)"
-
-
-_CANDIDATES: dict[str, tuple[tuple[str, str], ...]] = {
-    "candidates are compared without their length penalty": ((_SCORES, "candidates"),),
-    "`length_penalty` is not passed on, and 0.6 is used": ((_SCORES, _SCORES.replace("length_penalty", "0.6")),),
-    "the newest token is not counted in the length": (("lengths + (~ended).long()", "lengths"),),
-    "the length of a sequence that has ended grows": (("lengths + (~ended).long()", "lengths + 1"),),
-    "the lengths of those that have ended grow, instead of the others": (("(~ended).long()", "ended.long()"),),
-    "sequences that have ended go on": ((_KEPT, "log_probs"), ("lengths + (~ended).long()", "lengths + 1")),
-    "sequences that have ended go on, though their length stays": ((_KEPT, "log_probs"),),
-    "those go on that have ended, and the others get padding": (
-        (_KEPT, "log_probs.where(ended[..., None], going_on)"),
-    ),
-    "padding costs a sequence that has ended what the model says": (
-        (_KEPT, "log_probs.where(~ended[..., None] | is_padding, going_on)"),
-    ),
-    "a sequence that has ended may go on with any token, at no cost": (
-        (_KEPT, "log_probs.where(~ended[..., None], 0.0)"),
-    ),
-    "a sequence that has ended gets no candidate at all": ((_KEPT, "log_probs.where(~ended[..., None], -math.inf)"),),
-    "padding costs nothing to any sequence": ((_KEPT, "log_probs.where(~(ended[..., None] | is_padding), going_on)"),),
-    "every sequence gets nothing but padding": ((_KEPT, "going_on.expand_as(log_probs)"),),
-    "`pad_id` is taken to be 0": (("== pad_id", "== 0"),),
-    "the totals so far are left out": (("totals[..., None] + ", ""),),
-    "parents and tokens are exchanged": (
-        (_PARENTS, "best % vocab_size"),
-        (_NEWEST, "best // vocab_size"),
-    ),
-    "the scores are returned, not the totals": ((_TOTALS, "scores.flatten(1).gather(1, best)"),),
-    "the log-probability of the newest token alone is returned": ((_TOTALS, f"({_KEPT}).flatten(1).gather(1, best)"),),
-    "the totals before the newest token are returned": ((_TOTALS, "totals.gather(1, best // vocab_size)"),),
-    "the totals come in the opposite order": ((_TOTALS, _TOTALS + ".flip(1)"),),
-    "the index is divided by the size of the beam, not of the vocabulary": (
-        (_PARENTS, "best // beam_size"),
-        (_NEWEST, "best % beam_size"),
-    ),
-    "the length penalty divides the newest log-probability alone": (
-        (_SCORES, "totals[..., None] + " + _SCORES.replace("candidates", _KEPT)),
-    ),
-    "the length penalty divides the newest log-probability alone, also in the totals": (
-        (_SCORES, "totals[..., None] + " + _SCORES.replace("candidates", _KEPT)),
-        (_TOTALS, "scores.flatten(1).gather(1, best)"),
-    ),
-    "the totals so far are divided, and the newest log-probability is added to that": (
-        (_SCORES, _SCORES.replace("candidates", "totals[..., None]") + f" + {_KEPT}"),
-    ),
-    "each sequence goes on with its own best token, and none with two": (
-        (
-            ".flatten(1).argsort(dim=1, descending=True)[:, :beam_size].sort(dim=1).values",
-            ".argmax(dim=2) + vocab_size * torch.arange(beam_size)",
-        ),
-    ),
-    "the lowest scores stay, not the highest": (("descending=True", "descending=False"),),
+_CANDIDATES: dict[str, dict[str, str]] = {
+    "candidates are compared without their length penalty": {_SCORES: "candidates"},
+    "`length_penalty` is not passed on, and 0.6 is used": {_SCORES: _SCORES.replace("length_penalty", "0.6")},
+    "the newest token is not counted in the length": {"lengths + (~ended).long()": "lengths"},
+    "the length of a sequence that has ended grows": {"lengths + (~ended).long()": "lengths + 1"},
+    "the lengths of those that have ended grow, instead of the others": {"(~ended).long()": "ended.long()"},
+    "sequences that have ended go on": {_KEPT: "log_probs", "lengths + (~ended).long()": "lengths + 1"},
+    "sequences that have ended go on, though their length stays": {_KEPT: "log_probs"},
+    "those go on that have ended, and the others get padding": {_KEPT: "log_probs.where(ended[..., None], going_on)"},
+    "padding costs a sequence that has ended what the model says": {
+        _KEPT: "log_probs.where(~ended[..., None] | is_padding, going_on)"
+    },
+    "a sequence that has ended may go on with any token, at no cost": {
+        _KEPT: "log_probs.where(~ended[..., None], 0.0)"
+    },
+    "a sequence that has ended gets no candidate at all": {_KEPT: "log_probs.where(~ended[..., None], -math.inf)"},
+    "padding costs nothing to any sequence": {_KEPT: "log_probs.where(~(ended[..., None] | is_padding), going_on)"},
+    "every sequence gets nothing but padding": {_KEPT: "going_on.expand_as(log_probs)"},
+    "`pad_id` is taken to be 0": {"== pad_id": "== 0"},
+    "the totals so far are left out": {"totals[..., None] + ": ""},
+    "parents and tokens are exchanged": {_PARENTS: "best % vocab_size", _NEWEST: "best // vocab_size"},
+    "the scores are returned, not the totals": {_TOTALS: "scores.flatten(1).gather(1, best)"},
+    "the log-probability of the newest token alone is returned": {_TOTALS: f"({_KEPT}).flatten(1).gather(1, best)"},
+    "the totals before the newest token are returned": {_TOTALS: "totals.gather(1, best // vocab_size)"},
+    "the totals come in the opposite order": {_TOTALS: _TOTALS + ".flip(1)"},
+    "the index is divided by the size of the beam, not of the vocabulary": {
+        _PARENTS: "best // beam_size",
+        _NEWEST: "best % beam_size",
+    },
+    "the length penalty divides the newest log-probability alone": {
+        _SCORES: "totals[..., None] + " + _SCORES.replace("candidates", _KEPT)
+    },
+    "the length penalty divides the newest log-probability alone, also in the totals": {
+        _SCORES: "totals[..., None] + " + _SCORES.replace("candidates", _KEPT),
+        _TOTALS: "scores.flatten(1).gather(1, best)",
+    },
+    "the totals so far are divided, and the newest log-probability is added to that": {
+        _SCORES: _SCORES.replace("candidates", "totals[..., None]") + f" + {_KEPT}"
+    },
+    "each sequence goes on with its own best token, and none with two": {
+        _CHOSEN: ".argmax(dim=2) + vocab_size * torch.arange(beam_size)"
+    },
+    "the lowest scores stay, not the highest": {"descending=True": "descending=False"},
 }
 
 
@@ -157,7 +142,5 @@ def slips(
     log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, length_penalty: float, pad_id: int
 ) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     """Parents, tokens and totals, each (batch, beam_size), that may be chosen."""
-    before = log_probs, totals, lengths, ended
-    return {
-        slip: edited(best_candidates, *edits)(*before, length_penalty, pad_id) for slip, edits in _CANDIDATES.items()
-    }
+    given = log_probs, totals, lengths, ended, length_penalty, pad_id
+    return {slip: edited(best_candidates, *edits.items())(*given) for slip, edits in _CANDIDATES.items()}

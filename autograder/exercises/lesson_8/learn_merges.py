@@ -34,48 +34,41 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
 
 
 _RECUT = "pieces = {word: merge_pair(parts, merges[-1]) for word, parts in pieces.items()}"
-
-
 _BEST = "min(pair for pair, count in pairs.items() if count == most)"
-
-
-_MERGES: dict[str, tuple[tuple[str, str], ...]] = {
-    "each word counts once, not as often as it occurs": (("+= count", "+= 1"),),
-    "a pair counts once for each word, not once for each place": (
-        ("in pairwise(pieces[word])", "in set(pairwise(pieces[word]))"),
-    ),
-    "the last pair of each word is not counted": (("in pairwise(pieces[word])", "in pairwise(pieces[word][:-1])"),),
-    "ties go to the pair that comes last in order": ((_BEST, _BEST.replace("min", "max")),),
-    "ties go to the pair that was met first": ((_BEST, "pairs.most_common(1)[0][0]"),),
-    "the least frequent pair is merged": (("max(pairs.values())", "min(pairs.values())"),),
-    "the same pair is found again and again, as where words are not cut anew": ((_RECUT, "pass"),),
-    "the counts of earlier rounds are kept, and the new ones added to them": (
-        ("    merges: list[Pair] = []", "    merges, pairs = [], Counter()"),
-        ("        pairs = Counter[Pair]()\n", ""),
-    ),
-    "pairs are counted once at the beginning, and words are not cut anew": (
-        (
-            "    while len",
-            "    pairs = Counter(p for w, n in words.items() for p in list(pairwise(w)) * n)\n    while len",
-        ),
-        ("        pairs = Counter[Pair]()\n", ""),
-        ("pairs[pair] += count", "pass"),
-        (_RECUT, "del pairs[merges[-1]]"),
-    ),
-    "every round begins with letters, of which only the latest pair is joined": (
-        (_RECUT, "pieces = {word: merge_pair(list(word), merges[-1]) for word in words}"),
-    ),
-    "pairs that occur only once are not joined": (("if not pairs:", "if not pairs or max(pairs.values()) < 2:"),),
-    "words get a mark at their end": (("list(word) for", "[*word, '</w>'] for"),),
-    "words get a mark at their end, `_`": (("list(word) for", "[*word, '_'] for"),),
-    "there is one merge too many": (("< num_merges", "<= num_merges"),),
-    "there is one merge too few": (("< num_merges", "< num_merges - 1"),),
-    "the merged pieces are returned, not the pairs": (("return merges", "return list(map(''.join, merges))"),),
-    "the pairs come in the opposite order": (("return merges", "return merges[::-1]"),),
+_MERGES: dict[str, dict[str, str]] = {
+    "each word counts once, not as often as it occurs": {"+= count": "+= 1"},
+    "a pair counts once for each word, not once for each place": {
+        "in pairwise(pieces[word])": "in set(pairwise(pieces[word]))"
+    },
+    "the last pair of each word is not counted": {"in pairwise(pieces[word])": "in pairwise(pieces[word][:-1])"},
+    "ties go to the pair that comes last in order": {_BEST: _BEST.replace("min", "max")},
+    "ties go to the pair that was met first": {_BEST: "pairs.most_common(1)[0][0]"},
+    "the least frequent pair is merged": {"max(pairs.values())": "min(pairs.values())"},
+    "the same pair is found again and again, as where words are not cut anew": {_RECUT: "pass"},
+    "the counts of earlier rounds are kept, and the new ones added to them": {
+        "    merges: list[Pair] = []": "    merges, pairs = [], Counter()",
+        "        pairs = Counter[Pair]()\n": "",
+    },
+    "pairs are counted once at the beginning, and words are not cut anew": {
+        "    while": "    pairs = Counter(p for w, n in words.items() for p in list(pairwise(w)) * n)\n    while",
+        "        pairs = Counter[Pair]()\n": "",
+        "pairs[pair] += count": "pass",
+        _RECUT: "del pairs[merges[-1]]",
+    },
+    "every round begins with letters, of which only the latest pair is joined": {
+        _RECUT: "pieces = {word: merge_pair(list(word), merges[-1]) for word in words}"
+    },
+    "pairs that occur only once are not joined": {"if not pairs:": "if not pairs or max(pairs.values()) < 2:"},
+    "words get a mark at their end": {"list(word) for": "[*word, '</w>'] for"},
+    "words get a mark at their end, `_`": {"list(word) for": "[*word, '_'] for"},
+    "there is one merge too many": {"< num_merges": "<= num_merges"},
+    "there is one merge too few": {"< num_merges": "< num_merges - 1"},
+    "the merged pieces are returned, not the pairs": {"return merges": "return list(map(''.join, merges))"},
+    "the pairs come in the opposite order": {"return merges": "return merges[::-1]"},
 }
 
 
 def slips(words: Mapping[str, int], num_merges: int) -> dict[str, list[Any]]:
     """Lists of merges that may be learned from words with their counts."""
-    slips = {slip: edited(learn_merges, *edits)(words, num_merges) for slip, edits in _MERGES.items()}
+    slips = {slip: edited(learn_merges, *edits.items())(words, num_merges) for slip, edits in _MERGES.items()}
     return distinct(slips, learn_merges(words, num_merges))

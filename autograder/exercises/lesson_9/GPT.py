@@ -1,5 +1,6 @@
 """Exercise `GPT`: its cases and its slips."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -96,12 +97,13 @@ def _made(answer: Module, seed: int, count: int) -> Any:
         yield model, twin(parts.GPT, model, *given), torch.randint(vocab_size, (batch, seq_len), generator=generator)
 
 
+@torch.no_grad()
 def slips(model: Any, tokens: Tensor) -> dict[str, Tensor]:
     """Logits for tokens (batch, seq_len) of wrong wirings of the learner's own parts."""
-    weight = model.embedding.weight.detach()
-    embedded, blocks = weight[tokens], list(model.layers)
+    weight, blocks = model.embedding.weight.detach(), list(model.layers)
+    embedded, width = weight[tokens], weight.size(1)
 
-    def run(x: Tensor, *through: Any) -> Tensor:
+    def run(x: Tensor, through: Sequence[Any] = blocks) -> Tensor:
         for block in through:
             x, _ = block(x)
         return x
@@ -111,52 +113,39 @@ def slips(model: Any, tokens: Tensor) -> dict[str, Tensor]:
             x, kept = block(x, kept)
         return x
 
-    def said(x: Tensor) -> Tensor:
-        logits: Tensor = model.norm(x) @ weight.mT
+    def said(x: Tensor, through: Sequence[Any] = blocks) -> Tensor:
+        logits: Tensor = model.norm(run(x, through)) @ weight.mT
         return logits
 
-    waves = parts.sinusoidal_encoding(tokens.size(1), weight.size(1))
-    with torch.no_grad():
-        x = run(embedded, *blocks)
-        right = said(x)
-        return possible(
-            {
-                "the last norm is left out": x @ weight.mT,
-                "the embedding is multiplied by √d_model, as in the paper": said(
-                    run(embedded * weight.size(1) ** 0.5, *blocks)
-                ),
-                "waves are added for the positions, which the attention has already": said(
-                    run(embedded + waves, *blocks)
-                ),
-                "only the first block is used": said(run(embedded, blocks[0])),
-                "only the last block is used, or every block reads the embedding": said(run(embedded, blocks[-1])),
-                "the first block is used in the place of all": said(run(embedded, *[blocks[0]] * len(blocks))),
-                "the blocks run in reverse order": said(run(embedded, *blocks[::-1])),
-                "what the blocks return is not used": said(embedded),
-                "every block is handed the cache of the block before it": said(chained(embedded)),
-                "the norm comes before the blocks": run(model.norm(embedded), *blocks) @ weight.mT,
-                "there is a norm before the blocks as well": said(run(model.norm(embedded), *blocks)),
-                "the logits are turned into probabilities: the loss does that": right.softmax(-1),
-                "the logits are turned into logarithms of probabilities: the loss does that": right.log_softmax(-1),
-                "the norm's output is returned, not yet compared with the embedding": model.norm(x),
-                "the logits are divided by √d_model": right / weight.size(1) ** 0.5,
-            },
-            right,
-        )
+    waves, x, right = parts.sinusoidal_encoding(tokens.size(1), width), run(embedded), said(embedded)
+    slips = {
+        "the last norm is left out": x @ weight.mT,
+        "the embedding is multiplied by √d_model, as in the paper": said(embedded * width**0.5),
+        "waves are added for the positions, which the attention has already": said(embedded + waves),
+        "only the first block is used": said(embedded, blocks[:1]),
+        "only the last block is used, or every block reads the embedding": said(embedded, blocks[-1:]),
+        "the first block is used in the place of all": said(embedded, blocks[:1] * len(blocks)),
+        "the blocks run in reverse order": said(embedded, blocks[::-1]),
+        "what the blocks return is not used": said(embedded, []),
+        "every block is handed the cache of the block before it": said(chained(embedded), []),
+        "the norm comes before the blocks": run(model.norm(embedded)) @ weight.mT,
+        "there is a norm before the blocks as well": said(model.norm(embedded)),
+        "the logits are turned into probabilities: the loss does that": right.softmax(-1),
+        "the logits are turned into logarithms of probabilities: the loss does that": right.log_softmax(-1),
+        "the norm's output is returned, not yet compared with the embedding": model.norm(x),
+        "the logits are divided by √d_model": right / width**0.5,
+    }
+    return possible(slips, right)
 
 
+@torch.no_grad()
 def cache_slips(model: Any, tokens: Tensor, cut: int) -> dict[str, Tensor]:
     """Logits of the second piece of tokens (batch, seq_len), where what the first has left is misused."""
-    with torch.no_grad():
-        right, (_, kept) = model(tokens)[:, cut:], model(tokens[:, :cut], [])
-        return possible(
-            {
-                "the blocks get no cache: it is not handed to them, or what they return is not kept": model(
-                    tokens[:, cut:]
-                ),
-                "every block gets the cache of the first": model(tokens[:, cut:], [kept[0]] * len(kept))[0],
-                "every block gets the cache of the last": model(tokens[:, cut:], [kept[-1]] * len(kept))[0],
-                "the caches are handed over in reverse order": model(tokens[:, cut:], kept[::-1])[0],
-            },
-            right,
-        )
+    second, (_, kept) = tokens[:, cut:], model(tokens[:, :cut], [])
+    slips = {
+        "the blocks get no cache: it is not handed to them, or what they return is not kept": model(second),
+        "every block gets the cache of the first": model(second, [kept[0]] * len(kept))[0],
+        "every block gets the cache of the last": model(second, [kept[-1]] * len(kept))[0],
+        "the caches are handed over in reverse order": model(second, kept[::-1])[0],
+    }
+    return possible(slips, model(tokens)[:, cut:])

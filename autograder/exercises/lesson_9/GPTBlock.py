@@ -52,6 +52,7 @@ def cases(answer: Module, *, seed: int = 0) -> None:
     check.separate("GPTBlock(8, 4, 2, 6)", answer(8, 4, 2, 6), answer(8, 4, 2, 6))
 
 
+@torch.no_grad()
 def slips(block: Any, x: Tensor) -> dict[str, Tensor]:
     """Outputs for x (batch, seq_len, d_model) of wrong wirings of the learner's own parts."""
     first, second, feed = block.norm_1, block.norm_2, block.feed_forward
@@ -60,75 +61,54 @@ def slips(block: Any, x: Tensor) -> dict[str, Tensor]:
         output: Tensor = block.attention(y)[0]
         return output
 
-    with torch.no_grad():
-        y = x + attend(first(x))
-        right = y + feed(second(y))
-        plain = x + attend(x)
-        after = first(x + attend(x))
-        return possible(
-            {
-                "the norms come after the sums, as in the paper (post-norm)": second(after + feed(after)),
-                "the attention reads x without its norm": plain + feed(second(plain)),
-                "the feed-forward network reads its input without its norm": y + feed(y),
-                "neither part gets its input normalised": plain + feed(plain),
-                "norm_1 and norm_2 are exchanged": _block(x, second, attend, first, feed),
-                "norm_1 is used twice": _block(x, first, attend, first, feed),
-                "norm_2 is used twice": _block(x, second, attend, second, feed),
-                "the sum starts from norm(x) instead of x": _from_norm(x, first, attend, second, feed),
-                "nothing is added to the attention's output": attend(first(x)) + feed(second(attend(first(x)))),
-                "nothing is added to the feed-forward network's output": feed(second(y)),
-                "nothing is added at all": feed(second(attend(first(x)))),
-                "the second sum starts from the block's input": x + feed(second(y)),
-                "both parts read the block's input, side by side": x + attend(first(x)) + feed(second(x)),
-                "the feed-forward network comes before the attention": _block(x, second, feed, first, attend),
-                "the attention is left out": x + feed(second(x)),
-                "the feed-forward network is left out": y,
-                "the parts' outputs are normalised instead of their inputs": _output_normed(
-                    x, first, attend, second, feed
-                ),
-                "the output is normalised once more": second(right),
-                "x is added once more": x + right,
-            },
-            right,
-        )
+    def wired(norm: Any, one: Any, other_norm: Any, other: Any) -> Tensor:
+        y = x + one(norm(x))
+        total: Tensor = y + other(other_norm(y))
+        return total
 
-
-def _block(x: Tensor, first: Any, one: Any, second: Any, other: Any) -> Tensor:
-    y = x + one(first(x))
-    total: Tensor = y + other(second(y))
-    return total
-
-
-def _from_norm(x: Tensor, first: Any, attend: Any, second: Any, feed: Any) -> Tensor:
     normed = first(x)
-    y = second(normed + attend(normed))
-    total: Tensor = y + feed(y)
-    return total
+    attention = attend(normed)
+    y, plain, after = x + attention, x + attend(x), first(x + attend(x))
+    right, from_norm, outside = y + feed(second(y)), second(normed + attention), x + first(attend(x))
+    slips = {
+        "the norms come after the sums, as in the paper (post-norm)": second(after + feed(after)),
+        "the attention reads x without its norm": plain + feed(second(plain)),
+        "the feed-forward network reads its input without its norm": y + feed(y),
+        "neither part gets its input normalised": plain + feed(plain),
+        "norm_1 and norm_2 are exchanged": wired(second, attend, first, feed),
+        "norm_1 is used twice": wired(first, attend, first, feed),
+        "norm_2 is used twice": wired(second, attend, second, feed),
+        "the sum starts from norm(x) instead of x": from_norm + feed(from_norm),
+        "nothing is added to the attention's output": attention + feed(second(attention)),
+        "nothing is added to the feed-forward network's output": feed(second(y)),
+        "nothing is added at all": feed(second(attention)),
+        "the second sum starts from the block's input": x + feed(second(y)),
+        "both parts read the block's input, side by side": x + attention + feed(second(x)),
+        "the feed-forward network comes before the attention": wired(second, feed, first, attend),
+        "the attention is left out": x + feed(second(x)),
+        "the feed-forward network is left out": y,
+        "the parts' outputs are normalised instead of their inputs": outside + second(feed(outside)),
+        "the output is normalised once more": second(right),
+        "x is added once more": x + right,
+    }
+    return possible(slips, right)
 
 
-def _output_normed(x: Tensor, first: Any, attend: Any, second: Any, feed: Any) -> Tensor:
-    y = x + first(attend(x))
-    total: Tensor = y + second(feed(y))
-    return total
-
-
+@torch.no_grad()
 def cache_slips(block: Any, x: Tensor, cut: int) -> dict[str, Tensor]:
     """Outputs (batch, seq_len − cut, d_model) of the second piece of x, where the cache of the first is misused."""
-    with torch.no_grad():
-        return possible({"the cache is not handed to the attention": block(x[:, cut:])[0]}, block(x)[0][:, cut:])
+    return possible({"the cache is not handed to the attention": block(x[:, cut:])[0]}, block(x)[0][:, cut:])
 
 
+@torch.no_grad()
 def third_slips(block: Any, one: Tensor, two: Tensor, three: Tensor) -> dict[str, Tensor]:
     """Outputs for a third piece of x, where the call on the second returned another cache than it should."""
-    with torch.no_grad():
-        first, alone = block(one)[1], block(two)[1]
-        kept = block(two, first)[1]
-        newest = tuple(each[:, :, -two.size(1) :] for each in kept)
-        return possible(
-            {
-                "a call with a cache returns that cache, without what is new": block(three, first)[0],
-                "a call with a cache returns what a call without one does": block(three, alone)[0],
-                "a call with a cache returns the newest keys and values alone": block(three, newest)[0],
-            },
-            block(three, kept)[0],
-        )
+    first, alone = block(one)[1], block(two)[1]
+    kept = block(two, first)[1]
+    newest = tuple(each[:, :, -two.size(1) :] for each in kept)
+    slips = {
+        "a call with a cache returns that cache, without what is new": block(three, first)[0],
+        "a call with a cache returns what a call without one does": block(three, alone)[0],
+        "a call with a cache returns the newest keys and values alone": block(three, newest)[0],
+    }
+    return possible(slips, block(three, kept)[0])

@@ -100,19 +100,19 @@ def step(layer: Any, piece: Tensor, cache: Any, length: int, num_kv_heads: int) 
         result = layer(piece) if cache is None else layer(piece, cache)
     call = CALL if cache is None else CONTINUED
     output, kept = output_and_cache(call, result, "keys", "values")
-    d_model = piece.size(-1)
-    check.shape("the output", output, batch=len(piece), seq_len=piece.size(1), d_model=d_model)
+    check.shape("the output", output, batch=len(piece), seq_len=piece.size(1), d_model=piece.size(-1))
     num_heads = layer_heads(layer, num_kv_heads)
+    batch, d_k = len(piece), piece.size(-1) // num_heads
     for name, value in zip(("keys", "values"), kept, strict=True):
         told = {
             "every head of the queries has a copy of its own: what is kept should not be repeated": (
-                *(len(piece), num_heads, length, d_model // num_heads),
+                (batch, num_heads, length, d_k)
             ),
-            "only as many are kept as are new": (len(piece), num_kv_heads, piece.size(1), d_model // num_heads),
+            "only as many are kept as are new": (batch, num_kv_heads, piece.size(1), d_k),
         }
-        dims = {"batch": len(piece), "num_kv_heads": num_kv_heads, "length": length, "d_k": d_model // num_heads}
-        right = tuple(dims.values())
+        right = batch, num_kv_heads, length, d_k
         told = {slip: shape for slip, shape in told.items() if shape != right}
+        dims = dict(zip(("batch", "num_kv_heads", "length", "d_k"), right, strict=True))
         check.shape(f"the {name} in the cache", value, mistakes=told, **dims)
     return output, kept
 
@@ -124,12 +124,11 @@ def layer_heads(layer: Any, num_kv_heads: int) -> int:
 
 def _projected(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int) -> tuple[Tensor, Tensor, Tensor]:
     """Queries (batch, num_heads, length, d_k), keys and values (batch, num_kv_heads, length, d_k) before any turn."""
-    with torch.no_grad():
-        query, key, value = layer.w_q(x), layer.w_k(x), layer.w_v(x)
-    key, value = (parts.split_heads(each, num_kv_heads) for each in (key, value))
-    return parts.split_heads(query, num_heads), key, value
+    key, value = (parts.split_heads(project(x), num_kv_heads) for project in (layer.w_k, layer.w_v))
+    return parts.split_heads(layer.w_q(x), num_heads), key, value
 
 
+@torch.no_grad()
 def slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int) -> dict[str, Tensor]:
     """Outputs for x (batch, seq_len, d_model) of wrong wirings of the learner's own projections."""
     query, key, value = _projected(layer, x, num_heads, num_kv_heads)
@@ -139,14 +138,13 @@ def slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int) -> dict[str,
         return turned(y, places)
 
     def out(attention: Tensor) -> Tensor:
-        with torch.no_grad():
-            output: Tensor = layer.w_o(merge(attention))
+        output: Tensor = layer.w_o(merge(attention))
         return output
 
     q, k = turn(query), turn(key)
-    with torch.no_grad():
-        whole_q = parts.split_heads(turn(layer.w_q(x)), num_heads)
-        whole_k = parts.split_heads(turn(layer.w_k(x)), num_kv_heads)
+    right = attended(q, k, value)
+    whole_q = parts.split_heads(turn(layer.w_q(x)), num_heads)
+    whole_k = parts.split_heads(turn(layer.w_k(x)), num_kv_heads)
     first = [y[:, :1].expand_as(y) for y in (k, value)]
     mean = [y.mean(1, keepdim=True).expand_as(y) for y in (k, value)]
     backwards = attended(q.flip(2), k.flip(2), value.flip(2)).flip(2)
@@ -172,22 +170,16 @@ def slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int) -> dict[str,
         "the scores are not divided by √d_k": out(attended(q, k, value, scale=1.0)),
         "the scores are divided by d_k, not by √d_k": out(attended(q, k, value, scale=1 / q.size(-1))),
         "the scores are divided by √d_model, not by √d_k": out(attended(q, k, value, scale=x.size(-1) ** -0.5)),
-        "`w_o` is not used": merge(attended(q, k, value)),
-        "x is added to the output, which is the block's job": x + out(attended(q, k, value)),
-        "the heads are merged without being put beside each other: `transpose` is missing": _unmerged(
-            layer, attended(q, k, value)
+        "`w_o` is not used": merge(right),
+        "x is added to the output, which is the block's job": x + out(right),
+        "the heads are merged without being put beside each other: `transpose` is missing": layer.w_o(
+            right.reshape(*x.shape[:-1], -1)
         ),
     }
-    return possible(slips, out(attended(q, k, value)))
+    return possible(slips, out(right))
 
 
-def _unmerged(layer: Any, attention: Tensor) -> Tensor:
-    batch, num_heads, seq_len, d_k = attention.shape
-    with torch.no_grad():
-        output: Tensor = layer.w_o(attention.reshape(batch, seq_len, num_heads * d_k))
-    return output
-
-
+@torch.no_grad()
 def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, lengths: Sequence[int]) -> dict[str, Tensor]:
     """Outputs for x (batch, seq_len, d_model), given in pieces of these lengths, of layers that misuse their cache."""
     query, key, value = _projected(layer, x, num_heads, num_kv_heads)
@@ -214,13 +206,15 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
             allowed = visible(start, end)  # (length, end)
             scores = q[:, :, start:end] @ _shared(kept[0], q).mT / q.size(-1) ** 0.5
             weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
-            with torch.no_grad():
-                outputs.append(layer.w_o(parts.merge_heads(weights @ _shared(kept[1], q))))
+            outputs.append(layer.w_o(parts.merge_heads(weights @ _shared(kept[1], q))))
             kept, start = kept[::-1] if exchanged else kept, end
         return torch.cat(outputs, dim=1)
 
+    def below(start: int, end: int, diagonal: int) -> Tensor:
+        return torch.ones(end - start, end, dtype=torch.bool).tril(diagonal)
+
     def causal(start: int, end: int) -> Tensor:
-        return torch.ones(end - start, end, dtype=torch.bool).tril(start)
+        return below(start, end, start)
 
     def newest(start: int, end: int) -> Tensor:
         return causal(start, end) & (torch.arange(end) >= start)
@@ -240,15 +234,13 @@ def cache_slips(layer: Any, x: Tensor, num_heads: int, num_kv_heads: int, length
         ),
         "the cache is not attended to": run(right, newest),
         "a causal mask hides keys of the cache: it should begin behind what is kept (`tril(start)`)": run(
-            right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril()
+            right, lambda start, end: below(start, end, 0)
         ),
         "new tokens see those that come after them where there is a cache": run(
-            right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril(0 if start == 0 else end)
+            right, lambda start, end: below(start, end, end if start else 0)
         ),
         "places are counted in calls, not in tokens": run(counted, causal),
-        "new tokens do not see themselves": run(
-            right, lambda start, end: torch.ones(end - start, end, dtype=torch.bool).tril(start - 1 if start else 0)
-        ),
+        "new tokens do not see themselves": run(right, lambda start, end: below(start, end, start - 1 if start else 0)),
     }
     return possible(slips, run(right, causal))
 

@@ -39,46 +39,43 @@ def cases(answer: Module, *, seed: int = 0) -> None:
 def slips(x: Tensor, weight: Tensor, eps: float) -> dict[str, Tensor]:
     """Normalised values of x (batch, seq_len, d_model), with the parameter `weight` (d_model,)."""
     mean, square = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
-    centred, variance = x - mean, x.var(-1, correction=0, keepdim=True)
-    unbiased = x.var(-1, correction=1, keepdim=True)
+    variance, unbiased = (x.var(-1, correction=correction, keepdim=True) for correction in (0, 1))
+    centred, root = x - mean, (square + eps).sqrt()
+
+    def by(divisor: Tensor) -> Tensor:
+        return x / divisor * weight
 
     def over(*dims: int) -> Tensor:
-        return x / (x.square().mean(dims, keepdim=True) + eps).sqrt() * weight
+        return by((x.square().mean(dims, keepdim=True) + eps).sqrt())
 
-    return possible(
-        {
-            "the mean is subtracted first, as in layer norm": centred / (variance + eps).sqrt() * weight,
-            "the mean is subtracted from x, and the squares are those of x": centred / (square + eps).sqrt() * weight,
-            "x is divided by its standard deviation, for which a mean is subtracted": (
-                x / (variance + eps).sqrt() * weight
-            ),
-            "x is divided by its standard deviation, made with d − 1": (x / (unbiased + eps).sqrt() * weight),
-            "x is divided by its standard deviation, made with d − 1, and eps is added behind the root": (
-                x / (unbiased.sqrt() + eps) * weight
-            ),
-            "x is divided by its length: the squares are added up instead of averaged, and eps is left out": (
-                x / x.norm(dim=-1, keepdim=True) * weight
-            ),
-            "the squares are added up instead of averaged": x / (square * x.size(-1) + eps).sqrt() * weight,
-            "the root is missing": x / (square + eps) * weight,
-            "the mean of x is squared instead of averaging the squares": x / (mean.square() + eps).sqrt() * weight,
-            "the absolute values are averaged instead of the squares": x
-            / (x.abs().mean(-1, keepdim=True) + eps)
-            * weight,
-            "x is multiplied by the root instead of divided": x * (square + eps).sqrt() * weight,
-            "eps is added to the root instead of the mean of the squares": x / (square.sqrt() + eps) * weight,
-            "eps is left out": x / square.sqrt() * weight,
-            "eps is fixed at 1e-6, whatever was asked for": x / (square + 1e-6).sqrt() * weight,
-            "eps is squared": x / (square + eps**2).sqrt() * weight,
-            "`weight` is not used": x / (square + eps).sqrt(),
-            "1 is added to `weight`, as where it starts at 0": x / (square + eps).sqrt() * (1 + weight),
-            "`weight` is added instead of multiplied": x / (square + eps).sqrt() + weight,
-            "`weight` is divided by, too": x / ((square + eps).sqrt() * weight),
-            "nothing is divided": x * weight,
-            "the mean is taken over the positions, not over the columns": over(1),
-            "the mean is taken over the batch, not over the columns": over(0),
-            "the mean is taken over positions and columns together": over(1, 2),
-            "the mean is taken over everything": over(0, 1, 2),
-        },
-        over(-1),
-    )
+    slips = {
+        "the mean is subtracted first, as in layer norm": centred / (variance + eps).sqrt() * weight,
+        "the mean is subtracted from x, and the squares are those of x": centred / root * weight,
+        "x is divided by its standard deviation, for which a mean is subtracted": by((variance + eps).sqrt()),
+        "x is divided by its standard deviation, made with d − 1": by((unbiased + eps).sqrt()),
+        "x is divided by its standard deviation, made with d − 1, and eps is added behind the root": by(
+            unbiased.sqrt() + eps
+        ),
+        "x is divided by its length: the squares are added up instead of averaged, and eps is left out": by(
+            x.norm(dim=-1, keepdim=True)
+        ),
+        "the squares are added up instead of averaged": by((square * x.size(-1) + eps).sqrt()),
+        "the root is missing": by(square + eps),
+        "the mean of x is squared instead of averaging the squares": by((mean.square() + eps).sqrt()),
+        "the absolute values are averaged instead of the squares": by(x.abs().mean(-1, keepdim=True) + eps),
+        "x is multiplied by the root instead of divided": x * root * weight,
+        "eps is added to the root instead of the mean of the squares": by(square.sqrt() + eps),
+        "eps is left out": by(square.sqrt()),
+        "eps is fixed at 1e-6, whatever was asked for": by((square + 1e-6).sqrt()),
+        "eps is squared": by((square + eps**2).sqrt()),
+        "`weight` is not used": x / root,
+        "1 is added to `weight`, as where it starts at 0": x / root * (1 + weight),
+        "`weight` is added instead of multiplied": x / root + weight,
+        "`weight` is divided by, too": x / (root * weight),
+        "nothing is divided": x * weight,
+        "the mean is taken over the positions, not over the columns": over(1),
+        "the mean is taken over the batch, not over the columns": over(0),
+        "the mean is taken over positions and columns together": over(1, 2),
+        "the mean is taken over everything": over(0, 1, 2),
+    }
+    return possible(slips, over(-1))

@@ -42,34 +42,29 @@ def _formula(network: Any, x: Tensor) -> Tensor:
     return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
 
 
+@torch.no_grad()
 def slips(network: Any, x: Tensor) -> dict[str, Tensor]:
     """Outputs for x (…, d_model), with the learner's own three layers."""
-    with torch.no_grad():
-        gate, up, down = network.w_gate(x), network.w_up(x), network.w_down
-        return possible(
-            {
-                "`w_gate` and `w_up` are exchanged: silu belongs to the gate": down(gate * F.silu(up)),
-                "silu is left out, so that the gate is a plain product": down(gate * up),
-                "silu is taken of the product instead of the gate": down(F.silu(gate * up)),
-                "silu is taken of both": down(F.silu(gate) * F.silu(up)),
-                "silu is taken of the output": F.silu(down(gate * up)),
-                "silu is taken of the output as well": F.silu(down(F.silu(gate) * up)),
-                "the gate is a sigmoid, as in the first gated networks": down(gate.sigmoid() * up),
-                "the gate is a ReLU": down(gate.relu() * up),
-                "the gate is GELU": down(F.gelu(gate) * up),
-                "the gate is tanh": down(gate.tanh() * up),
-                "the gate is a softmax": down(gate.softmax(-1) * up),
-                "the two are added instead of multiplied": down(F.silu(gate) + up),
-                "`w_up` is not used": down(F.silu(gate)),
-                "`w_gate` is not used": down(F.silu(up)),
-                "`w_gate` and `w_up` are one and the same: the gate reads what it gates": down(F.silu(up) * up),
-                "the gate is multiplied by itself": down(F.silu(gate) * gate),
-                "the input is added to the output, which is the block's job": x + down(F.silu(gate) * up),
-                "x is normalised first, which is the block's job": _normed(network, x),
-            },
-            down(F.silu(gate) * up),
-        )
-
-
-def _normed(network: Any, x: Tensor) -> Tensor:
-    return _formula(network, x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt())
+    gate, up, down = network.w_gate(x), network.w_up(x), network.w_down
+    right, normed = down(F.silu(gate) * up), x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+    slips = {
+        "`w_gate` and `w_up` are exchanged: silu belongs to the gate": down(gate * F.silu(up)),
+        "silu is left out, so that the gate is a plain product": down(gate * up),
+        "silu is taken of the product instead of the gate": down(F.silu(gate * up)),
+        "silu is taken of both": down(F.silu(gate) * F.silu(up)),
+        "silu is taken of the output": F.silu(down(gate * up)),
+        "silu is taken of the output as well": F.silu(right),
+        "the gate is a sigmoid, as in the first gated networks": down(gate.sigmoid() * up),
+        "the gate is a ReLU": down(gate.relu() * up),
+        "the gate is GELU": down(F.gelu(gate) * up),
+        "the gate is tanh": down(gate.tanh() * up),
+        "the gate is a softmax": down(gate.softmax(-1) * up),
+        "the two are added instead of multiplied": down(F.silu(gate) + up),
+        "`w_up` is not used": down(F.silu(gate)),
+        "`w_gate` is not used": down(F.silu(up)),
+        "`w_gate` and `w_up` are one and the same: the gate reads what it gates": down(F.silu(up) * up),
+        "the gate is multiplied by itself": down(F.silu(gate) * gate),
+        "the input is added to the output, which is the block's job": x + right,
+        "x is normalised first, which is the block's job": _formula(network, normed),
+    }
+    return possible(slips, right)

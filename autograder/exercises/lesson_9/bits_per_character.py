@@ -64,46 +64,39 @@ def slips(model: Any, tokens: Tensor, block_size: int) -> dict[str, Tensor]:
         cut = [tokens[start : start + size] for start in range(0, len(tokens) - 1, block_size)]
         return [losses(block[:-1], block[1:], twice) for block in cut if len(block) > 1]
 
-    def last_of(block: Tensor) -> Tensor:
-        return losses(block[:-1], block[1:])[-1:]
-
-    right = blocks(block_size + 1)
-    apart = blocks(block_size)
+    right, apart = blocks(block_size + 1), torch.cat(blocks(block_size))
     full = [block for block in right if len(block) == block_size]
-    every = torch.cat(right)
+    every, predicted = torch.cat(right), len(tokens) - 1
     ends = range(2, len(tokens) + 1)
-    overlapping = torch.cat([last_of(tokens[max(0, end - block_size - 1) : end]) for end in ends])
+    overlapping = [tokens[max(0, end - block_size - 1) : end] for end in ends]
     same = torch.cat([losses(block, block) for block in torch.split(tokens[:-1], block_size)])
-    twice = torch.cat(blocks(block_size + 1, twice=True))
-    values = {
-        "the loss is in nats: log₂ is ln divided by ln 2": every.mean(),
-        "the loss is multiplied by ln 2 instead of divided": every.mean() * ln2,
-        "the loss is divided by ln 10": every.mean() / math.log(10),
-        "the first character of each block but the first is never predicted": torch.cat(apart).mean() / ln2,
-        "the first of each block is not predicted, and counted all the same": (
-            torch.cat(apart).sum() / (len(tokens) - 1) / ln2
-        ),
+    nats = {
+        "the loss is in nats: log₂ is ln divided by ln 2": every.mean() * ln2,
+        "the loss is multiplied by ln 2 instead of divided": every.mean() * ln2**2,
+        "the loss is divided by ln 10": every.mean() / math.log(10) * ln2,
+        "the first character of each block but the first is never predicted": apart.mean(),
+        "the first of each block is not predicted, and counted all the same": apart.sum() / predicted,
         "the mean of the blocks' means is taken, and the last block is shorter": (
-            torch.stack([block.mean() for block in right]).mean() / ln2
+            torch.stack([block.mean() for block in right]).mean()
         ),
-        "the last block, which is not full, is left out": torch.cat(full).mean() / ln2 if full else None,
-        "the last block is left out, and counted all the same": (
-            torch.cat(full).sum() / (len(tokens) - 1) / ln2 if full else None
-        ),
-        "the sum is divided by all characters, though nothing predicts the first": every.sum() / len(tokens) / ln2,
-        "the sum is divided by the number of blocks": every.sum() / len(right) / ln2,
-        "the sum is not divided by the number of characters": every.sum() / ln2,
+        "the last block, which is not full, is left out": torch.cat(full).mean() if full else None,
+        "the last block is left out, and counted all the same": torch.cat(full).sum() / predicted if full else None,
+        "the sum is divided by all characters, though nothing predicts the first": every.sum() / len(tokens),
+        "the sum is divided by the number of blocks": every.sum() / len(right),
+        "the sum is not divided by the number of characters": every.sum(),
         "every character is predicted from the whole text before it, not from its block": (
-            losses(tokens[:-1], tokens[1:]).mean() / ln2
+            losses(tokens[:-1], tokens[1:]).mean()
         ),
-        "the blocks overlap: every character is predicted from the `block_size` before it": overlapping.mean() / ln2,
-        "each token's own logits are compared with itself, not with the next one": same.mean() / ln2,
-        "softmax is applied before `F.cross_entropy`, which applies it itself": twice.mean() / ln2,
-        "the perplexity is returned, 2 to the power of the bits": 2 ** (every.mean() / ln2),
-        "the probabilities are averaged, and then the logarithm taken": -(-every).exp().mean().log2(),
-        "the sign is wrong": -every.mean() / ln2,
+        "the blocks overlap: every character is predicted from the `block_size` before it": (
+            torch.stack([losses(block[:-1], block[1:])[-1] for block in overlapping]).mean()
+        ),
+        "each token's own logits are compared with itself, not with the next one": same.mean(),
+        "softmax is applied before `F.cross_entropy`, which applies it itself": (
+            torch.cat(blocks(block_size + 1, twice=True)).mean()
+        ),
+        "the perplexity is returned, 2 to the power of the bits": 2 ** (every.mean() / ln2) * ln2,
+        "the probabilities are averaged, and then the logarithm taken": -(-every).exp().mean().log(),
+        "the sign is wrong": -every.mean(),
     }
-    expected = every.mean() / ln2
-    return {
-        slip: value for slip, value in values.items() if value is not None and not torch.isclose(value, expected, 1e-3)
-    }
+    bits = {slip: value / ln2 for slip, value in nats.items() if value is not None}
+    return {slip: value for slip, value in bits.items() if not torch.isclose(value, every.mean() / ln2, 1e-3)}

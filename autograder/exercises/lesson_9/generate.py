@@ -185,57 +185,47 @@ def _written(tokens: Tensor, max_new: int, vocab_size: int, seed: int, scale: fl
 def slips(tokens: Tensor, max_new: int, vocab_size: int, *, use_cache: bool, scale: float = 50.0) -> dict[str, Tensor]:
     """What `parts.NextByHistory` would write after tokens (batch, seq_len) in loops that go wrong."""
 
-    def loop(following: Callable[[Any, Tensor, Any], tuple[Tensor, Any]]) -> Tensor:
-        model, text = parts.NextByHistory(vocab_size, scale=scale), tokens
-        cache: Any = []
-        for _ in range(max_new):
-            new, cache = following(model, text, cache)
-            text = torch.cat([text, new[:, None]], dim=1)
-        return text
-
     def last(logits: Tensor) -> Tensor:
         return logits[:, -1].argmax(-1)
 
-    def all_again(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        logits, cache = model(text, cache)
-        return last(logits), cache
+    def loop(
+        given: Callable[[Tensor], Tensor], choose: Callable[[Tensor], Tensor] = last, caches: int | None = None
+    ) -> Tensor:
+        """What is given of the text so far, what is made of its logits, and how many steps hand a cache on."""
+        model, text = parts.NextByHistory(vocab_size, scale=scale), tokens
+        cache: Any = []
+        for step in range(max_new):
+            if caches is None:
+                logits = model(given(text))
+            else:
+                logits, longer = model(given(text), cache)
+                cache = longer if step < caches else cache
+            text = torch.cat([text, choose(logits)[:, None]], dim=1)
+        return text
 
-    def old_cache(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        first = text.size(1) == tokens.size(1)
-        logits, longer = model(text if first else text[:, -1:], cache)
-        return last(logits), longer if first else cache
+    def all_of(text: Tensor) -> Tensor:
+        return text
 
-    def no_cache(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        return last(model(text if text.size(1) == tokens.size(1) else text[:, -1:])), cache
+    def newest(text: Tensor) -> Tensor:
+        return text[:, -1:]
 
-    def only_last(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        logits, cache = model(text[:, -1:], cache)
-        return last(logits), cache
+    def new(text: Tensor) -> Tensor:
+        return text if text.size(1) == tokens.size(1) else newest(text)
 
-    def newest_alone(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        return last(model(text[:, -1:])), cache
-
-    def first_place(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        return model(text)[:, 0].argmax(-1), cache
-
-    def of_prompt(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        return last(model(text[:, : tokens.size(1)])), cache
-
-    def least(model: Any, text: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        return model(text)[:, -1].argmin(-1), cache
-
-    right = loop(lambda model, text, cache: (last(model(text)), cache))
     found = {
-        "the prediction at the first position is taken, not the one at the last": loop(first_place),
-        "every step asks for what follows the tokens that were given": loop(of_prompt),
-        "only the newest token is given to the model, and nothing is remembered": loop(newest_alone),
-        "the least probable token is taken": loop(least),
+        "the prediction at the first position is taken, not the one at the last": loop(
+            all_of, lambda logits: logits[:, 0].argmax(-1)
+        ),
+        "every step asks for what follows the tokens that were given": loop(lambda text: text[:, : tokens.size(1)]),
+        "only the newest token is given to the model, and nothing is remembered": loop(newest),
+        "the least probable token is taken": loop(all_of, lambda logits: logits[:, -1].argmin(-1)),
     }
     if use_cache:
         found |= {
-            "all tokens are given again, though the cache holds them": loop(all_again),
-            "the cache of the first step is used again and again": loop(old_cache),
-            "the cache is not handed on: the newest token stands alone": loop(no_cache),
-            "of the tokens that were given, only the last goes into the cache": loop(only_last),
+            "all tokens are given again, though the cache holds them": loop(all_of, caches=max_new),
+            "the cache of the first step is used again and again": loop(new, caches=1),
+            "the cache is not handed on: the newest token stands alone": loop(new),
+            "of the tokens that were given, only the last goes into the cache": loop(newest, caches=max_new),
         }
+    right = loop(all_of)
     return {slip: value for slip, value in found.items() if not torch.equal(value, right)}

@@ -72,13 +72,18 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
     def paired(left: Tensor, right: Tensor) -> Tensor:
         return torch.stack((left, right), -1).flatten(-2)
 
-    left, right = first * cosines - second * sines, first * sines + second * cosines
+    def turn(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        return first * cosines - second * sines, first * sines + second * cosines
+
+    left, right = turn(first, second)
     count = torch.arange(x.size(-2))
     slips = {
         "column j is paired with column j + d_k/2, not with its neighbour": turned(
             x, positions, base=base, halves=True
         ),
-        "the pairs are taken from the two halves of the columns, and put back as neighbours": _mixed(x, cosines, sines),
+        "the pairs are taken from the two halves of the columns, and put back as neighbours": paired(
+            *turn(*x.chunk(2, dim=-1))
+        ),
         "the pairs are neighbours, and are put back as two halves": torch.cat([left, right], dim=-1),
         "the vectors are turned the other way round": turned(x, -positions, base=base),
         "the exponent is −i / d_k: pair i has 2i in it": turned(x, positions, rates=base ** (-pair / d_k)),
@@ -106,11 +111,6 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
         "nothing is turned": x,
     }
     return possible(slips, paired(left, right))
-
-
-def _mixed(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    first, second = x.chunk(2, dim=-1)
-    return torch.stack([first * cosines - second * sines, first * sines + second * cosines], dim=-1).flatten(-2)
 
 
 def score_slips(query: Tensor, key: Tensor, positions: Tensor, distance: int) -> dict[str, Tensor]:
