@@ -10,10 +10,11 @@ from itertools import chain
 
 ARITHMETIC = [ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult]
 LOGIC = [ast.BitAnd, ast.BitOr, ast.BitXor]
+JUNCTIONS = [ast.And, ast.Or]
 ORDER = [ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE]
 IDENTITY = [ast.Is, ast.IsNot, ast.Eq]
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)
-OPERATORS = (ARITHMETIC, LOGIC, ORDER, IDENTITY)
+OPERATORS = (ARITHMETIC, LOGIC, JUNCTIONS, ORDER, IDENTITY)
 FAMILIES = """
     softmax log_softmax sigmoid relu tanh; relu gelu leaky_relu silu; sum mean prod max; max min; all any;
     argmax argmin; sin cos tan; sqrt square rsqrt exp log; zeros ones empty rand; tril triu; var std mean;
@@ -90,7 +91,8 @@ def _changes(tree: ast.Module, lines: set[int]) -> Iterator[str]:
         if not isinstance(function, ast.FunctionDef) and not (isinstance(function, ast.Lambda) and function in named):
             continue
         arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-        stored = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_stored(node)]
+        all_names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+        stored = [node.id for node in all_names if isinstance(node.ctx, ast.Store)]
         names = [name for name in dict.fromkeys(arguments + stored) if name != "self"]
         prefix = f"{function.name}: " if classes and isinstance(function, ast.FunctionDef) else ""
         for statements, place in [([named[function]], 0)] if function in named else _statements(function):
@@ -119,10 +121,6 @@ def _changes(tree: ast.Module, lines: set[int]) -> Iterator[str]:
 
 def _is_self(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def _statements(function: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:
@@ -192,10 +190,6 @@ def _replacements(node: ast.AST, names: list[str], attributes: list[str]) -> Ite
         if type(node) in family:
             yield from (other() for other in family if other is not type(node))
     match node:
-        case ast.And():
-            yield ast.Or()
-        case ast.Or():
-            yield ast.And()
         case ast.Constant(value=bool() | None as value):
             yield from map(ast.Constant, {True, False, None} - {value})
         case ast.Constant(value=int() | float() as value):

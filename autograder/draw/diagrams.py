@@ -84,24 +84,11 @@ def architecture(num_layers: int = 6, *, lesson: int | None = None) -> Picture:
     Args:
         lesson: the one whose parts keep their colour while the others turn grey, in a smaller figure.
     """
-    encoder = [
-        ("token embedding, × √d_model", "3"),
-        ("+ positional encoding", "3"),
-        ("self-attention", "1, 2"),
-        ("add & norm", "4"),
-        ("feed-forward", "4"),
-        ("add & norm", "4"),
-    ]
-    decoder = [
-        *encoder[:2],
-        ("masked self-attention", "1, 2"),
-        ("add & norm", "4"),
-        ("cross-attention", "1, 2"),
-        ("add & norm", "4"),
-        ("feed-forward", "4"),
-        ("add & norm", "4"),
-        ("output projection", "5"),
-    ]
+    embedded = [("token embedding, × √d_model", "3"), ("+ positional encoding", "3")]
+    norm, feed = ("add & norm", "4"), ("feed-forward", "4")
+    encoder = [*embedded, ("self-attention", "1, 2"), norm, feed, norm]
+    decoder = [*embedded, ("masked self-attention", "1, 2"), norm, ("cross-attention", "1, 2"), norm, feed, norm]
+    decoder.append(("output projection", "5"))
     right = 6.1
     with styled():
         figure, ((axes,),) = sheet(6.0 if lesson is None else 4.8)

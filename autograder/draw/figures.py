@@ -9,26 +9,6 @@ from autograder.draw.training import loss, schedule
 from autograder.draw.trees import beam
 from autograder.draw.writing import decoding, reading, translation
 
-__all__ = [
-    "Explorer",
-    "Picture",
-    "architecture",
-    "attention",
-    "bars",
-    "beam",
-    "decoding",
-    "encoding",
-    "explore",
-    "flow",
-    "heads",
-    "lines",
-    "loss",
-    "masks",
-    "norms",
-    "reading",
-    "rotation",
-    "schedule",
-    "since_2017",
-    "translation",
-    "waves",
-]
+__all__ = ["Explorer", "Picture", "architecture", "attention", "bars", "beam", "decoding", "encoding", "explore"]
+__all__ += ["flow", "heads", "lines", "loss", "masks", "norms", "reading", "rotation", "schedule", "since_2017"]
+__all__ += ["translation", "waves"]

@@ -1,9 +1,10 @@
 """Tables of numbers as pictures: attention weights, masks, heads, encodings."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap, to_rgb
@@ -120,7 +121,7 @@ def heads(layouts: Mapping[str, Tensor], tokens: Sequence[str]) -> Picture:
                 origin = layout[head].cpu()
                 _tiles(axes, origin // d_model, cmap=tints, vmin=-0.5, vmax=seq_len - 0.5)
                 axes.set_aspect("auto")
-                for (t, c), value in _cells(origin):
+                for (t, c), value in np.ndenumerate(origin.numpy()):
                     text = f"{tokens[int(value) // d_model]} {int(value) % d_model}"
                     axes.text(c, t, text, ha="center", va="center", fontsize=9)
                 axes.set_xticks([])
@@ -213,7 +214,7 @@ def _write(axes: Axes, values: Tensor, room: float) -> bool:
     size = min(9.0, room / 2.7)
     if size < 7:
         return False
-    for (row, column), value in _cells(values):
+    for (row, column), value in np.ndenumerate(values.numpy()):
         colour = PAPER if value > 0.6 else INK if value else "#858C93"
         axes.text(column, row, _short(float(value)), ha="center", va="center", fontsize=size, color=colour)
     return True
@@ -222,10 +223,6 @@ def _write(axes: Axes, values: Tensor, room: float) -> bool:
 def _short(weight: float) -> str:
     """Two decimals, and a bare 0 for what is exactly that."""
     return f"{weight:.2f}" if weight else "0"
-
-
-def _cells(grid: Tensor) -> Iterator[tuple[tuple[int, int], Tensor]]:
-    return (((row, column), grid[row, column]) for row in range(grid.size(0)) for column in range(grid.size(1)))
 
 
 def _tiles(axes: Axes, values: Tensor, **colours: Any) -> QuadMesh:

@@ -7,7 +7,7 @@ there; what is missing is the course's. No check and no grade depends on any of 
 import contextlib
 import inspect
 import random
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from autograder.check import _panel
@@ -24,26 +24,9 @@ from autograder.yours.training import train
 from autograder.yours.trials import TRANSLATING, TRIALS, WRITING
 from autograder.yours.weights import load_weights, save_translator, save_weights, save_writer, while_finite
 
-__all__ = [
-    "answer",
-    "board",
-    "challenge",
-    "compare",
-    "failed",
-    "load_weights",
-    "passed",
-    "review",
-    "save_translator",
-    "save_weights",
-    "save_writer",
-    "summary",
-    "take",
-    "three_questions",
-    "train",
-    "train_reader",
-    "while_finite",
-    "whole_file",
-]
+__all__ = ["answer", "board", "challenge", "compare", "failed", "load_weights", "passed", "review", "summary", "take"]
+__all__ += ["save_translator", "save_weights", "save_writer", "three_questions", "train", "train_reader"]
+__all__ += ["while_finite", "whole_file"]
 
 _keeper = Keeper()
 _rounds = Rounds()
@@ -62,7 +45,7 @@ def challenge(exercise: str, seed: int | None = None) -> None:
     names = caller.f_back.f_globals if caller is not None and caller.f_back is not None else {}
     title = next((each for each in exercises() if exercise in each.split(" ", 1)), None)
     if title is None:
-        print(f"There is no exercise {exercise} here. There are {_and(exercises())}.")
+        print(f"There is no exercise {exercise} here. There are {', '.join(exercises())}.")
     elif not is_solved(title):
         print(f"First let all checks of {title} pass, in this session: a challenge changes what is right.")
     elif not can_be_changed(title, names):
@@ -162,7 +145,7 @@ def summary() -> None:
     for names, what in ((TRANSLATING, "for translating"), (WRITING, "of a GPT")):
         if learners.own & {*names}:
             print(f" and {_of(learners, names, what)}", end="")
-    print(f", {_lines(learners)} lines.")
+    print(f", {len(learners.file.text.splitlines())} lines.")
     for note in learners.notes.values():
         print(note)
     if place.will_be_lost():
@@ -181,16 +164,8 @@ def whole_file() -> None:
     if None not in needed.values():
         print("Every line that the model runs is yours.")
     if courses and place.is_used():
-        print(f"Not in the file, since their checks have not passed: {_and(courses)}.")
-
-
-def _lines(learners: own.Own) -> int:
-    return len(learners.file.text.splitlines())
+        print(f"Not in the file, since their checks have not passed: {', '.join(courses)}.")
 
 
 def _of(learners: own.Own, names: Collection[str], what: str) -> str:
     return f"{len(learners.own & {*names})} of the {len(names)} {what}"
-
-
-def _and(names: Iterable[str]) -> str:
-    return ", ".join(names)

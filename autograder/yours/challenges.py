@@ -136,9 +136,13 @@ def make(exercise: str, notebook: dict[str, Any], draw: random.Random) -> Challe
                 return _about_inputs(bench, best.changed, best.telling[0], best.shown)
     if kept:
         options = sorted([best.broken[0], *draw.sample(kept, min(len(kept), MOST_OPTIONS - 1))], key=rules.index)
-        return _about_rules(options, best.broken[0], best.shown)
+        question = "Which of these rules does it break? The others still hold."
+        return _about_options(question, options, options.index(best.broken[0]), best.shown)
     verdicts = sorted({each.verdict for each in fair})
-    return _about_verdicts(verdicts, best.verdict, best.shown) if len(verdicts) > 1 else None
+    if len(verdicts) == 1:
+        return None
+    question = "What does the first check that fails say of it?"
+    return _about_options(question, verdicts, verdicts.index(best.verdict), best.shown)
 
 
 def can_be_changed(exercise: str, notebook: dict[str, Any]) -> bool:
@@ -190,18 +194,10 @@ def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fai
         yield _Fair(changed, is_quiet, list(broken), error.verdict, telling, shown)
 
 
-def _about_rules(rules: list[str], broken: str, shown: tuple[str, str]) -> Challenge:
-    """Which of these rules is broken; the others hold."""
-    right = rules.index(broken) + 1
-    question = "Which of these rules does it break? The others still hold.\n" + _options(rules)
-    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
-
-
-def _about_verdicts(verdicts: list[str], said: str, shown: tuple[str, str]) -> Challenge:
-    """What the first broken rule says, among what it says of other changes."""
-    right = verdicts.index(said) + 1
-    question = "What does the first check that fails say of it?\n" + _options(verdicts)
-    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
+def _about_options(question: str, options: Sequence[str], right: int, shown: tuple[str, str]) -> Challenge:
+    """Which of these options it is, by their places."""
+    listed = "\n".join(f"  {number}  {option}" for number, option in enumerate(options, start=1))
+    return Challenge(f"{question}\n{listed}", lambda said=None: said == right + 1, f"It is {right + 1}.", *shown)
 
 
 def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: tuple[str, str]) -> Challenge:
@@ -212,10 +208,8 @@ def _about_values(bench: _Bench, call: Call, answers: Sequence[Answer], shown: t
         if is_small(value) and not any(same(value, other) for other in values) and len(values) < MOST_OPTIONS:
             values.append(value)
     order = bench.draw.sample(range(len(values)), len(values))
-    right = order.index(0) + 1
-    options = _options([text_of(values[place]) for place in order])
-    question = f"What does the changed one make of\n    {call.of(bench.name)}\n{options}"
-    return Challenge(question, lambda said=None: said == right, f"It is {right}.", *shown)
+    question = f"What does the changed one make of\n    {call.of(bench.name)}"
+    return _about_options(question, [text_of(values[place]) for place in order], order.index(0), shown)
 
 
 def _about_inputs(bench: _Bench, changed: Answer, call: Call, shown: tuple[str, str]) -> Challenge:
@@ -226,7 +220,3 @@ def _about_inputs(bench: _Bench, changed: Answer, call: Call, shown: tuple[str, 
 
     question = f"Find an input on which the two differ: yours.answer(…), with what you would give `{bench.name}`."
     return Challenge(question, is_right, f"They differ on\n    {call.of(bench.name)}", *shown)
-
-
-def _options(options: Sequence[str]) -> str:
-    return "\n".join(f"  {number}  {option}" for number, option in enumerate(options, start=1))

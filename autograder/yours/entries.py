@@ -30,11 +30,7 @@ class Entry(Protocol):
         """Compute logits of what comes next: (batch, length) → (batch, vocab_size)."""
 
 
-class MakeEntry(Protocol):
-    """A class of entries."""
-
-    def __call__(self, tokens: Tensor, vocab_size: int) -> Entry:
-        """Make one that will learn from these tokens, (length,)."""
+MakeEntry = Callable[[Tensor, int], Entry]  # of the tokens to learn from, (length,), and vocab_size
 
 
 @functools.cache
@@ -45,11 +41,6 @@ def _ids() -> dict[str, int]:
 
 def _tokens(text: str) -> Tensor:
     return torch.tensor([_ids()[letter] for letter in text if letter in _ids()])
-
-
-def _learned_from() -> Tensor:
-    """The tokens to learn from; the manual's last tenth is held out, as in the lesson."""
-    return _tokens(data.manual()[: len(data.manual()) * 9 // 10])
 
 
 def measure(make: MakeEntry, text: str, seconds: float, begin: float = 0.0, rows: int = ROWS) -> float:
@@ -69,7 +60,8 @@ def measure(make: MakeEntry, text: str, seconds: float, begin: float = 0.0, rows
     if len(pieces) < (PARTS - 1 + LAST) * rows:
         raise check.CheckFailed(f"The text has {len(whole):,} characters that count, and needs {CHARACTERS:,}.")
     batches = [pieces[start : start + rows] for start in range(0, (PARTS - 1 + LAST) * rows, rows)]
-    entry, bits = make(_learned_from(), len(_ids())), math.nan
+    learned = _tokens(data.manual()[: len(data.manual()) * 9 // 10])  # the last tenth is held out, as in the lesson
+    entry, bits = make(learned, len(_ids())), math.nan
     train, predict = entry.train, entry.predict
     for part in range(1, PARTS + 1):
         train()

@@ -3,7 +3,6 @@
 import ast
 import hashlib
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -139,7 +138,7 @@ def take(*names: str) -> Any:
         ValueError: no lesson has a part of that name.
     """
     if unknown := [name for name in names if name not in TRIALS]:
-        raise ValueError(f"No lesson has a part called {_and(unknown)}. There are {_and(TRIALS)}.")
+        raise ValueError(f"No lesson has a part called {', '.join(unknown)}. There are {', '.join(TRIALS)}.")
     learners = read()
     whole, mixed, courses = [], [], []
     for name in names:
@@ -147,12 +146,12 @@ def take(*names: str) -> Any:
         if name not in learners.own:
             courses.append(name)
         elif others:
-            mixed.append(f"{name} (with the course's {_and(others)})")
+            mixed.append(f"{name} (with the course's {', '.join(others)})")
         else:
             whole.append(name)
     for title, parts_of_it in (("Yours", whole + mixed), ("The course's", courses)):
         if parts_of_it:
-            print(f"{title}: {_and(parts_of_it)}.")
+            print(f"{title}: {', '.join(parts_of_it)}.")
     needed = {"", *names}.union(*(learners.sections_of(name) for name in names))
     for part, note in learners.notes.items():
         if part in needed:
@@ -164,7 +163,3 @@ def take(*names: str) -> Any:
         )
     taken = tuple(learners.part(name) for name in names)
     return taken if len(taken) != 1 else taken[0]
-
-
-def _and(names: Iterable[str]) -> str:
-    return ", ".join(names)

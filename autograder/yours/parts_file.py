@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder import files
-from autograder.yours.source import Gathered, NotAlone, global_names, one_import
+from autograder.yours.source import Gathered, NotAlone, global_names, imported
 from autograder.yours.trials import TRIALS
 
 DOCSTRING = '''"""The Transformer of "Attention Is All You Need", written by hand, exercise by exercise.
@@ -130,15 +130,9 @@ class PartsFile:
     def imports(self) -> dict[str, str]:
         """The statements at the top, by the names that they bind."""
         try:
-            statements = ast.parse(self.head).body
+            return imported(ast.parse(self.head).body)
         except SyntaxError:
             return {}
-        return {
-            alias.asname or alias.name: one_import(statement, alias)
-            for statement in statements
-            if isinstance(statement, ast.Import | ast.ImportFrom)
-            for alias in statement.names
-        }
 
     def put(
         self, answers: Sequence[str], gathered: Gathered, numbers: Mapping[str, str], at_hand: Mapping[str, str]

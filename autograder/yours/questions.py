@@ -14,13 +14,6 @@ NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 KEPT, COUNT = "questions", 3  # in the file of what is remembered; questions at the beginning of a lesson
 
 
-class Truth(NamedTuple):
-    """What is so, as it was computed, and what to read for whoever thought otherwise."""
-
-    value: object
-    read: str
-
-
 def is_right(answer: object, value: object) -> bool:
     """Both hold the same numbers, in whatever words: "2x3", "tensor([2, 3])" and "two, three" are (2, 3)."""
     return _numbers(answer) == _numbers(value)
@@ -35,17 +28,16 @@ def review(answers: Mapping[int, object], truths: Mapping[int, tuple[object, str
         answers: the number of a question → what the learner wrote, "" for nothing.
         truths: the number of a question → what is so, in numbers, and what to read about it.
     """
-    known = {number: Truth(*truth) for number, truth in truths.items()}
-    written = {number: str(answers.get(number, "")).strip() for number in known}
-    right = {number for number, truth in known.items() if written[number] and is_right(written[number], truth.value)}
-    wrong = {number: truth for number, truth in known.items() if written[number] and number not in right}
-    for number, truth in known.items():
+    written = {number: str(answers.get(number, "")).strip() for number in truths}
+    right = {number for number, (value, _) in truths.items() if written[number] and is_right(written[number], value)}
+    wrong = [number for number in truths if written[number] and number not in right]
+    for number, (value, _) in truths.items():
         mark = "✓" if number in right else "✗" if number in wrong else "–"
-        after = f": it is {truth.value}" if number in wrong else ""
+        after = f": it is {value}" if number in wrong else ""
         print(f"{number:2} {mark} {written[number] or 'not answered'}{after}")
-    print(f"\n{len(right)} of {len(known)} are right.")
-    for source in dict.fromkeys(truth.read for truth in wrong.values()):
-        numbers = ", ".join(str(number) for number, truth in wrong.items() if truth.read == source)
+    print(f"\n{len(right)} of {len(truths)} are right.")
+    for source in dict.fromkeys(truths[number][1] for number in wrong):
+        numbers = ", ".join(str(number) for number in wrong if truths[number][1] == source)
         print(f"Read about {numbers}: {source}.")
 
 

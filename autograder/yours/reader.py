@@ -119,11 +119,8 @@ def _whose(lesson: int) -> str:
 
 def _kept() -> dict[int, Reached]:
     """What is remembered of earlier lessons, in their order; what is no such thing is left out."""
-    kept = {}
-    for number in TAKEN:
-        if reached := _checked(progress.read(TOPIC).get(str(number))):
-            kept[number] = reached
-    return kept
+    kept = progress.read(TOPIC)
+    return {number: reached for number in TAKEN if (reached := _checked(kept.get(str(number))))}
 
 
 def _checked(value: object) -> Reached | None:
@@ -131,16 +128,8 @@ def _checked(value: object) -> Reached | None:
     if not isinstance(value, Mapping):
         return None
     row: dict[str, Any] = {name: value.get(name) for name in Reached.__dataclass_fields__}
+    if [type(entry) for entry in row.values()] != [str, str, list, float, list]:
+        return None
     digits, read = row["digits"], row["read"]
-    fits = (
-        isinstance(row["title"], str)
-        and isinstance(row["whose"], str)
-        and isinstance(row["exact"], float)
-        and isinstance(digits, list)
-        and len(digits) == 8
-        and all(isinstance(share, float) for share in digits)
-        and isinstance(read, list)
-        and len(read) == 5
-        and all(isinstance(date, str) and len(date) == 8 for date in read)
-    )
-    return Reached(**row) if fits else None
+    fits = [type(share) for share in digits] == [float] * 8 and [type(date) for date in read] == [str] * 5
+    return Reached(**row) if fits and all(len(date) == 8 for date in read) else None

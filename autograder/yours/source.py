@@ -35,22 +35,19 @@ class Gathered:
 
 def imports_of(notebook: Mapping[str, object]) -> dict[str, str]:
     """The statements by which the cells of a notebook import names, the newest of each name; the course's are none."""
-    cells = notebook.get("In")
     return {
-        alias.asname or alias.name: one_import(node, alias)
-        for cell in (cells if isinstance(cells, list) else [])
+        name: statement
+        for cell in _cells(notebook)
         for node in _statements(cell)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-        if not (getattr(node, "module", None) or alias.name).startswith("autograder")
+        for name, statement in imported([node]).items()
+        if not statement.split()[1].startswith("autograder")
     }
 
 
 def newest(name: str, notebook: Mapping[str, object]) -> str:
     """The source of what the newest cell that binds a name binds it to; "" where no cell does."""
-    cells = notebook.get("In")
-    found = (_binding(name, cell) for cell in reversed(cells if isinstance(cells, list) else []))
-    return next((binding.source for binding in found if binding), "")
+    binding = _newest(name, _cells(notebook))
+    return binding.source if binding else ""
 
 
 def gather(names: Iterable[str], notebook: Mapping[str, object], known: Iterable[str]) -> Gathered | None:
@@ -67,14 +64,14 @@ def gather(names: Iterable[str], notebook: Mapping[str, object], known: Iterable
     Raises:
         NotAlone: an answer needs what is not a function, a class, a module or a number.
     """
+    gatherer = _Gatherer(_cells(notebook), notebook, frozenset(known))
+    return gatherer.gathered if all(gatherer.add(name) for name in names) else None
+
+
+def _cells(notebook: Mapping[str, object]) -> list[str]:
+    """The cells of a notebook that have run, where they are at hand."""
     cells = notebook.get("In")
-    if not isinstance(cells, list):
-        return None
-    gatherer = _Gatherer([cell for cell in cells if isinstance(cell, str)], notebook, frozenset(known))
-    for name in names:
-        if not gatherer.add(name):
-            return None
-    return gatherer.gathered
+    return [cell for cell in cells if isinstance(cell, str)] if isinstance(cells, list) else []
 
 
 class _Gatherer:
@@ -86,7 +83,7 @@ class _Gatherer:
     def add(self, name: str) -> bool:
         """Collect what the newest cell that binds a name binds it to; False when none does, or it is a solution."""
         self._begun.add(name)
-        found = next(filter(None, (_binding(name, cell) for cell in reversed(self.cells))), None)
+        found = _newest(name, self.cells)
         if found is None or SOLUTION in found.source:
             return False
         if found.is_import:
@@ -106,22 +103,33 @@ class _Binding(NamedTuple):
     is_import: bool
 
 
+def _newest(name: str, cells: Sequence[str]) -> _Binding | None:
+    return next(filter(None, (_binding(name, cell) for cell in reversed(cells))), None)
+
+
 def _binding(name: str, cell: str) -> _Binding | None:
     """The definition, assignment or import by which a cell binds a name at last."""
     for node in reversed(_statements(cell)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                if name == (alias.asname or alias.name):
-                    return _Binding(one_import(node, alias), True)
-        elif name in _bound(node):
+        if name in (imports := imported([node])):
+            return _Binding(imports[name], True)
+        if name in _bound(node):
             first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
             lines = cell.splitlines(keepends=True)[first - 1 : node.end_lineno]
             return _Binding("".join(lines).rstrip() + "\n", False)
     return None
 
 
-def one_import(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """The statement that imports one of the names of a statement."""
+def imported(statements: Iterable[ast.stmt]) -> dict[str, str]:
+    """The statements that import one name each, by the names that statements of any kind import."""
+    return {
+        alias.asname or alias.name: _one_import(statement, alias)
+        for statement in statements
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for alias in statement.names
+    }
+
+
+def _one_import(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
     name = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
     module = f"from {statement.module} " if isinstance(statement, ast.ImportFrom) else ""
     return f"{module}import {name}"

@@ -97,14 +97,8 @@ TOPICS: dict[str, tuple[str, ...]] = {
         "5.5 F.linear(torch.ones({a}, {b}), torch.ones({c}, {b}))",
     ),
 }
-NAMES = {
-    **{name: getattr(parts, name) for name in parts.__all__},
-    "pairwise_dots": lambda x, y: x @ y.mT,
-    "swap_groups": parts.split_heads,
-    "torch": torch,
-    "nn": nn,
-    "F": F,
-}
+NAMES = {name: getattr(parts, name) for name in parts.__all__} | {"torch": torch, "nn": nn, "F": F}
+NAMES |= {"pairwise_dots": lambda x, y: x @ y.mT, "swap_groups": parts.split_heads}
 
 
 class Question(NamedTuple):

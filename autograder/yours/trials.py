@@ -28,16 +28,6 @@ def _steps(model: nn.Module) -> torch.optim.Optimizer:
     return torch.optim.SGD(model.parameters(), lr=0.1)
 
 
-def _fit(fit: Any) -> object:
-    model = _model()
-    return fit(model, [(_TOKENS, _TARGETS)], _steps(model))
-
-
-def _train_step(train_step: Any) -> object:
-    model = _model()
-    return train_step(model, _steps(model), _TOKENS, _TARGETS)
-
-
 TRIALS: dict[str, Callable[[Any], object]] = {
     "scaled_dot_product_attention": lambda attend: attend(_HEADS, _HEADS, _HEADS, parts.causal_mask(3)),
     "padding_mask": lambda mask: mask(_TOKENS),
@@ -61,8 +51,8 @@ TRIALS: dict[str, Callable[[Any], object]] = {
     "teacher_forcing": lambda shift: shift(_TARGETS),
     "label_smoothed_loss": lambda loss: loss(torch.zeros(2, 4, 9), _TARGETS),
     "learning_rate": lambda rate: rate(1, 8, 4),
-    "train_step": _train_step,
-    "fit": _fit,
+    "train_step": lambda step: step(model := _model(), _steps(model), _TOKENS, _TARGETS),
+    "fit": lambda fit: fit(model := _model(), [(_TOKENS, _TARGETS)], _steps(model)),
     "evaluate": lambda evaluate: evaluate(_model(), [(_TOKENS, _TARGETS)]),
     "next_tokens": lambda following: following(_model(), _TARGETS, torch.ones(2, 3, 8), _TOKENS),
     "greedy_decode": lambda decode: decode(_model(), _TOKENS, 4),

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -46,26 +47,14 @@ def save_weights(model: nn.Module, snapshots: Mapping[int, Weights]) -> None:
     """
     if not place.is_used() or not _is_kept(model):
         return
-    path = place.folder() / place.WEIGHTS
-    trained, buffer = {name for name, _ in model.named_parameters()}, io.BytesIO()
-    torch.save(
-        {
-            "weights": _on_cpu(model.state_dict()),
-            "snapshots": {
-                step: _on_cpu({name: value for name, value in weights.items() if name in trained})
-                for step, weights in snapshots.items()
-            },
-            "signature": own.read().signature("Transformer"),
-        },
-        buffer,
-    )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.write(path, buffer.getvalue())
-    except OSError as error:
-        print(f"{path} cannot be written ({type(error).__name__}), so lesson 7 will train the model again.")
-        return
-    print(f"The weights are kept in {place.WEIGHTS}, beside {place.FILE}; lesson 7 goes on with them.")
+    path, trained = place.folder() / place.WEIGHTS, {name for name, _ in model.named_parameters()}
+    kept = {
+        step: _on_cpu({name: value for name, value in weights.items() if name in trained})
+        for step, weights in snapshots.items()
+    }
+    content = {"snapshots": kept, "signature": own.read().signature("Transformer")}
+    if _is_written(path, model, content, ", so lesson 7 will train the model again"):
+        print(f"The weights are kept in {place.WEIGHTS}, beside {place.FILE}; lesson 7 goes on with them.")
 
 
 def load_weights(model: nn.Module) -> dict[int, dict[str, Tensor]] | None:
@@ -136,14 +125,21 @@ def _save(model: nn.Module, name: str, content: Mapping[str, object], parts: Seq
         print(f"Not kept, since a terminal has only what is yours, and these are the course's: {', '.join(courses)}.")
         return
     path = place.folder() / name
+    if _is_written(path, model, content):
+        print(f"Kept in {path}. In a terminal there: python {place.FILE} {arguments}")
+
+
+def _is_written(path: Path, model: nn.Module, content: Mapping[str, object], so: str = "") -> bool:
+    """Write a model's weights and what belongs to them; where that fails, say what comes of it."""
     buffer = io.BytesIO()
     torch.save({"weights": _on_cpu(model.state_dict()), **content}, buffer)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         files.write(path, buffer.getvalue())
     except OSError as error:
-        print(f"{path} cannot be written ({type(error).__name__}).")
-        return
-    print(f"Kept in {path}. In a terminal there: python {place.FILE} {arguments}")
+        print(f"{path} cannot be written ({type(error).__name__}){so}.")
+        return False
+    return True
 
 
 def _is_kept(model: nn.Module) -> bool:

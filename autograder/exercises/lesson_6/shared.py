@@ -14,8 +14,6 @@ from autograder.exercises.shared import tensors
 from autograder.parts.scripted import remembering_copy
 
 Batch = tuple[Tensor, Tensor]
-
-
 SURE = "the loss of a model that is almost sure"
 
 

@@ -1,5 +1,6 @@
 """Exercise `rotate`: its cases and its slips."""
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -76,26 +77,23 @@ def slips(x: Tensor, positions: Tensor, base: float = 10000.0) -> dict[str, Tens
         return first * cosines - second * sines, first * sines + second * cosines
 
     left, right = turn(first, second)
+    at = functools.partial(turned, x, positions)
     count = torch.arange(x.size(-2))
     slips = {
-        "column j is paired with column j + d_k/2, not with its neighbour": turned(
-            x, positions, base=base, halves=True
-        ),
+        "column j is paired with column j + d_k/2, not with its neighbour": at(base=base, halves=True),
         "the pairs are taken from the two halves of the columns, and put back as neighbours": paired(
             *turn(*x.chunk(2, dim=-1))
         ),
         "the pairs are neighbours, and are put back as two halves": torch.cat([left, right], dim=-1),
         "the vectors are turned the other way round": turned(x, -positions, base=base),
-        "the exponent is −i / d_k: pair i has 2i in it": turned(x, positions, rates=base ** (-pair / d_k)),
-        "the exponent is −4i / d_k, not −2i / d_k": turned(x, positions, rates=base ** (-4 * pair / d_k)),
-        "the exponent is positive: the angles grow from pair to pair": turned(
-            x, positions, rates=base ** (2 * pair / d_k)
-        ),
-        "all pairs are turned by the same angle": turned(x, positions, rates=torch.ones_like(pair)),
+        "the exponent is −i / d_k: pair i has 2i in it": at(rates=base ** (-pair / d_k)),
+        "the exponent is −4i / d_k, not −2i / d_k": at(rates=base ** (-4 * pair / d_k)),
+        "the exponent is positive: the angles grow from pair to pair": at(rates=base ** (2 * pair / d_k)),
+        "all pairs are turned by the same angle": at(rates=torch.ones_like(pair)),
         "`positions` is not used: they are counted from 0": turned(x, count, base=base),
         "the positions are counted from 1": turned(x, positions + 1, base=base),
         "only the first position is used, and counted on from": turned(x, positions[:1] + count, base=base),
-        "`base` is not used: it stays at 10000": turned(x, positions),
+        "`base` is not used: it stays at 10000": at(),
         "sine and cosine are exchanged": paired(first * sines - second * cosines, first * cosines + second * sines),
         "the first of a pair (a, b) becomes a cos α + b sin α, not a cos α − b sin α": paired(
             first * cosines + second * sines, right

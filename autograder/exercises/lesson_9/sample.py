@@ -172,22 +172,19 @@ def generator_cases(answer: Sample, *, seed: int = 0) -> None:
 def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor]:
     """How many of ten ids would be each token, for logits that are logarithms of these chances."""
     logits = torch.tensor(chances).log()
-    best = torch.nn.functional.one_hot(logits.argmax(), len(logits)).float()
-    alike = torch.full_like(best, 1 / len(best))
-    return _tenths(
-        {
-            "every row gets the same id, as where the most probable one is always taken": best,
-            "all tokens are drawn alike, as when the logits are not used or the softmax is over the rows": alike,
-            "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
-            "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
-            "a softmax is taken twice": (logits / temperature).softmax(-1).softmax(-1),
-            "the least probable tokens come most often": (-logits / temperature).softmax(-1),
-            "places among the sorted tokens are returned instead of their ids": (
-                (logits / temperature).softmax(-1).sort(descending=True).values
-            ),
-        },
-        (logits / temperature).softmax(-1),
-    )
+    best, right = F.one_hot(logits.argmax(), len(logits)).float(), (logits / temperature).softmax(-1)
+    slips = {
+        "every row gets the same id, as where the most probable one is always taken": best,
+        "all tokens are drawn alike, as when the logits are not used or the softmax is over the rows": (
+            torch.full_like(best, 1 / len(best))
+        ),
+        "`temperature` changes nothing: it is not used, or divides the probabilities": logits.softmax(-1),
+        "the logits are multiplied by the temperature instead of divided": (temperature * logits).softmax(-1),
+        "a softmax is taken twice": right.softmax(-1),
+        "the least probable tokens come most often": (-logits / temperature).softmax(-1),
+        "places among the sorted tokens are returned instead of their ids": right.sort(descending=True).values,
+    }
+    return _tenths(slips, right)
 
 
 def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) -> dict[str, Tensor]:
@@ -200,15 +197,15 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
         left = torch.where(mask, values, 0.0)
         return torch.zeros_like(left).scatter(0, order, left / left.sum())
 
-    places, total = torch.arange(len(ordered)), ordered.cumsum(0)
+    places, total, ones = torch.arange(len(ordered)), ordered.cumsum(0), torch.ones_like(ordered)
+    within_k, within_p = places < (top_k or 0), total - ordered < (top_p or 0.0)
+    from_below, before = ordered.flip(0).cumsum(0).flip(0), probabilities.cumsum(0) - probabilities
     slips: dict[str, Tensor] = {}
     if top_k is not None and top_p is not None:
         slips |= {
-            "`top_k` is not used": kept(total - ordered < top_p),
-            "`top_p` is not used where `top_k` is given, as behind `elif`": kept(places < top_k),
-            "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(
-                (places < top_k) & (total - ordered < top_p)
-            ),
+            "`top_k` is not used": kept(within_p),
+            "`top_p` is not used where `top_k` is given, as behind `elif`": kept(within_k),
+            "`top_p` is measured by all probabilities, not by what `top_k` has left": kept(within_k & within_p),
         }
     elif top_k is not None:
         slips |= {
@@ -216,34 +213,27 @@ def cut_slips(chances: Sequence[float], top_k: int | None, top_p: float | None) 
             "one token too many is kept": kept(places <= top_k),
             "one token too few is kept": kept(places < max(top_k - 1, 1)),
             "the least probable tokens are kept": kept(places >= len(ordered) - top_k),
-            "the first `top_k` ids are kept, whatever their probability": probabilities * (places < top_k),
-            "the kept tokens are drawn alike": kept(places < top_k, torch.ones_like(ordered)),
-            "places among the sorted tokens are returned instead of their ids": ordered * (places < top_k),
-            "what is cut off gets the logit 0 instead of −inf": (logits * (kept(places < top_k) > 0)).softmax(-1),
+            "the first `top_k` ids are kept, whatever their probability": probabilities * within_k,
+            "the kept tokens are drawn alike": kept(within_k, ones),
+            "places among the sorted tokens are returned instead of their ids": ordered * within_k,
+            "what is cut off gets the logit 0 instead of −inf": (logits * (kept(within_k) > 0)).softmax(-1),
         }
     elif top_p is not None:
         slips |= {
             "`top_p` is not used": probabilities,
             "the token with which the sum reaches p is left out": kept((total <= top_p) | (places == 0)),
             "one token more is kept than p needs": kept(places <= (total < top_p).sum() + 1),
-            "the probabilities are added up from the smallest on": kept(ordered.flip(0).cumsum(0).flip(0) <= top_p),
-            "the sum of a token and of all less probable ones has to reach p": kept(
-                ordered.flip(0).cumsum(0).flip(0) >= top_p
-            ),
-            "they are added up in the order of their ids, not sorted": _unsorted(probabilities, top_p),
+            "the probabilities are added up from the smallest on": kept(from_below <= top_p),
+            "the sum of a token and of all less probable ones has to reach p": kept(from_below >= top_p),
+            "they are added up in the order of their ids, not sorted": torch.where(before < top_p, probabilities, 0.0),
             "tokens are kept whose own probability reaches p, or the most probable one": kept(
                 (ordered >= top_p) | (places == 0)
             ),
-            "the kept tokens are drawn alike": kept(total - ordered < top_p, torch.ones_like(ordered)),
-            "places among the sorted tokens are returned instead of their ids": ordered * (total - ordered < top_p),
+            "the kept tokens are drawn alike": kept(within_p, ones),
+            "places among the sorted tokens are returned instead of their ids": ordered * within_p,
         }
     options: dict[str, Any] = {"top_k": top_k, "top_p": top_p}
     return _tenths(slips, parts.kept_chances(logits[None], **options)[0])
-
-
-def _unsorted(probabilities: Tensor, top_p: float) -> Tensor:
-    total = probabilities.cumsum(0)
-    return torch.where(total - probabilities < top_p, probabilities, 0.0)
 
 
 def _tenths(slips: dict[str, Tensor], right: Tensor) -> dict[str, Tensor]:
