@@ -19,22 +19,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.grading.sandbox import seccomp
-from autograder.grading.sandbox.syscalls import (
-    AT_FDCWD,
-    CLONE_NEWUSER,
-    F_SETOWN,
-    LIBC,
-    MNT_DETACH,
-    PR_SET_PDEATHSIG,
-    PTRACE_SEIZE,
-    STATX_BASIC_STATS,
-    prctl,
-    succeed,
-    system_call,
-)
+from autograder.grading.sandbox import seccomp, syscalls
+from autograder.grading.sandbox.syscalls import LIBC, prctl, succeed, system_call
 from autograder.grading.sandbox.targets import Targets
 
+STATX_BASIC_STATS = 0x7FF  # linux/stat.h
+PTRACE_SEIZE = 0x4206  # linux/ptrace.h
 MEMORY, FILE, FOLDER = 64 * 2**20, 2**20, 8 * 2**20
 STATUS_OF_FILES = " statx:332:291 faccessat:269:48"  # numbers on x86_64 and on aarch64; the filter lets them through
 CPU_SECONDS, CPU_SECONDS_OF_OTHERS = 1, 10
@@ -102,7 +92,7 @@ def looking(targets: Targets) -> Attempts:
     secret, buffer = os.fsencode(targets.secret), ctypes.create_string_buffer(256)
 
     def ask(name: str, *values: object) -> None:
-        _call(name, AT_FDCWD, secret, *values)
+        _call(name, syscalls.AT_FDCWD, secret, *values)
 
     return {
         "stat": targets.secret.stat,
@@ -241,7 +231,7 @@ def signals(targets: Targets) -> Attempts:
         "tgkill": lambda: _call("tgkill", targets.parent, targets.parent, 0),
         "tkill": lambda: _call("tkill", targets.parent, 0),
         "a process descriptor": lambda: os.close(os.pidfd_open(targets.parent)),
-        "a file's owner": lambda: fcntl.fcntl(0, F_SETOWN, targets.parent),
+        "a file's owner": lambda: fcntl.fcntl(0, fcntl.F_SETOWN, targets.parent),
         "its priority": lambda: os.setpriority(0, targets.parent, os.getpriority(0, targets.parent)),
         "its processors": lambda: os.sched_setaffinity(targets.parent, os.sched_getaffinity(targets.parent)),
         "its limits": lambda: _call(
@@ -270,7 +260,7 @@ def debugging(targets: Targets) -> Attempts:
 
 def outliving(targets: Targets) -> Attempts:
     """Undo that the parent's end is one's own."""
-    return {"clearing the signal": lambda: prctl(PR_SET_PDEATHSIG, 0)}
+    return {"clearing the signal": lambda: prctl(syscalls.PR_SET_PDEATHSIG, 0)}
 
 
 def privileges(targets: Targets) -> Attempts:
@@ -285,14 +275,14 @@ def privileges(targets: Targets) -> Attempts:
     def mount() -> None:
         here = os.fsencode(os.getcwd())
         succeed(LIBC.mount(b"none", here, b"tmpfs", 0, None), "mount")
-        LIBC.umount2(here, MNT_DETACH)
+        LIBC.umount2(here, syscalls.MNT_DETACH)
 
     return {
         "capabilities": capabilities,
         "becoming root": lambda: os.setresuid(0, 0, 0),
         "another root folder": lambda: os.chroot("."),
         "a mount": mount,
-        "a namespace": lambda: succeed(LIBC.unshare(CLONE_NEWUSER), "unshare"),
+        "a namespace": lambda: succeed(LIBC.unshare(syscalls.CLONE_NEWUSER), "unshare"),
         "a device": lambda: os.mknod("device", 0o20666, os.makedev(1, 3)),
     }
 

@@ -10,17 +10,14 @@ import struct
 import sys
 from pathlib import Path
 
-from autograder.grading.sandbox.syscalls import (
-    KERNEL_VERSION,
-    LIBC,
-    LINUX_CAPABILITY_VERSION_3,
-    PR_CAP_AMBIENT,
-    PR_CAP_AMBIENT_CLEAR_ALL,
-    PR_CAPBSET_DROP,
-    longs,
-    succeed,
-    write_at_once,
-)
+from autograder.grading.sandbox.syscalls import KERNEL_VERSION, LIBC, longs, succeed, write_at_once
+
+# linux/prctl.h
+PR_CAPBSET_DROP = 24
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+# linux/capability.h
+LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 MAX_OPEN_FILES, MAX_PENDING_SIGNALS, MAX_THREADS = 256, 1024, 256
 COUNTS_BY_NAMESPACE = (5, 14)  # the first kernel whose RLIMIT_NPROC counts a user's processes by user namespace

@@ -10,24 +10,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.readable_paths import names_of_python, readable_paths
-from autograder.grading.sandbox.syscalls import (
-    LIBC,
-    MNT_DETACH,
-    MS_BIND,
-    MS_NODEV,
-    MS_NOEXEC,
-    MS_NOSUID,
-    MS_RDONLY,
-    MS_REC,
-    MS_REMOUNT,
-    succeed,
-)
+from autograder.grading.sandbox.syscalls import LIBC, succeed
+
+# linux/mount.h
+MS_RDONLY = 1 << 0
+MS_REMOUNT = 1 << 5
+MS_BIND = 1 << 12
 
 MOST_LINKS = 40  # on the way to one path, as in the kernel
 _OWN_PROCESS = "/proc/self"
 _ROOT_OPTIONS = b"size=1m,nr_inodes=4096,mode=755"
-_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
+_FLAGS = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
 
 
 class Layout(NamedTuple):
@@ -79,13 +74,13 @@ def enter(folder: Path, readable: tuple[Path, ...]) -> None:
         if not is_folder:
             os.close(os.open(root + path, os.O_CREAT | os.O_CLOEXEC, 0o444))
         with contextlib.suppress(PermissionError):  # where this user cannot look anyway
-            _mount(os.fsencode(path), root + path, None, MS_BIND | MS_REC)
-    _mount(os.fsencode(own), root + _OWN_PROCESS, None, MS_BIND | MS_REC)
+            _mount(os.fsencode(path), root + path, None, MS_BIND | syscalls.MS_REC)
+    _mount(os.fsencode(own), root + _OWN_PROCESS, None, MS_BIND | syscalls.MS_REC)
     os.symlink("self", root + own)
     os.makedirs(root + root, exist_ok=True)
     os.chdir(root)
     succeed(LIBC.pivot_root(b".", b"."), "pivot_root")
-    succeed(LIBC.umount2(b".", MNT_DETACH), "umount2")
+    succeed(LIBC.umount2(b".", syscalls.MNT_DETACH), "umount2")
     os.chdir("/")
     _mount(None, "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | _FLAGS)
 

@@ -9,66 +9,58 @@ import ctypes
 import errno
 import os
 import platform
+import socket
 import struct
 import sys
 from typing import NamedTuple
 
-from autograder.grading.sandbox.syscalls import (
-    AF_UNIX,
-    AUDIT_ARCH_AARCH64,
-    AUDIT_ARCH_X86_64,
-    BPF_ABS,
-    BPF_ALU,
-    BPF_AND,
-    BPF_JEQ,
-    BPF_JGE,
-    BPF_JMP,
-    BPF_JSET,
-    BPF_K,
-    BPF_LD,
-    BPF_RET,
-    BPF_W,
-    CLONE_NEWCGROUP,
-    CLONE_NEWIPC,
-    CLONE_NEWNET,
-    CLONE_NEWNS,
-    CLONE_NEWPID,
-    CLONE_NEWUSER,
-    CLONE_NEWUTS,
-    CLONE_THREAD,
-    F_NOTIFY,
-    F_SETLEASE,
-    F_SETOWN,
-    F_SETOWN_EX,
-    F_SETSIG,
-    FIOSETOWN,
-    FS_IOC_ENABLE_VERITY,
-    FS_IOC_FSSETXATTR,
-    FS_IOC_SETFLAGS,
-    LIBC,
-    PR_SCHED_CORE,
-    PR_SET_DUMPABLE,
-    PR_SET_MM,
-    PR_SET_PDEATHSIG,
-    PR_SET_PTRACER,
-    PR_SET_SECCOMP,
-    SECCOMP_DATA_ARCH,
-    SECCOMP_DATA_ARGS,
-    SECCOMP_DATA_NR,
-    SECCOMP_MODE_FILTER,
-    SECCOMP_RET_ALLOW,
-    SECCOMP_RET_ERRNO,
-    SECCOMP_RET_KILL_PROCESS,
-    SIOCSPGRP,
-    SOCK_SEQPACKET,
-    SOCK_STREAM,
-    SOCK_TYPE_MASK,
-    TIOCLINUX,
-    TIOCSTI,
-    X32_SYSCALL_BIT,
-    longs,
-    succeed,
-)
+from autograder.grading.sandbox.syscalls import LIBC, NEW_NAMESPACE, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, longs, succeed
+
+# linux/sched.h, linux/prctl.h
+CLONE_THREAD = 0x00010000
+PR_SET_SECCOMP = 22
+PR_SET_MM = 35
+PR_SCHED_CORE = 62
+PR_SET_PTRACER = 0x59616D61
+
+# linux/seccomp.h
+SECCOMP_MODE_FILTER = 2
+SECCOMP_RET_KILL_PROCESS = 0x80000000
+SECCOMP_RET_ERRNO = 0x00050000
+SECCOMP_RET_ALLOW = 0x7FFF0000
+SECCOMP_DATA_NR = 0  # offsets in struct seccomp_data
+SECCOMP_DATA_ARCH = 4
+SECCOMP_DATA_ARGS = 16
+
+# linux/bpf_common.h
+LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
+AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
+EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+AT_LEAST = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+ANY_BIT = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+RETURN = 0x06  # BPF_RET | BPF_K
+
+# linux/audit.h, asm/unistd.h
+AUDIT_ARCH_X86_64 = 0xC000003E
+AUDIT_ARCH_AARCH64 = 0xC00000B7
+X32_SYSCALL_BIT = 0x40000000
+
+# linux/fcntl.h, linux/net.h
+F_SETOWN = 8
+F_SETSIG = 10
+F_SETOWN_EX = 15
+F_SETLEASE = 1024
+F_NOTIFY = 1026
+SOCK_TYPE_MASK = 0xF
+
+# asm/ioctls.h, linux/fs.h, linux/fsverity.h
+TIOCSTI = 0x5412
+TIOCLINUX = 0x541C
+FIOSETOWN = 0x8901
+SIOCSPGRP = 0x8902
+FS_IOC_SETFLAGS = 0x40086602
+FS_IOC_FSSETXATTR = 0x401C5820
+FS_IOC_ENABLE_VERITY = 0x40806685
 
 # Each system call with its number on x86_64 and on aarch64.
 REFUSED = """
@@ -125,9 +117,6 @@ PRETEND_SUCCESS = SECCOMP_RET_ERRNO
 REFUSE = SECCOMP_RET_ERRNO | errno.EPERM
 NO_SUCH_CALL = SECCOMP_RET_ERRNO | errno.ENOSYS
 
-NEW_NAMESPACE = (
-    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
-)
 # Dying with the parent, being no dump, filters, the memory layout's names, core scheduling, and who may debug.
 PRCTL_REFUSED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SCHED_CORE, PR_SET_PTRACER)
 # Signals on input or output go to whom these name, without kill(); leases hold up whoever opens the file.
@@ -145,12 +134,12 @@ _SOCK_FILTER_K = 4  # the offset of k
 
 
 class Instruction(NamedTuple):
-    """One step of a filter: what to do, how many steps to skip where that is so and where it is not, and an operand."""
+    """One step of a filter: what to do, an operand, and how many steps to skip where that is so and where it is not."""
 
     code: int
-    if_true: int
-    if_false: int
     operand: int
+    if_true: int = 0
+    if_false: int = 0
 
 
 class Filter(NamedTuple):
@@ -186,48 +175,48 @@ def call_numbers(table: str, machine: str = "") -> dict[str, int]:
 def _build() -> Filter:
     """Return the filter for this processor."""
     code = [
-        _load(SECCOMP_DATA_ARCH),
-        _jump_if_equal(ARCHITECTURES[platform.machine()], 1, 0),
-        _return(SECCOMP_RET_KILL_PROCESS),
-        _load(SECCOMP_DATA_NR),
-        _jump_if_at_least(X32_SYSCALL_BIT, 0, 1),  # the x32 way of calling on x86_64; on aarch64 there is nothing
-        _return(SECCOMP_RET_KILL_PROCESS),
-        _jump_if_at_least(NEWEST_KNOWN + 1, 0, 1),
-        _return(NO_SUCH_CALL),
+        Instruction(LOAD, SECCOMP_DATA_ARCH),
+        Instruction(EQUAL, ARCHITECTURES[platform.machine()], 1, 0),
+        Instruction(RETURN, SECCOMP_RET_KILL_PROCESS),
+        Instruction(LOAD, SECCOMP_DATA_NR),
+        Instruction(AT_LEAST, X32_SYSCALL_BIT, 0, 1),  # the x32 way of calling on x86_64; on aarch64 there is nothing
+        Instruction(RETURN, SECCOMP_RET_KILL_PROCESS),
+        Instruction(AT_LEAST, NEWEST_KNOWN + 1, 0, 1),
+        Instruction(RETURN, NO_SUCH_CALL),
     ]
     decisions = _decisions()
     for name, number in call_numbers(BY_ARGUMENTS).items():
-        code += [_jump_if_equal(number, 0, len(decisions[name])), *decisions[name]]
+        code += [Instruction(EQUAL, number, 0, len(decisions[name])), *decisions[name]]
     for table, answer in ((REFUSED, REFUSE), (PRETENDED, PRETEND_SUCCESS)):
         for number in call_numbers(table).values():
-            code += [_jump_if_equal(number, 0, 1), _return(answer)]
-    code.append(_return(SECCOMP_RET_ALLOW))
-    program = b"".join(_SOCK_FILTER.pack(*step[:3], max(step.operand, 0)) for step in code)
+            code += [Instruction(EQUAL, number, 0, 1), Instruction(RETURN, answer)]
+    code.append(Instruction(RETURN, SECCOMP_RET_ALLOW))
+    program = b"".join(_SOCK_FILTER.pack(step.code, *step[2:], max(step.operand, 0)) for step in code)
     own_pid = [place for place, step in enumerate(code) if step.operand == OWN_PID]
     return Filter(program, tuple(_SOCK_FILTER.size * place + _SOCK_FILTER_K for place in own_pid))
 
 
 def _decisions() -> dict[str, list[Instruction]]:
     """What decides about each system call whose arguments matter; every way through one returns."""
-    refuse, allow = _return(REFUSE), _return(SECCOMP_RET_ALLOW)
+    refuse, allow = Instruction(RETURN, REFUSE), Instruction(RETURN, SECCOMP_RET_ALLOW)
     signals_itself = _decide(0, (OWN_PID,), SECCOMP_RET_ALLOW, REFUSE)
     changes_itself = _decide(0, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE)
     return {
         "clone": [
             _load_argument(0),
-            _jump_if_any_bit(CLONE_THREAD, 1, 0),
+            Instruction(ANY_BIT, CLONE_THREAD, 1, 0),
             refuse,
-            _jump_if_any_bit(NEW_NAMESPACE, 0, 1),
+            Instruction(ANY_BIT, NEW_NAMESPACE, 0, 1),
             refuse,
             allow,
         ],
-        "clone3": [_return(NO_SUCH_CALL)],  # its flags lie in memory; glibc then takes clone
+        "clone3": [Instruction(RETURN, NO_SUCH_CALL)],  # its flags lie in memory; glibc then takes clone
         **dict.fromkeys(("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), signals_itself),
         **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler"), changes_itself),
         **dict.fromkeys(("sched_setparam", "sched_setattr"), changes_itself),
         "setpriority": [
             _load_argument(0),
-            _jump_if_equal(os.PRIO_PROCESS, 1, 0),
+            Instruction(EQUAL, os.PRIO_PROCESS, 1, 0),
             refuse,
             *_decide(1, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE),
         ],
@@ -237,16 +226,16 @@ def _decisions() -> dict[str, list[Instruction]]:
         # Connected kinds only: a datagram socket sends to any name.
         "socketpair": [
             _load_argument(0),
-            _jump_if_equal(AF_UNIX, 1, 0),
+            Instruction(EQUAL, socket.AF_UNIX, 1, 0),
             refuse,
             _load_argument(1),
-            Instruction(BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCK_TYPE_MASK),
-            *_decide(1, (SOCK_STREAM, SOCK_SEQPACKET), SECCOMP_RET_ALLOW, REFUSE)[1:],
+            Instruction(AND, SOCK_TYPE_MASK),
+            *_decide(1, (socket.SOCK_STREAM, socket.SOCK_SEQPACKET), SECCOMP_RET_ALLOW, REFUSE)[1:],
         ],
         # No address: both halves of the pointer are 0.
         "sendto": [
             _load_argument(4),
-            _jump_if_equal(0, 1, 0),
+            Instruction(EQUAL, 0, 1, 0),
             refuse,
             *_decide(4, (0,), SECCOMP_RET_ALLOW, REFUSE, high_half=True),
         ],
@@ -258,32 +247,17 @@ def _decide(
     index: int, values: tuple[int, ...], answer: int, otherwise: int, *, high_half: bool = False
 ) -> list[Instruction]:
     """Return `answer` where the argument is one of the values, `otherwise` where it is not."""
-    tests = [_jump_if_equal(value, len(values) - place, 0) for place, value in enumerate(values)]
-    return [_load_argument(index, high_half=high_half), *tests, _return(otherwise), _return(answer)]
+    tests = [Instruction(EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
+    return [
+        _load_argument(index, high_half=high_half),
+        *tests,
+        Instruction(RETURN, otherwise),
+        Instruction(RETURN, answer),
+    ]
 
 
 def _load_argument(index: int, *, high_half: bool = False) -> Instruction:
-    return _load(SECCOMP_DATA_ARGS + 8 * index + 4 * high_half)
-
-
-def _load(offset: int) -> Instruction:
-    return Instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset)
-
-
-def _return(answer: int) -> Instruction:
-    return Instruction(BPF_RET | BPF_K, 0, 0, answer)
-
-
-def _jump_if_equal(value: int, if_true: int, if_false: int) -> Instruction:
-    return Instruction(BPF_JMP | BPF_JEQ | BPF_K, if_true, if_false, value)
-
-
-def _jump_if_at_least(value: int, if_true: int, if_false: int) -> Instruction:
-    return Instruction(BPF_JMP | BPF_JGE | BPF_K, if_true, if_false, value)
-
-
-def _jump_if_any_bit(mask: int, if_true: int, if_false: int) -> Instruction:
-    return Instruction(BPF_JMP | BPF_JSET | BPF_K, if_true, if_false, mask)
+    return Instruction(LOAD, SECCOMP_DATA_ARGS + 8 * index + 4 * high_half)
 
 
 _SUPPORTED = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
