@@ -199,15 +199,10 @@ class _Run:
 
 
 class _Kept(NamedTuple):
-    """What is kept of a student's hand-ins.
+    """What is kept of a student's hand-ins."""
 
-    Attributes:
-        folders: in the order in which they are graded.
-        ids: what tells them apart, the oldest first; none where there is but one.
-    """
-
-    folders: Sequence[Path]
-    ids: Sequence[str] = ()
+    folders: Sequence[Path]  # in the order in which they are graded
+    ids: Sequence[str] = ()  # what tells them apart, the oldest first; none where there is but one
 
 
 def _is_graded(job: Job, recorded: Recorded | None) -> bool:

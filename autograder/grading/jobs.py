@@ -29,39 +29,27 @@ class BrokenOff(CourseError):
 
 @dataclass(frozen=True)
 class Job:
-    """One submission to grade, as bytes: all that `GradingServer.grade` needs.
-
-    Attributes:
-        reason: why it cannot be graded, found while it was read; "" as a rule.
-        notes: what was odd about the file.
-        handed_in: when, as its timestamp.txt says; a penalty for being late may depend on it.
-        beside: what was handed in beside the notebook, as `read_beside` packs it.
-        hidden_seed: the course's secret, which draws the cases of hidden tests.
-        digest: of all the others but `student` and `hidden_seed`: the same digest, the same result. Other cases of the
-            same rules are no reason to grade again.
-    """
+    """One submission to grade, as bytes: all that `GradingServer.grade` needs."""
 
     student: str
     lesson: str
     source: bytes
     submitted: bytes
     limits: Limits
-    reason: str = ""
-    notes: tuple[Note, ...] = ()
-    handed_in: str = ""
-    beside: bytes = b""
-    hidden_seed: bytes = b""
+    reason: str = ""  # why it cannot be graded, found while it was read; "" as a rule
+    notes: tuple[Note, ...] = ()  # what was odd about the file
+    handed_in: str = ""  # when, as its timestamp.txt says; a penalty for being late may depend on it
+    beside: bytes = b""  # what was handed in beside the notebook, as `read_beside` packs it
+    hidden_seed: bytes = b""  # the course's secret, which draws the cases of hidden tests
 
     @property
     def digest(self) -> str:
-        """What the result depends on: the engine, the lesson and the submission, in the parts of a `history`."""
-        return "-".join(
-            (
-                _digest(VERSION, repr(self.limits)),
-                _digest(self.source),
-                _digest(self.submitted, self.reason, self.handed_in, self.beside),
-            )
-        )
+        """What the result depends on: the engine, the lesson and the submission, in the parts of a `history`.
+
+        Other cases of the same rules (`hidden_seed`) are no reason to grade again.
+        """
+        engine, lesson = _digest(VERSION, repr(self.limits)), _digest(self.source)
+        return f"{engine}-{lesson}-{_digest(self.submitted, self.reason, self.handed_in, self.beside)}"
 
     def run(self, warm: GradingServer) -> Result:
         """Grade it."""

@@ -8,27 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GradeOptions:
-    """What to grade, and how.
+    """What to grade, and how."""
 
-    Attributes:
-        lessons: their names; all that somebody handed in when there are none.
-        students: a pattern for the names of students, "a*".
-        jobs: how many submissions at a time on this machine.
-        force: also those that have not changed since they were graded.
-        scheduler: the address of a Dask cluster to grade on, "" for this machine.
-        unprotected: grade even where the sandbox does not hold.
-        as_json: print the results as JSON instead of a table.
-        dry_run: record nothing; say which points would become others.
-    """
-
-    lessons: Sequence[str] = ()
-    students: str = "*"
-    jobs: int = 0
-    force: bool = False
-    scheduler: str = ""
-    unprotected: bool = False
-    as_json: bool = False
-    dry_run: bool = False
+    lessons: Sequence[str] = ()  # their names; all that somebody handed in when there are none
+    students: str = "*"  # a pattern for the names of students, "a*"
+    jobs: int = 0  # how many submissions at a time on this machine
+    force: bool = False  # also those that have not changed since they were graded
+    scheduler: str = ""  # the address of a Dask cluster to grade on, "" for this machine
+    unprotected: bool = False  # grade even where the sandbox does not hold
+    as_json: bool = False  # print the results as JSON instead of a table
+    dry_run: bool = False  # record nothing; say which points would become others
 
     @property
     def after_a_stop(self) -> str:

@@ -35,17 +35,12 @@ CHANGES = {
 
 @dataclass(frozen=True)
 class Pending:
-    """A hand-in that is to be graded, or graded again.
-
-    Attributes:
-        was_graded: it has points, or the reason why not.
-        reasons: why again; none where another program than ours graded it.
-    """
+    """A hand-in that is to be graded, or graded again."""
 
     student: str
     lesson: str
-    was_graded: bool = False
-    reasons: tuple[Reason, ...] = ()
+    was_graded: bool = False  # it has points, or the reason why not
+    reasons: tuple[Reason, ...] = ()  # why again; none where another program than ours graded it
 
     @property
     def is_outdated(self) -> bool:

@@ -40,15 +40,11 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """What was mended in a submission or odd about it: one honest line, and what it is about.
-
-    Attributes:
-        cell: the id of the cell in question; "" where it is the file or the whole notebook.
-    """
+    """What was mended in a submission or odd about it: one honest line, and what it is about."""
 
     kind: NoteKind
     text: str
-    cell: str = ""
+    cell: str = ""  # the id of the cell in question; "" where it is the file or the whole notebook
 
     def __str__(self) -> str:
         return self.text
@@ -70,47 +66,30 @@ def _told(first: Note, *others: Note) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; more ends it, and says so.
+    """What one submission may use; more ends it, and says so."""
 
-    Attributes:
-        cell_seconds: wall time of one cell of the student's, and of one check cell, less waiting for a processor.
-        submission_seconds: wall time of all cells together.
-        memory_bytes: what its process may allocate beyond what the engine itself holds.
-        file_bytes: the largest file that it may write; the working folder is its own and is removed.
-        output_bytes: text and pictures that are kept of one cell.
-    """
-
+    # wall time of one cell of the student's, and of one check cell, less waiting for a processor
     cell_seconds: float = 120.0
-    submission_seconds: float = 600.0
-    memory_bytes: int = 2 * 2**30
-    file_bytes: int = 64 * 2**20
-    output_bytes: int = 200_000
+    submission_seconds: float = 600.0  # wall time of all cells together
+    memory_bytes: int = 2 * 2**30  # what its process may allocate beyond what the engine itself holds
+    file_bytes: int = 64 * 2**20  # the largest file that it may write; the working folder is its own and is removed
+    output_bytes: int = 200_000  # text and pictures that are kept of one cell
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check cell came to.
+    """What one check cell came to."""
 
-    Attributes:
-        check: the cell's grade id, "check_padding_mask_values".
-        message: what the student reads; "" where it passed.
-        verdict: its first sentence, without the mark.
-        slip: the sentence that names the slip, or what to do; "" where nothing is known.
-        mistake: the known mistake that the value proves, a phrase; "" where none is.
-        rule: what the check stands for, a line as its success prints it; "" where it passed.
-        seconds: wall time of the check, the answer's part of it included.
-        measured: what `check.measured` was told, as (processor seconds, value); nothing as a rule.
-    """
-
-    check: str
+    check: str  # the cell's grade id, "check_padding_mask_values"
     points: float
     status: Status
-    message: str = ""
-    seconds: float = 0.0
-    verdict: str = ""
-    slip: str = ""
-    rule: str = ""
-    mistake: str = ""
+    message: str = ""  # what the student reads; "" where it passed
+    seconds: float = 0.0  # wall time of the check, the answer's part of it included
+    verdict: str = ""  # the first sentence of the message, without the mark
+    slip: str = ""  # the sentence that names the slip, or what to do; "" where nothing is known
+    rule: str = ""  # what the check stands for, a line as its success prints it; "" where it passed
+    mistake: str = ""  # the known mistake that the value proves, a phrase; "" where none is
+    # what `check.measured` was told, as (processor seconds, value); nothing as a rule
     measured: tuple[tuple[float, float], ...] = ()
 
     @property
@@ -121,31 +100,21 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Result:
-    """What grading one submission came to.
-
-    Attributes:
-        checks: one outcome for each check cell of the lesson, in order; empty where nothing could be graded.
-        notes: what was mended in the notebook or odd about it.
-        predictions: predict cell → what the student predicted, "" for nothing; for each that the lesson has.
-        reason: why it could not be graded at all; "" where it could.
-        retryable: the reason says nothing about the submission: the next run grades it again.
-        notebook: the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" for none.
-        seconds: wall time of everything.
-        peak_bytes: the most memory that the student's process held.
-        unenforced: what this machine's sandbox could not enforce, in words; empty as a rule.
-    """
+    """What grading one submission came to."""
 
     student: str
     lesson: str
+    # one outcome for each check cell of the lesson, in order; empty where nothing could be graded
     checks: tuple[Outcome, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  # what was mended in the notebook or odd about it
+    # predict cell → what the student predicted, "" for nothing; for each that the lesson has
     predictions: Mapping[str, str] = field(default_factory=dict)
-    reason: str = ""
-    retryable: bool = False
-    notebook: str = ""
-    seconds: float = 0.0
-    peak_bytes: int = 0
-    unenforced: tuple[str, ...] = ()
+    reason: str = ""  # why it could not be graded at all; "" where it could
+    retryable: bool = False  # the reason says nothing about the submission: the next run grades it again
+    notebook: str = ""  # the graded notebook as JSON, each source one text, hidden tests and outputs in it; "" for none
+    seconds: float = 0.0  # wall time of everything
+    peak_bytes: int = 0  # the most memory that the student's process held
+    unenforced: tuple[str, ...] = ()  # what this machine's sandbox could not enforce, in words; empty as a rule
 
     @property
     def score(self) -> float:

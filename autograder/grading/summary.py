@@ -26,29 +26,19 @@ PLACE = "A notebook belongs into submitted/<student>/<lesson>/."
 
 @dataclass
 class Summary:
-    """What a run came to, without notebooks.
+    """What a run came to, without notebooks."""
 
-    Attributes:
-        graded: by this run, with their checks where `print_json` follows.
-        unchanged: graded by an earlier one.
-        regraded: what became of those of `graded` that an earlier run had graded.
-        penalties: by lesson, where something else is taken off for being late than before.
-        strays: notebooks in no lesson's folder.
-        empty: lessons that were named, and that nobody has handed in.
-        seconds: what the run took.
-        dry_run: nothing was recorded; `regraded` is what would become of it.
-        first: how many of `graded` were never graded before, in a dry run.
-    """
-
-    graded: list[Result] = field(default_factory=list)
-    unchanged: list[Result] = field(default_factory=list)
+    graded: list[Result] = field(default_factory=list)  # by this run, with their checks where `print_json` follows
+    unchanged: list[Result] = field(default_factory=list)  # graded by an earlier one
+    # what became of those of `graded` that an earlier run had graded
     regraded: list[Regrade] = field(default_factory=list)
+    # by lesson, where something else is taken off for being late than before
     penalties: list[tuple[str, PenaltyChange]] = field(default_factory=list)
-    strays: Sequence[str] = ()
-    empty: Sequence[str] = ()
-    seconds: float = 0.0
-    dry_run: bool = False
-    first: int = 0
+    strays: Sequence[str] = ()  # notebooks in no lesson's folder
+    empty: Sequence[str] = ()  # lessons that were named, and that nobody has handed in
+    seconds: float = 0.0  # what the run took
+    dry_run: bool = False  # nothing was recorded; `regraded` is what would become of it
+    first: int = 0  # how many of `graded` were never graded before, in a dry run
 
     @property
     def status(self) -> int:

@@ -54,24 +54,16 @@ POINTS = 2.0  # of each check
 
 @dataclass(frozen=True)
 class Trial:
-    """One submission, and what must come of it.
+    """One submission, and what must come of it."""
 
-    Attributes:
-        name: what is tried, as `doctor` says it.
-        kept: what holds, where it does.
-        answers: answer cell → its source; all others are right.
-        cells: own cells, before the answers.
-        earned: check → points that an honest grader gives; all others are worth nothing.
-        holds: what else must be true of the result.
-        place: puts the submission into a folder; None writes the notebook alone.
-    """
-
-    name: str
-    kept: str
-    answers: Mapping[str, str]
-    cells: tuple[str, ...] = ()
+    name: str  # what is tried, as `doctor` says it
+    kept: str  # what holds, where it does
+    answers: Mapping[str, str]  # answer cell → its source; all others are right
+    cells: tuple[str, ...] = ()  # own cells, before the answers
+    # check → points that an honest grader gives; all others are worth nothing
     earned: Mapping[str, float] | None = None
-    holds: Callable[[Result], bool] = lambda result: not result.reason
+    holds: Callable[[Result], bool] = lambda result: not result.reason  # what else must be true of the result
+    # puts the submission into a folder; None writes the notebook alone
     place: Callable[[Path, bytes], None] | None = None
 
 

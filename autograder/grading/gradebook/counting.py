@@ -40,15 +40,10 @@ class Attempt(NamedTuple):
 
 
 class HandIn(NamedTuple):
-    """A hand-in that was graded.
+    """A hand-in that was graded."""
 
-    Attributes:
-        digest: of what was graded.
-        submitted: when it was handed in, in UTC; None where nobody knows.
-    """
-
-    digest: str
-    submitted: datetime | None
+    digest: str  # of what was graded
+    submitted: datetime | None  # when it was handed in, in UTC; None where nobody knows
     result: Result
 
 
@@ -106,20 +101,14 @@ def is_chosen(digest: str, hand_ins: Sequence[str], others: Collection[str]) -> 
 
 @dataclass(frozen=True)
 class Contest:
-    """What decides which of a student's hand-ins for a lesson counts.
-
-    Attributes:
-        due: for this student, in UTC; None where no date is set.
-        by_hand: check → points that somebody gave; they stay, whichever counts.
-        extra: the extra credit, which stays as well.
-    """
+    """What decides which of a student's hand-ins for a lesson counts."""
 
     rule: Rule
     late: LateRule
     student: str
-    due: datetime | None
-    by_hand: Mapping[str, float]
-    extra: float
+    due: datetime | None  # for this student, in UTC; None where no date is set
+    by_hand: Mapping[str, float]  # check → points that somebody gave; they stay, whichever counts
+    extra: float  # the extra credit, which stays as well
 
     def counting(self, hand_ins: Sequence[HandIn]) -> HandIn:
         """Return the one that counts of these, the oldest first."""

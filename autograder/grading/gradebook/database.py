@@ -87,19 +87,14 @@ REQUESTS = Table(
 
 
 class Gradebook:
-    """Where a course's gradebook is, and a connection to it.
-
-    Attributes:
-        where: the file of a SQLite gradebook, or the address of a server, without its password.
-        history: the file of what grading again changed: beside the gradebook, or in the course of one on a server.
-        columns: the file of which lesson is which column in Canvas, beside that.
-    """
+    """Where a course's gradebook is (a file, or a server's address without its password), and a connection to it."""
 
     def __init__(self, db_url: str, root: Path) -> None:
         self._url = _address(db_url, root)
         self._is_file = self._url.get_backend_name() == "sqlite"
         file = self._url.database if self._is_file else None
         self.where = file or self._url.render_as_string(hide_password=True)
+        # What grading again changed, and which lesson is which column in Canvas: beside a file, or in the course.
         self.history, self.columns = (
             Path(f"{file or root / 'gradebook.db'}.{kind}") for kind in ("history.jsonl", "canvas.json")
         )

@@ -51,24 +51,17 @@ class CheckChange:
 
 @dataclass(frozen=True)
 class Regrade:
-    """A submission that was graded again. Its fields are those of a line, and of `--json`.
-
-    Attributes:
-        graded: when it was graded before, in UTC; no record of a submission has the same time twice.
-        regraded: when it was graded again, in UTC.
-        old: the points of its checks before; None where an earlier version of the autograder had recorded them.
-        new: the points of its checks since.
-        checks: those that have other points.
-    """
+    """A submission that was graded again. Its fields are those of a line, and of `--json`."""
 
     student: str
     lesson: str
-    graded: str
-    regraded: str
+    graded: str  # when it was graded before, in UTC; no record of a submission has the same time twice
+    regraded: str  # when it was graded again, in UTC
     reasons: tuple[Reason, ...]
+    # the points of its checks before; None where an earlier version of the autograder had recorded them
     old: float | None
-    new: float
-    checks: tuple[CheckChange, ...]
+    new: float  # the points of its checks since
+    checks: tuple[CheckChange, ...]  # those that have other points
 
     @classmethod
     def of(

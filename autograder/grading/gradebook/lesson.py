@@ -32,26 +32,22 @@ class ReleasedCell:
 
 @dataclass(frozen=True)
 class GradebookLesson:
-    """A lesson as the gradebook has it.
-
-    Attributes:
-        points: check → points; what is graded by hand alone is among them.
-        answers: the cells in which students answer → their ids in the database.
-        checks: the cells that have points → their ids in the database; those that are answers as well a person grades.
-        cells: all cells that nbgrader knows, as they were released.
-        tasks: the cells under which students write, and which a person grades; they are among the checks.
-        notebooks: its notebooks → their ids in the database; one of its own name, but in the plain form.
-        homes: the ids of its cells in the database → those of their notebooks.
-    """
+    """A lesson as the gradebook has it."""
 
     name: str
-    points: Mapping[str, float]
+    points: Mapping[str, float]  # check → points; what is graded by hand alone is among them
     duedate: datetime | None = None
+    # the cells in which students answer → their ids in the database
     answers: Mapping[str, str] = field(default_factory=dict)
+    # the cells that have points → their ids in the database; those that are answers as well a person grades
     checks: Mapping[str, str] = field(default_factory=dict)
+    # all cells that nbgrader knows, as they were released
     cells: Mapping[str, ReleasedCell] = field(default_factory=dict)
+    # the cells under which students write, and which a person grades; they are among the checks
     tasks: frozenset[str] = frozenset()
+    # its notebooks → their ids in the database; one of its own name, but in the plain form
     notebooks: Mapping[str, str] = field(default_factory=dict)
+    # the ids of its cells in the database → those of their notebooks
     homes: Mapping[str, str] = field(default_factory=dict)
     assignment_id: str = ""
     kernelspec: Mapping[str, Any] = field(default_factory=dict)

@@ -35,17 +35,13 @@ AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 
 @dataclass(frozen=True)
 class Student:
-    """A student as the gradebook knows them; all but `id` may be empty.
-
-    Attributes:
-        lms_id: the id in the learning management system, for Canvas a number.
-    """
+    """A student as the gradebook knows them; all but `id` may be empty."""
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
-    lms_id: str = ""
+    lms_id: str = ""  # the id in the learning management system, for Canvas a number
 
     @property
     def name(self) -> str:
@@ -65,38 +61,27 @@ def label_of(student: str, students: Mapping[str, Student]) -> str:
 
 @dataclass(frozen=True)
 class GradedSubmission:
-    """One submission as it counts.
-
-    Attributes:
-        scores: check → points that count: those given by hand before those of the checks, extra credit included.
-        by_hand: the checks whose points somebody gave by hand.
-        penalty: points taken off for being late.
-        to_review: the checks that nbgrader wants somebody to look at, written answers among them.
-        submitted: when it was handed in, in UTC; None where nobody knows.
-        recorded: when it was graded, in UTC; None where another program than ours did.
-        result: what grading came to, without its notebook; None where another program than ours graded it last.
-        extra: check → extra credit that somebody gave, which `scores` hold already.
-        comments: answer → what somebody wrote about it by hand.
-        notebook_sha256: of the graded notebook, as we left it; "" where there is no `result`.
-        digest: of what was graded, as `Job.digest` computes it; "" where there is no `result`.
-        others: the student's hand-ins for the lesson that do not count, the oldest record first.
-        set_aside: as `hand_in_of` names them; where the last hand-in counts, those from when another rule held, too.
-    """
+    """One submission as it counts."""
 
     student: str
     lesson: str
+    # check → points that count: those given by hand before those of the checks, extra credit included
     scores: Mapping[str, float]
-    by_hand: frozenset[str] = frozenset()
-    penalty: float = 0.0
+    by_hand: frozenset[str] = frozenset()  # the checks whose points somebody gave by hand
+    penalty: float = 0.0  # points taken off for being late
+    # the checks that nbgrader wants somebody to look at, written answers among them
     to_review: frozenset[str] = frozenset()
-    submitted: datetime | None = None
-    recorded: datetime | None = None
+    submitted: datetime | None = None  # when it was handed in, in UTC; None where nobody knows
+    recorded: datetime | None = None  # when it was graded, in UTC; None where another program than ours did
+    # what grading came to, without its notebook; None where another program than ours graded it last
     result: Result | None = None
+    # check → extra credit that somebody gave, which `scores` hold already
     extra: Mapping[str, float] = field(default_factory=dict)
-    comments: Mapping[str, str] = field(default_factory=dict)
-    notebook_sha256: str = ""
-    digest: str = ""
-    others: Sequence[HandIn] = ()
+    comments: Mapping[str, str] = field(default_factory=dict)  # answer → what somebody wrote about it by hand
+    notebook_sha256: str = ""  # of the graded notebook, as we left it; "" where there is no `result`
+    digest: str = ""  # of what was graded, as `Job.digest` computes it; "" where there is no `result`
+    others: Sequence[HandIn] = ()  # the student's hand-ins for the lesson that do not count, the oldest record first
+    # as `hand_in_of` names them; where the last hand-in counts, those from when another rule held, too
     set_aside: frozenset[str] = frozenset()
 
     @cached_property
@@ -122,27 +107,18 @@ class GradedSubmission:
 
 @dataclass(frozen=True)
 class GradebookSnapshot:
-    """All of it, as of one moment.
+    """All of it, as of one moment."""
 
-    Attributes:
-        lessons: by name, in the course's order.
-        students: by id, sorted; those too who handed in nothing.
-        graded: by (student, lesson).
-        course: where nbgrader keeps what.
-        where: the gradebook: its file, or the address of its server without the password.
-        extensions: by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing.
-        talks: by (student, lesson), when somebody talked with them about their code.
-        requests: what students ask to be looked at again, the oldest first; answered ones too.
-    """
-
-    lessons: Mapping[str, GradebookLesson]
-    students: Mapping[str, Student]
-    graded: Mapping[tuple[str, str], GradedSubmission]
-    course: Course
-    where: str = ""
+    lessons: Mapping[str, GradebookLesson]  # by name, in the course's order
+    students: Mapping[str, Student]  # by id, sorted; those too who handed in nothing
+    graded: Mapping[tuple[str, str], GradedSubmission]  # by (student, lesson)
+    course: Course  # where nbgrader keeps what
+    where: str = ""  # the gradebook: its file, or the address of its server without the password
+    # by (student, lesson), what somebody gave beyond the due date; those too who handed in nothing
     extensions: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
+    # by (student, lesson), when somebody talked with them about their code
     talks: Mapping[tuple[str, str], date] = field(default_factory=dict)
-    requests: Sequence[Request] = ()
+    requests: Sequence[Request] = ()  # what students ask to be looked at again, the oldest first; answered ones too
 
     def due(self, student: str, lesson: str) -> datetime | None:
         """When a lesson is due for a student, in UTC, the extension included; None where no date is set."""

@@ -21,20 +21,14 @@ from autograder.grading.gradebook.lesson import GradebookLesson
 
 @dataclass(frozen=True)
 class Request:
-    """What a student asks to be looked at again. Its fields are those of `status --json`.
-
-    Attributes:
-        asked: when it was first graded with the notebook, in UTC.
-        words: why, on one line, perhaps shortened.
-        is_open: no points and no comment about the exercise were given by hand since.
-    """
+    """What a student asks to be looked at again. Its fields are those of `status --json`."""
 
     student: str
     lesson: str
     exercise: str
-    asked: str
-    words: str
-    is_open: bool
+    asked: str  # when it was first graded with the notebook, in UTC
+    words: str  # why, on one line, perhaps shortened
+    is_open: bool  # no points and no comment about the exercise were given by hand since
 
 
 def keep_requests(

@@ -67,10 +67,6 @@ class Recorder:
     """The one writer of a run, to be used in a `with` statement and in one thread.
 
     Fork no process while it is open: the copy would share its connection and could keep its lock.
-
-    Attributes:
-        regraded: what it has recorded in place of an earlier result.
-        recorded_at: lesson and student → when what `graded` returned was recorded.
     """
 
     _connection: Connection
@@ -90,7 +86,8 @@ class Recorder:
         self._late, self._rule = LateRule(self._course.config), rule_of(self._course.config)
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
-        self.regraded: list[Regrade] = []
+        self.regraded: list[Regrade] = []  # what it has recorded in place of an earlier result
+        # Lesson and student → when what `graded` returned was recorded.
         self.recorded_at: dict[tuple[str, str], datetime] = {}
 
     def __enter__(self) -> Self:

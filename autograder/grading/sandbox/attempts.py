@@ -289,19 +289,12 @@ def privileges(targets: Targets) -> Attempts:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What the sandbox is to keep.
+    """What the sandbox is to keep."""
 
-    Attributes:
-        name: a word or two.
-        kept: what is so where nothing got through.
-        attempts: what would break it.
-        is_deadly: it is kept by ending the process.
-    """
-
-    name: str
-    kept: str
-    attempts: Callable[[Targets], Attempts]
-    is_deadly: bool = False
+    name: str  # a word or two
+    kept: str  # what is so where nothing got through
+    attempts: Callable[[Targets], Attempts]  # what would break it
+    is_deadly: bool = False  # it is kept by ending the process
 
 
 GUARANTEES = (

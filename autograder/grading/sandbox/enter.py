@@ -39,24 +39,16 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class Permissions:
-    """What a process may use once it has entered.
+    """What a process may use once it has entered."""
 
-    Attributes:
-        folder: its own, existing and empty; what it writes there is seen by nobody else and gone when it ends, where a
-            file system of its own can be mounted on it.
-        readable: what it may read beside the system's directories and the Python installation.
-        memory_bytes: beyond what it holds when it enters.
-        cpu_seconds: of all its threads together; it is killed when they are used up.
-        file_bytes: the largest file.
-        folder_bytes: everything in the folder.
-    """
-
+    # its own, existing and empty; what it writes there is seen by nobody else and gone when it ends, where a
+    # file system of its own can be mounted on it
     folder: Path
-    readable: tuple[Path, ...]
-    memory_bytes: int
-    cpu_seconds: int
-    file_bytes: int
-    folder_bytes: int
+    readable: tuple[Path, ...]  # what it may read beside the system's directories and the Python installation
+    memory_bytes: int  # beyond what it holds when it enters
+    cpu_seconds: int  # of all its threads together; it is killed when they are used up
+    file_bytes: int  # the largest file
+    folder_bytes: int  # everything in the folder
 
 
 def enter(permissions: Permissions, required: Collection[Step] = ()) -> None:

@@ -26,17 +26,11 @@ _FLAGS = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
 
 
 class Layout(NamedTuple):
-    """What stands in a root folder.
+    """What stands in a root folder."""
 
-    Attributes:
-        folders: what leads there, outermost first.
-        links: symbolic links on the way, with their targets.
-        shown: files and folders of the system's, with whether each is a folder.
-    """
-
-    folders: tuple[str, ...]
-    links: tuple[tuple[str, str], ...]
-    shown: tuple[tuple[str, bool], ...]
+    folders: tuple[str, ...]  # what leads there, outermost first
+    links: tuple[tuple[str, str], ...]  # symbolic links on the way, with their targets
+    shown: tuple[tuple[str, bool], ...]  # files and folders of the system's, with whether each is a folder
 
 
 @functools.cache

@@ -34,14 +34,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What a probe has seen.
-
-    Attributes:
-        proven_steps: those that worked in every process it closed in; `enter` may insist on them.
-    """
+    """What a probe has seen."""
 
     findings: tuple[Finding, ...]
-    proven_steps: frozenset[Step]
+    proven_steps: frozenset[Step]  # those that worked in every process it closed in; `enter` may insist on them
 
     @property
     def unenforced(self) -> tuple[str, ...]:

@@ -20,23 +20,15 @@ from autograder.grading.submission.hidden_tests import with_hidden_seed
 
 
 class CompiledLesson(NamedTuple):
-    """A lesson, ready to be graded.
+    """A lesson, ready to be graded."""
 
-    Attributes:
-        notebook: it, hidden tests included.
-        names: what its own cells read and bind, by their source and whether they are given.
-        codes: its checks, compiled, by their ids and sources.
-        imports: what its own cells import, by the names that they give it.
-        attributes: those that its written answers read.
-        reads: the names that they read.
-    """
-
-    notebook: dict[str, Any]
+    notebook: dict[str, Any]  # it, hidden tests included
+    # what its own cells read and bind, by their source and whether they are given
     names: Mapping[tuple[str, bool], Names] = {}
-    codes: Mapping[tuple[str, str], CodeType] = {}
-    imports: Mapping[str, str] = {}
-    attributes: frozenset[str] = frozenset()
-    reads: frozenset[str] = frozenset()
+    codes: Mapping[tuple[str, str], CodeType] = {}  # its checks, compiled, by their ids and sources
+    imports: Mapping[str, str] = {}  # what its own cells import, by the names that they give it
+    attributes: frozenset[str] = frozenset()  # those that its written answers read
+    reads: frozenset[str] = frozenset()  # the names that they read
 
     @property
     def taken(self) -> frozenset[str]:

@@ -23,25 +23,18 @@ _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 
 
 class Names(NamedTuple):
-    """The names that a cell reads and binds for all the notebook to see.
+    """The names that a cell reads and binds for all the notebook to see."""
 
-    Attributes:
-        now: read while the cell runs.
-        lasting: read by its methods and the like, at any later time; by all of it, where it is not given.
-        functions: read by each plain function of a given cell, which nobody calls who does not know its name.
-        binds: bound by it.
-        variables: those of them that are bound otherwise than by `import`, `def`, `class` and `yours.take`.
-        parts: those of them that are bound by `class` and `yours.take`.
-        opaque: it is no Python, so nobody knows.
-    """
-
-    now: frozenset[str] = frozenset()
+    now: frozenset[str] = frozenset()  # read while the cell runs
+    # read by its methods and the like, at any later time; by all of it, where it is not given
     lasting: frozenset[str] = frozenset()
+    # read by each plain function of a given cell, which nobody calls who does not know its name
     functions: Mapping[str, frozenset[str]] = {}
-    binds: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()  # bound by it
+    # those of them that are bound otherwise than by `import`, `def`, `class` and `yours.take`
     variables: frozenset[str] = frozenset()
-    parts: frozenset[str] = frozenset()
-    opaque: bool = False
+    parts: frozenset[str] = frozenset()  # those of them that are bound by `class` and `yours.take`
+    opaque: bool = False  # it is no Python, so nobody knows
 
     @property
     def reads(self) -> frozenset[str]:

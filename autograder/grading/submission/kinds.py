@@ -21,17 +21,11 @@ MOST_MARKS = 10_000  # that are looked at
 
 
 class Kind(NamedTuple):
-    """A kind of file.
+    """A kind of file."""
 
-    Attributes:
-        begins: how such a file begins, spaces in front of it left out.
-        what: what it is, to be put behind "it is".
-        advice: what to do.
-    """
-
-    begins: re.Pattern[bytes]
-    what: str
-    advice: str
+    begins: re.Pattern[bytes]  # how such a file begins, spaces in front of it left out
+    what: str  # what it is, to be put behind "it is"
+    advice: str  # what to do
 
     def __str__(self) -> str:
         return f"The file is no notebook: it is {self.what}. {self.advice}"
@@ -120,14 +114,10 @@ def kind_of(raw: bytes, text: str) -> Kind | None:
 
 
 class Merge(NamedTuple):
-    """A merge that was not finished.
+    """A merge that was not finished."""
 
-    Attributes:
-        lines: the first and the last line of each conflict.
-        sides: the text with our side taken everywhere, and with theirs; none where the marks do not fit together.
-    """
-
-    lines: list[tuple[int, int]]
+    lines: list[tuple[int, int]]  # the first and the last line of each conflict
+    # the text with our side taken everywhere, and with theirs; none where the marks do not fit together
     sides: tuple[str, ...]
 
     def __str__(self) -> str:

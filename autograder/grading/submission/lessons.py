@@ -24,15 +24,10 @@ TAKES = "yours.take("  # how a later lesson gets an earlier one's answers
 
 
 class Marks(NamedTuple):
-    """By what a lesson's notebook is known.
+    """By what a lesson's notebook is known."""
 
-    Attributes:
-        title: its first line.
-        names: the ids of its answers and checks; an answer's is the name of what it defines.
-    """
-
-    title: str
-    names: frozenset[str]
+    title: str  # its first line
+    names: frozenset[str]  # the ids of its answers and checks; an answer's is the name of what it defines
 
     def known_in(self, cells: Sequence[SubmittedCell]) -> int:
         """How much of the lesson is in a notebook: its answers and checks by their ids or names, and its title."""

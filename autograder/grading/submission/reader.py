@@ -40,18 +40,12 @@ class NotGradable(Exception):
 
 @dataclass(frozen=True)
 class SubmittedCell:
-    """A cell as a student handed it in.
+    """A cell as a student handed it in."""
 
-    Attributes:
-        kind: "code", "markdown" or "raw".
-        grade_id: nbgrader's id, "" where it is lost.
-        id: the cell's own id, "" where there is none.
-    """
-
-    kind: str
+    kind: str  # "code", "markdown" or "raw"
     source: str
-    grade_id: str = ""
-    id: str = ""
+    grade_id: str = ""  # nbgrader's id, "" where it is lost
+    id: str = ""  # the cell's own id, "" where there is none
 
     @property
     def ids(self) -> tuple[str, ...]:

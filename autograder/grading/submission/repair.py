@@ -35,19 +35,13 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes
 
 @dataclass(frozen=True)
 class Repaired:
-    """A notebook that can be run and graded.
+    """A notebook that can be run and graded."""
 
-    Attributes:
-        notebook: the instructor's, hidden tests included, with the student's answers and extra cells.
-        notes: what was mended; empty for a submission in which nothing was.
-        predictions: predict cell → what the student predicted, "" for nothing.
-        reason: why it cannot be graded: nothing of the lesson was in it; "" as a rule.
-    """
-
-    notebook: NotebookNode
-    notes: tuple[Note, ...]
+    notebook: NotebookNode  # the instructor's, hidden tests included, with the student's answers and extra cells
+    notes: tuple[Note, ...]  # what was mended; empty for a submission in which nothing was
+    # predict cell → what the student predicted, "" for nothing
     predictions: Mapping[str, str] = field(default_factory=dict)
-    reason: str = ""
+    reason: str = ""  # why it cannot be graded: nothing of the lesson was in it; "" as a rule
 
 
 class _ExtraCell(NamedTuple):
@@ -73,28 +67,20 @@ def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired
 
 
 class _Repair:
-    """One submission beside the lesson that it belongs to.
-
-    Attributes:
-        submitted: its cells; what an earlier release had given is as it is given now.
-        is_earlier: whether any was such, so that what is new may be missing.
-        owners: for each submitted cell the instructor's cell that it is, None for the student's own.
-        spent: the places of submitted cells that have been taken for an answer or a prediction, or are copies of one.
-        pieces: the places of those that were written for an answer and run beside it.
-        shared: the places of those that hold another answer as well.
-        answers: where each answer was taken from.
-    """
+    """One submission beside the lesson that it belongs to."""
 
     def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
         self.source, self.cells = source, cells_of(source)
+        # Where a cell was given by an earlier release, what is new may be missing.
         self.submitted, self.is_earlier = brought_up(submitted, self.cells, earlier_of(source))
         self.texts = {id(cell): {_normalised(cell.released), _normalised(cell.source)} for cell in self.cells}
         self.by_id = {cell.id: cell for cell in self.cells if cell.id}
+        # For each submitted cell the instructor's cell that it is, None for the student's own.
         self.owners = [self._owner(cell) for cell in self.submitted]
-        self.spent: set[int] = set()
-        self.pieces: set[int] = set()
-        self.shared: set[int] = set()
-        self.answers: dict[str, int] = {}
+        # The places of submitted cells that have been taken for an answer or a prediction, or are copies of one; of
+        # those that were written for an answer and run beside it; and of those that hold another answer as well.
+        self.spent, self.pieces, self.shared = set[int](), set[int](), set[int]()
+        self.answers: dict[str, int] = {}  # where each answer was taken from
         self.notes: list[Note] = []
         # A cell may be asked for every answer.
         self.parsed, self.names = functools.cache(parse_or_none), functools.cache(names_of)
