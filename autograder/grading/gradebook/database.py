@@ -11,26 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
+import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 from nbgrader.dbutil import ALEMBIC_DIR
-from sqlalchemy import (
-    URL,
-    Column,
-    Connection,
-    Date,
-    DateTime,
-    Engine,
-    MetaData,
-    NullPool,
-    String,
-    Table,
-    Text,
-    create_engine,
-    event,
-    inspect,
-    make_url,
-    text,
-)
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from autograder.course.config import CourseError
@@ -43,46 +26,46 @@ RELEASE = "Run `autograder release`, then try again."
 
 # A MetaData of its own: nbgrader neither makes nor upgrades these tables. No foreign keys: they would keep nbgrader
 # from removing a student. A row counts as long as nbgrader has the submission that it names.
-RESULTS = Table(
+RESULTS = sa.Table(
     "autograder_result",
-    MetaData(),
-    Column("lesson", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("submission_id", String(32), nullable=False),
-    Column("digest", Text, nullable=False),
-    Column("notebook_sha256", String(64), nullable=False),
-    Column("recorded", DateTime, nullable=False),
-    Column("result", Text, nullable=False),  # JSON in ASCII, which every database takes whatever a student wrote
+    sa.MetaData(),
+    sa.Column("lesson", sa.String(128), primary_key=True),
+    sa.Column("student", sa.String(128), primary_key=True),
+    sa.Column("submission_id", sa.String(32), nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("notebook_sha256", sa.String(64), nullable=False),
+    sa.Column("recorded", sa.DateTime, nullable=False),
+    sa.Column("result", sa.Text, nullable=False),  # JSON in ASCII, which every database takes whatever a student wrote
 )
 # The results of hand-ins that do not count.
-OTHERS = Table(
+OTHERS = sa.Table(
     "autograder_other_result",
     RESULTS.metadata,
-    Column("submission_id", String(32), primary_key=True),
-    Column("recorded", DateTime, primary_key=True),
-    Column("lesson", String(128), nullable=False),
-    Column("student", String(128), nullable=False),
-    Column("digest", Text, nullable=False),
-    Column("submitted", DateTime),
-    Column("result", Text, nullable=False),
+    sa.Column("submission_id", sa.String(32), primary_key=True),
+    sa.Column("recorded", sa.DateTime, primary_key=True),
+    sa.Column("lesson", sa.String(128), nullable=False),
+    sa.Column("student", sa.String(128), nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("submitted", sa.DateTime),
+    sa.Column("result", sa.Text, nullable=False),
 )
-TALKS = Table(
+TALKS = sa.Table(
     "autograder_talk",
     RESULTS.metadata,
-    Column("lesson", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("held", Date, nullable=False),
+    sa.Column("lesson", sa.String(128), primary_key=True),
+    sa.Column("student", sa.String(128), primary_key=True),
+    sa.Column("held", sa.Date, nullable=False),
 )
-REQUESTS = Table(
+REQUESTS = sa.Table(
     "autograder_request",
     RESULTS.metadata,
-    Column("lesson", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("exercise", String(128), primary_key=True),
-    Column("submission_id", String(32), nullable=False),
-    Column("words", Text, nullable=False),
-    Column("asked", DateTime, nullable=False),
-    Column("given", Text, nullable=False),  # a digest of what there was by hand when it came
+    sa.Column("lesson", sa.String(128), primary_key=True),
+    sa.Column("student", sa.String(128), primary_key=True),
+    sa.Column("exercise", sa.String(128), primary_key=True),
+    sa.Column("submission_id", sa.String(32), nullable=False),
+    sa.Column("words", sa.Text, nullable=False),
+    sa.Column("asked", sa.DateTime, nullable=False),
+    sa.Column("given", sa.Text, nullable=False),  # a digest of what there was by hand when it came
 )
 
 
@@ -100,7 +83,7 @@ class Gradebook:
         )
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """Be the only one who records results in it."""
         with ExitStack() as stack:
             with explained(self.where):
@@ -114,7 +97,7 @@ class Gradebook:
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sa.Connection]:
         """See one state of it, whoever writes meanwhile, and change nothing."""
         with explained(self.where):
             self._require_file()
@@ -127,10 +110,10 @@ class Gradebook:
             raise CourseError(f"There is no gradebook at {self.where}. {RELEASE}")
 
 
-def _address(db_url: str, root: Path) -> URL:
+def _address(db_url: str, root: Path) -> sa.URL:
     """Parse a database's address; a relative path starts at the course, as in nbgrader."""
     try:
-        url = make_url(db_url)
+        url = sa.make_url(db_url)
         url.get_dialect()
         is_file = url.get_backend_name() == "sqlite"
         return url.set(database=str(root / (url.database or ""))) if is_file else url
@@ -156,7 +139,7 @@ def _only_one(database: str) -> Iterator[None]:
         file.truncate(0)
 
 
-def _engine(url: URL, where: str, *, writing: bool) -> Engine:
+def _engine(url: sa.URL, where: str, *, writing: bool) -> sa.Engine:
     """Make an engine whose connections wait for a lock no longer than they should; one that writes is the only one."""
     is_file, driver = url.get_backend_name() == "sqlite", url.get_driver_name()
     wait = {"timeout": LOCK_SECONDS} if is_file else {}
@@ -164,7 +147,7 @@ def _engine(url: URL, where: str, *, writing: bool) -> Engine:
         wait = {"connect_timeout": CONNECT_SECONDS}
     one_state = {} if is_file or writing else {"isolation_level": "REPEATABLE READ"}
     try:
-        engine = create_engine(url, poolclass=NullPool, connect_args=wait, **one_state)
+        engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args=wait, **one_state)
     except ModuleNotFoundError as error:
         raise CourseError(
             f"The gradebook at {where} needs {error.name}, which is not installed. "
@@ -172,10 +155,10 @@ def _engine(url: URL, where: str, *, writing: bool) -> Engine:
         ) from None
     if is_file:
         begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
-        event.listen(engine, "connect", _prepare_writer if writing else _prepare_reader)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        sa.event.listen(engine, "connect", _prepare_writer if writing else _prepare_reader)
+        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     elif writing and url.get_backend_name() == "postgresql":
-        event.listen(engine, "connect", lambda connection, _: _prepare_postgresql(connection, where))
+        sa.event.listen(engine, "connect", lambda connection, _: _prepare_postgresql(connection, where))
     return engine
 
 
@@ -203,14 +186,14 @@ def _prepare_postgresql(connection: Any, where: str) -> None:
         raise CourseError(IN_USE.format("", where))
 
 
-def _check_schema(connection: Connection, where: str) -> None:
+def _check_schema(connection: sa.Connection, where: str) -> None:
     """Refuse a database that this version of nbgrader did not make."""
-    tables = inspect(connection).get_table_names()
+    tables = sa.inspect(connection).get_table_names()
     if "assignment" not in tables:
         raise CourseError(f"The database at {where} is no gradebook yet. {RELEASE}")
     version = None
     if "alembic_version" in tables:
-        version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        version = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     newest = ScriptDirectory(ALEMBIC_DIR).get_current_head()
     if version != newest:
         raise CourseError(

@@ -10,14 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from nbgrader.api import (
-    Assignment,
-    BaseCell,
-    Comment,
-    Grade,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
+from nbgrader.api import Assignment, BaseCell, Comment, Grade, SubmittedAssignment, SubmittedNotebook
 from nbgrader.api import Student as StudentRow
 from sqlalchemy import Connection, Row, func, select
 
@@ -168,23 +161,9 @@ def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapsho
 
 def read_students(connection: Connection) -> dict[str, Student]:
     """Read who is in the class, by id, sorted."""
-    columns = (
-        StudentRow.id,
-        StudentRow.first_name,
-        StudentRow.last_name,
-        StudentRow.email,
-        StudentRow.lms_user_id,
-    )
-    return {
-        row.id: Student(
-            id=row.id,
-            first_name=row.first_name or "",
-            last_name=row.last_name or "",
-            email=row.email or "",
-            lms_id=row.lms_user_id or "",
-        )
-        for row in connection.execute(select(*columns).order_by(StudentRow.id))
-    }
+    columns = StudentRow.id, StudentRow.first_name, StudentRow.last_name, StudentRow.email, StudentRow.lms_user_id
+    rows = connection.execute(select(*columns).order_by(StudentRow.id))
+    return {row.id: Student(*(value or "" for value in row)) for row in rows}
 
 
 def read_extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:

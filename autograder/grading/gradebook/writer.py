@@ -32,18 +32,8 @@ from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.course.plain import data_of, split
 from autograder.course.versions.released import read_source
-from autograder.grading.gradebook.counting import (
-    Contest,
-    HandIn,
-    are_rivals,
-    forget_others,
-    hand_in_of,
-    is_chosen,
-    read_others,
-    row_of,
-    rule_of,
-    set_aside,
-)
+from autograder.grading.gradebook import counting
+from autograder.grading.gradebook.counting import Contest, HandIn
 from autograder.grading.gradebook.database import OTHERS, REQUESTS, RESULTS, Gradebook, explained
 from autograder.grading.gradebook.folder import write_folder
 from autograder.grading.gradebook.history import Regrade, append
@@ -83,7 +73,7 @@ class Recorder:
         """
         self._course = Course.at(root)
         self._autograde = Autograde(coursedir=self._course.directory, config=self._course.config)
-        self._late, self._rule = LateRule(self._course.config), rule_of(self._course.config)
+        self._late, self._rule = LateRule(self._course.config), counting.rule_of(self._course.config)
         self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []  # what it has recorded in place of an earlier result
@@ -191,14 +181,14 @@ class Recorder:
             if requests is not None:
                 keep_requests(session.connection(), lesson, result.student, submission.id, requests)
             aside = session.scalars(select(OTHERS.c.digest).where(OTHERS.c.submission_id == submission.id))
-            chosen = is_chosen(digest, hand_ins, [hand_in_of(one) for one in aside])
-            forget_others(session, submission.id, but={*hand_ins} - {hand_in_of(digest)})
-            if standing and are_rivals(standing.digest, digest, hand_ins):
+            chosen = counting.is_chosen(digest, hand_ins, [counting.hand_in_of(one) for one in aside])
+            counting.forget_others(session, submission.id, but={*hand_ins} - {counting.hand_in_of(digest)})
+            if standing and counting.are_rivals(standing.digest, digest, hand_ins):
                 contest = self._contest(session, lesson, submission, notebooks)
                 if not contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins):
-                    set_aside(session, row_of(new, submission.id, now), new.submitted)
+                    counting.set_aside(session, counting.row_of(new, submission.id, now), new.submitted)
                     return replace(result, notes=(*result.notes, _not_counted(submission)))
-                set_aside(session, standing._asdict(), submission.timestamp)
+                counting.set_aside(session, standing._asdict(), submission.timestamp)
             submission.timestamp = new.submitted
             unanswered = lesson.unanswered(notebook)
             _write_grades(session, lesson, result, notebooks, unanswered)
@@ -214,7 +204,7 @@ class Recorder:
                 result = replace(result, notes=(*result.notes, Note(NoteKind.FILES_LEFT_OUT, left_out)))
                 new = new._replace(result=replace(result, notebook=""))
             session.execute(delete(RESULTS).where(RESULTS.c.lesson == lesson.name, RESULTS.c.student == result.student))
-            row = row_of(new, submission.id, now) | {
+            row = counting.row_of(new, submission.id, now) | {
                 "notebook_sha256": hashlib.sha256(b"".join(data.values())).hexdigest()
             }
             session.execute(insert(RESULTS).values(row))
@@ -228,7 +218,7 @@ class Recorder:
     def others(self, lesson: str) -> dict[tuple[str, str], HandIn]:
         """Return by student and digest the hand-ins for a lesson whose results do not count."""
         with self._transaction() as session:
-            others = [other for _, other in read_others(session.connection()) if other.result.lesson == lesson]
+            others = [other for _, other in counting.read_others(session.connection()) if other.result.lesson == lesson]
         return {(other.result.student, other.digest): other for other in others}
 
     def would_count(self, new: HandIn, hand_ins: Sequence[str]) -> bool:
@@ -237,7 +227,7 @@ class Recorder:
             lesson = read_lesson(session.connection(), new.result.lesson)
             submission, notebooks = self._find_or_add(session, lesson, new.result.student)
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
-            if standing is None or not are_rivals(standing.digest, new.digest, hand_ins):
+            if standing is None or not counting.are_rivals(standing.digest, new.digest, hand_ins):
                 return True
             contest = self._contest(session, lesson, submission, notebooks)
             return contest.is_won_by(new, standing._asdict(), submission.timestamp, hand_ins)
