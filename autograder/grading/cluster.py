@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import autograder
+from autograder import files
 from autograder.course.config import CourseError
 from autograder.grading.jobs import VERSION, BrokenOff, Job
 from autograder.grading.results import GradingServerError, Result
@@ -102,7 +103,7 @@ def versions() -> Versions:
     """Return what a result depends on beside its job; it has to be the same everywhere."""
     folder, sources = Path(autograder.__file__).parent, hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
-        sources.update(f"{path.relative_to(folder).as_posix()} {_digest(path)}\n".encode())
+        sources.update(f"{path.relative_to(folder).as_posix()} {files.digest_of([path])}\n".encode())
     installed = {
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "autograder": f"{VERSION} (sources {sources.hexdigest()[:8]})",
@@ -113,10 +114,6 @@ def versions() -> Versions:
         except metadata.PackageNotFoundError:
             installed[name] = "missing"
     return installed
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class _Cluster:
@@ -137,7 +134,10 @@ class _Cluster:
                 why = answer if isinstance(answer, str) else f"It answers with {type(answer).__name__}: {answer}"
                 refusals[why].append(worker)
         if refusals:
-            lines = [f"{_names(workers)}: {why}" for why, workers in refusals.items()]
+            lines = []
+            for why, workers in refusals.items():
+                more = f" and {len(workers) - 3} more" if len(workers) > 3 else ""
+                lines.append(f"{', '.join(workers[:3])}{more}: {why}")
             raise CourseError("\n".join(["Not every worker may grade, so nothing was graded.", *lines, MEND]))
 
     def graded(self, jobs: Iterable[Job], ahead: int | None) -> Iterator[tuple[Job, Result | None]]:
@@ -211,11 +211,6 @@ class _Cluster:
             raise BrokenOff(f"The scheduler at {self._address} was lost. Start the cluster again.") from None
 
 
-def _names(workers: list[str]) -> str:
-    """Return the first few of them, and how many there are beside."""
-    return ", ".join(workers[:3]) + (f" and {len(workers) - 3} more" if len(workers) > 3 else "")
-
-
 _lock = threading.Lock()
 # On a worker: what its server was started from, and the server, by `unprotected`.
 _warm: dict[bool, tuple[Versions, GradingServer]] = {}
@@ -247,11 +242,7 @@ def _graded(job: Job, required: Versions, unprotected: bool) -> Result:
 
 
 def _ready(required: Versions, unprotected: bool) -> GradingServer:
-    """On a worker: return its one warm process, which is started when it is first needed.
-
-    Raises:
-        Unfit: it must not grade here.
-    """
+    """On a worker: return its one warm process, started when first needed; raise Unfit where it must not grade."""
     with _lock:
         here, warm = _warm.get(unprotected) or (versions(), None)
         others = [f"{name} {here[name]}, not {required[name]}" for name in required if here[name] != required[name]]

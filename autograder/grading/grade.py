@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -70,10 +70,12 @@ def grade(
     begin = time.monotonic()
     console = Console(stderr=True) if options.as_json else out
     with ExitStack() as stack:
-        runner = stack.enter_context(_Runner(options, console, warm or GradingServer(unprotected=options.unprotected)))
+        warm = warm or GradingServer(unprotected=options.unprotected)
+        stack.callback(warm.stop)
         recorder = stack.enter_context(Recorder(root))
-        progress = stack.enter_context(_progress(console))
-        run = _Run(course, options, limits or Limits(), runner, recorder, progress, summary)
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        progress = stack.enter_context(Progress(*columns, TextColumn("{task.fields[last]}"), console=console))
+        run = _Run(course, options, limits or Limits(), _Runner(options, console, warm), recorder, progress, summary)
         for lesson in lessons:
             recorder.require_as_released(lesson)
         for lesson in lessons:
@@ -163,8 +165,8 @@ class _Run:
     def _known(
         self, job: Job, recorded: Recorded | None, others: Mapping[tuple[str, str], HandIn], ids: Sequence[str]
     ) -> Result | None:
-        """Return what an earlier run found in this very submission, if it can stay as it is."""
-        if recorded is not None and _is_graded(job, recorded):
+        """Return what an earlier run found in this very submission, if it can stay: not where it broke off."""
+        if recorded is not None and recorded.digest == job.digest and not recorded.result.retryable:
             return recorded.result
         other = others.get((job.student, job.digest))
         if other is None or other.result.retryable or self.recorder.would_count(other, ids):
@@ -205,11 +207,6 @@ class _Kept(NamedTuple):
     ids: Sequence[str] = ()  # what tells them apart, the oldest first; none where there is but one
 
 
-def _is_graded(job: Job, recorded: Recorded | None) -> bool:
-    """Whether what is recorded is the result of this very submission; one that broke off is not."""
-    return recorded is not None and recorded.digest == job.digest and not recorded.result.retryable
-
-
 def _time(text: str) -> tuple[datetime | None, tuple[Note, ...]]:
     """When a submission was handed in, if that is known, and a note where it should be.
 
@@ -231,12 +228,6 @@ class _Runner:
     def __init__(self, options: GradeOptions, console: Console, warm: GradingServer) -> None:
         self._options, self._console, self._warm = options, console, warm
         self._is_warm = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._warm.stop()
 
     def __call__(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Result]]:
         """Run jobs, and yield each with its result."""
@@ -269,11 +260,6 @@ class _Runner:
         self._is_warm = True
         for line in self._warm.unenforced:
             self._console.print(f"[bold red]Not enforced here:[/] {escape(line)}")
-
-
-def _progress(console: Console) -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    return Progress(*columns, TextColumn("{task.fields[last]}"), console=console)
 
 
 def _brief(result: Result) -> str:

@@ -75,13 +75,9 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def prepared(path: Path, config: Config | None = None) -> bytes:
-    """A lesson of solutions/ as the judge wants it: valid, without its stored outputs.
+    """A lesson of solutions/ as the judge wants it: valid, without its stored outputs; CourseError for no notebook.
 
-    Args:
-        config: of the course; without it there are no written answers.
-
-    Raises:
-        CourseError: it is no notebook.
+    Without the course's configuration there are no written answers.
     """
     notebook = read_source(path, config or Config())
     for cell in notebook.cells:

@@ -59,12 +59,7 @@ class Pending:
 def pending_in(book: GradebookSnapshot, lesson: str, late: LateRule, students: str = "*") -> list[Pending]:
     """Find what is to be graded of a lesson, by student; again, only in one that solutions/ still has.
 
-    Args:
-        late: the rule of now for late hand-ins.
-        students: a pattern for their ids.
-
-    Raises:
-        CourseError: the lesson cannot be read.
+    By today's rule for late hand-ins, of students whose ids fit a pattern; CourseError where the lesson cannot be read.
     """
     course, submitted = book.course, book.course.students(lesson, students)
     found = [Pending(student, lesson) for student in submitted if (student, lesson) not in book.graded]

@@ -142,11 +142,7 @@ class Result:
 
     @classmethod
     def from_json(cls, data: object) -> Result:
-        """Read what `to_json` of this version wrote, or of an earlier one, which measured and predicted nothing.
-
-        Raises:
-            ValueError: it was written by another one.
-        """
+        """Read what `to_json` wrote, now or before it measured and predicted anything; ValueError for others."""
         values = _values(cls, {"predictions": {}, **data} if isinstance(data, Mapping) else data)
         try:
             checks = [_values(Outcome, {"measured": (), **outcome}) for outcome in values["checks"]]

@@ -159,11 +159,7 @@ def print_rows(out: Console, head: Sequence[str], rows: Sequence[tuple[Sequence[
 
 
 def print_regrades(out: Console, regraded: Sequence[Regrade], book: GradebookSnapshot, *, times: bool = False) -> None:
-    """Print a line for each submission that was graded again, old → new points and why, and its checks beneath.
-
-    Args:
-        times: say when it was, too.
-    """
+    """Print for each submission that was graded again (when), old → new points and why, and its checks beneath."""
     for one in regraded:
         when = f"{one.regraded[:16].replace('T', ' ')} UTC  " * times
         points = f"{'?' if one.old is None else f'{one.old:g}'} → {one.new:g}"

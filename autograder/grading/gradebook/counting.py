@@ -48,11 +48,7 @@ class HandIn(NamedTuple):
 
 
 def rule_of(config: Config) -> Rule:
-    """Read the rule of a course; without one, the last hand-in counts.
-
-    Raises:
-        CourseError: there is no such rule.
-    """
+    """Read the rule of a course, without one that the last hand-in counts; CourseError where there is no such rule."""
     return choice(config, "counts", Rule.LAST)
 
 
@@ -92,9 +88,8 @@ def are_rivals(standing: str, new: str, hand_ins: Collection[str]) -> bool:
 def is_chosen(digest: str, hand_ins: Sequence[str], others: Collection[str]) -> bool:
     """Whether a hand-in that comes to count was there before: by the rule, and not for being new.
 
-    Args:
-        hand_ins: the student's that may count, as `hand_in_of` names them, the oldest first.
-        others: those that were graded and did not count.
+    `hand_ins` are the student's that may count, as `hand_in_of` names them, the oldest first; `others` those that were
+    graded and did not count.
     """
     return hand_in_of(digest) in {*hand_ins[:-1], *others}
 

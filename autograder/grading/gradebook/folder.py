@@ -28,15 +28,9 @@ SHOWN = 3  # of the files that are not
 def write_folder(
     folder: Path, notebooks: Mapping[str, bytes], submitted: Path | None, course: Course, mode: int
 ) -> str:
-    """Put a folder in place of an earlier one.
+    """Put a folder of graded notebooks, by name, and the other files of a submission in place of an earlier one.
 
-    Args:
-        notebooks: the graded notebooks, by name.
-        submitted: the folder of the submission, whose other files come along.
-        mode: the permissions of all files.
-
-    Returns:
-        what of the submission was left out, in a sentence; "" for nothing.
+    All files have the permissions `mode`. Return what of the submission was left out, in a sentence; "" for nothing.
     """
     fresh, old = (folder.with_name(f".{folder.name}.{state}") for state in ("unfinished", "replaced"))
     for leftover in (fresh, old):
@@ -62,12 +56,9 @@ def write_folder(
 
 
 def _copy_others(submitted: Path, folder: Path, course: Course, mode: int) -> list[Path]:
-    """Copy what nbgrader copies, except links, what is no file, and what exceeds limits: nbgrader's own, and of paths.
+    """Copy what nbgrader copies, and return what was left out: links, what is no file, what exceeds limits or paths.
 
     It goes into `OTHERS`: a kernel of the graded notebook would run what lies beside it.
-
-    Returns:
-        what was left out.
     """
     if not submitted.is_dir():
         raise CourseError(f"{submitted} is no folder of a submission. Was it moved while it was graded? Grade again.")

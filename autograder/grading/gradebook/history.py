@@ -67,11 +67,7 @@ class Regrade:
     def of(
         cls, result: Result, digest: str, when: datetime, replaced: Mapping[str, Any], *, forced: bool, chosen: bool
     ) -> Regrade:
-        """Compare a result with the record, a row of our table, that it replaces.
-
-        Args:
-            chosen: whether it is of another hand-in, which was there before.
-        """
+        """Compare a result, `chosen` if of another hand-in that was there before, with our row that it replaces."""
         try:
             before = Result.from_json(json.loads(replaced["result"]))
         except ValueError:
@@ -129,11 +125,7 @@ def append(path: Path, regrade: Regrade) -> None:
 
 
 def read_history(root: Path) -> list[Regrade]:
-    """Read what grading again changed in a course, the oldest first.
-
-    Raises:
-        CourseError: there is no gradebook, or it cannot be read.
-    """
+    """Read what grading again changed in a course, the oldest first; CourseError where the gradebook cannot be read."""
     course = Course.at(root)
     gradebook = Gradebook(course.db_url, course.root)
     with gradebook.reading() as connection:

@@ -26,11 +26,7 @@ class LateRule:
     """The rule for late hand-ins that nbgrader_config.py sets."""
 
     def __init__(self, config: Config) -> None:
-        """Load it.
-
-        Raises:
-            CourseError: The configuration names what cannot be loaded.
-        """
+        """Load it; CourseError where the configuration names what cannot be loaded."""
         try:
             self._penalties = AssignLatePenalties(config=config)
             self._penalties.init_plugin()
@@ -51,8 +47,7 @@ class LateRule:
     def taken_off(self, student: str, due: datetime | None, handed_in: datetime | None, score: float) -> float | None:
         """Return what is taken off these points of a hand-in of this time; None where it is in time.
 
-        Raises:
-            LateRuleError: the rule fails.
+        Raise LateRuleError where the rule fails.
         """
         late = lateness(due, handed_in)
         if late <= timedelta():

@@ -134,11 +134,7 @@ class GradebookLesson:
 
 
 def read_lesson(connection: Connection, name: str) -> GradebookLesson:
-    """Read a lesson that is to be graded.
-
-    Raises:
-        CourseError: the gradebook does not have it.
-    """
+    """Read a lesson that is to be graded; CourseError where the gradebook does not have it."""
     lesson = read_lessons(connection, name).get(name)
     if lesson is None:
         raise CourseError(f"The gradebook does not know the lesson {name}. {RELEASE}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -123,11 +124,7 @@ class GradebookSnapshot:
         return {pair for pair in pairs if (due := self.due(*pair)) and due > moment}
 
     def choose_lessons(self, names: Sequence[str]) -> list[GradebookLesson]:
-        """The lessons of these names; where there are none, all.
-
-        Raises:
-            CourseError: one of the names is none of the gradebook's.
-        """
+        """The lessons of these names, where there are none all; CourseError where the gradebook does not have one."""
         if unknown := [name for name in names if name not in self.lessons]:
             has = f"It has {', '.join(self.lessons)}." if self.lessons else "It has none. Run `autograder release`."
             hint = did_you_mean(unknown, self.lessons)
@@ -136,16 +133,9 @@ class GradebookSnapshot:
 
 
 def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapshot:
-    """Read the gradebook of a course.
+    """Read the gradebook of the course in a folder, or that of another address; CourseError where it cannot be read.
 
     Nothing is written, and a grading that runs meanwhile is not held up.
-
-    Args:
-        root: the course folder.
-        db_url: the gradebook, if not the one that nbgrader's configuration names.
-
-    Raises:
-        CourseError: there is none, or it cannot be read.
     """
     course = Course.at(root)
     gradebook = Gradebook(db_url or course.db_url, course.root)
@@ -222,52 +212,42 @@ class _SubmissionRows:
             ours = RESULTS.c
             columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
             results = connection.execute(select(*columns)).all()
-        others: dict[str, list[HandIn]] = {}
+        others = defaultdict[str, list[HandIn]](list)
         for owner, other in read_others(connection):
-            others.setdefault(owner, []).append(other)
+            others[owner].append(other)
         return cls(submissions, grades, comments, results, others)
 
     def graded(self, rule: Rule) -> dict[tuple[str, str], GradedSubmission]:
         """Put together what belongs to one submission."""
-        grades_of: dict[str, list[AnyRow]] = {row.id: [] for row in self.submissions}
-        comments_of: dict[str, dict[str, str]] = {row.id: {} for row in self.submissions}
+        grades_of, comments_of = defaultdict[str, list[AnyRow]](list), defaultdict[str, dict[str, str]](dict)
         for row in self.grades:
             grades_of[row.submission_id].append(row)
         for row in self.comments:
             if row.manual_comment.strip():
                 comments_of[row.submission_id][row.answer] = row.manual_comment
-        recorded = {row.submission_id: row for row in self.results}
-        return {
-            (row.student_id, row.lesson): replace(
-                _graded(row, grades_of[row.id], comments_of[row.id], recorded.get(row.id)),
-                others=self.others.get(row.id, ()) if rule is not Rule.LAST else (),
-                set_aside=frozenset(hand_in_of(other.digest) for other in self.others.get(row.id, ())),
+        recorded_of = {row.submission_id: row for row in self.results}
+        found = {}
+        for row in self.submissions:
+            grades, recorded, others = grades_of[row.id], recorded_of.get(row.id), self.others.get(row.id, ())
+            result = _still_valid(recorded.result, grades) if recorded else None
+            found[row.student_id, row.lesson] = GradedSubmission(
+                student=row.student_id,
+                lesson=row.lesson,
+                scores={grade.check: grade.score for grade in grades},
+                by_hand=frozenset(grade.check for grade in grades if grade.manual_score is not None),
+                penalty=row.penalty or 0.0,
+                to_review=frozenset(grade.check for grade in grades if grade.needs_manual_grade),
+                submitted=row.timestamp,
+                recorded=recorded.recorded if recorded and result else None,
+                result=result,
+                extra={grade.check: grade.extra_credit for grade in grades if grade.extra_credit},
+                comments=comments_of[row.id],
+                notebook_sha256=recorded.notebook_sha256 if recorded and result else "",
+                digest=recorded.digest if recorded and result else "",
+                others=others if rule is not Rule.LAST else (),
+                set_aside=frozenset(hand_in_of(other.digest) for other in others),
             )
-            for row in self.submissions
-        }
-
-
-def _graded(
-    submission: AnyRow, grades: Sequence[AnyRow], comments: Mapping[str, str], recorded: AnyRow | None
-) -> GradedSubmission:
-    result = None if recorded is None else _still_valid(recorded.result, grades)
-    if result is None:
-        recorded = None
-    return GradedSubmission(
-        student=submission.student_id,
-        lesson=submission.lesson,
-        scores={grade.check: grade.score for grade in grades},
-        by_hand=frozenset(grade.check for grade in grades if grade.manual_score is not None),
-        penalty=submission.penalty or 0.0,
-        to_review=frozenset(grade.check for grade in grades if grade.needs_manual_grade),
-        submitted=submission.timestamp,
-        recorded=recorded.recorded if recorded else None,
-        result=result,
-        extra={grade.check: grade.extra_credit for grade in grades if grade.extra_credit},
-        comments=comments,
-        notebook_sha256=recorded.notebook_sha256 if recorded else "",
-        digest=recorded.digest if recorded else "",
-    )
+        return found
 
 
 def _still_valid(recorded: str, grades: Sequence[AnyRow]) -> Result | None:

@@ -62,14 +62,9 @@ class Recorder:
     _connection: Connection
 
     def __init__(self, root: Path, *, db_url: str | None = None) -> None:
-        """Read the course's configuration.
+        """Read the course's configuration; CourseError where it names what cannot be loaded.
 
-        Args:
-            root: The course folder.
-            db_url: The gradebook, if not the one that nbgrader's configuration names.
-
-        Raises:
-            CourseError: The configuration names what cannot be loaded.
+        Without `db_url` the gradebook is the one that it names.
         """
         self._course = Course.at(root)
         self._autograde = Autograde(coursedir=self._course.directory, config=self._course.config)
@@ -90,11 +85,7 @@ class Recorder:
         self._open.close()
 
     def require_as_released(self, lesson: str) -> None:
-        """Make sure that a lesson of solutions/ is the one that students and the gradebook have.
-
-        Raises:
-            CourseError: It is another one, or none.
-        """
+        """Raise CourseError where a lesson of solutions/ is not the one that students and the gradebook have."""
         with self._transaction() as session:
             released = read_lesson(session.connection(), lesson)
         path = self._course.source(lesson)
@@ -107,12 +98,9 @@ class Recorder:
             released.require_same_data(data_of(source), self._course.released(lesson))
 
     def graded(self, lesson: str) -> dict[str, Recorded]:
-        """Return for each student what is recorded for a lesson.
+        """Return for each student what is recorded for a lesson; CourseError where it is not the one in solutions/.
 
         A result whose notebook is no longer in autograded/ as it was recorded is not among them.
-
-        Raises:
-            CourseError: The gradebook does not have the lesson as it is in solutions/.
         """
         ours = (
             *(RESULTS.c.student, RESULTS.c.digest, RESULTS.c.recorded),

@@ -65,19 +65,15 @@ def reading(targets: Targets) -> Attempts:
             file.seek(targets.address)
             file.read(8)
 
-    def symbolic_link() -> None:
-        os.symlink(targets.secret, "link")
-        Path("link").read_text()
-
-    def hard_link() -> None:
-        os.link(targets.secret, "name")
-        Path("name").read_text()
+    def link(make: Callable[[Path, str], None], name: str) -> None:
+        make(targets.secret, name)
+        Path(name).read_text()
 
     return {
         "a file beside the folder": targets.secret.read_text,
         "the folder's parent": lambda: os.listdir(targets.place),
-        "a link to a file outside": symbolic_link,
-        "a second name of a file outside": hard_link,
+        "a link to a file outside": lambda: link(os.symlink, "link"),
+        "a second name of a file outside": lambda: link(os.link, "name"),
         "/": lambda: os.listdir("/"),
         "the home folder": lambda: os.listdir(home),
         "/proc": lambda: os.listdir("/proc"),
@@ -202,20 +198,15 @@ def processes(targets: Targets) -> Attempts:
     """Start a process, by every way there is."""
     shell = shutil.which("sh") or "/bin/sh"
 
-    def fork() -> None:
-        if (child := os.fork()) == 0:
-            os._exit(0)
-        os.waitpid(child, 0)
-
-    def clone(name: str, *values: object) -> None:
-        if (child := _call(name, *values)) == 0:
+    def start(fork: Callable[..., int], *values: object) -> None:
+        if (child := fork(*values)) == 0:
             os._exit(0)
         os.waitpid(child, 0)
 
     return {
-        "fork": fork,
-        "clone": lambda: clone("clone", int(signal.SIGCHLD), 0, 0, 0, 0),
-        "clone3": lambda: clone("clone3", struct.pack("11Q", 0, 0, 0, 0, int(signal.SIGCHLD), *[0] * 6), 88),
+        "fork": lambda: start(os.fork),
+        "clone": lambda: start(_call, "clone", int(signal.SIGCHLD), 0, 0, 0, 0),
+        "clone3": lambda: start(_call, "clone3", struct.pack("11Q", 0, 0, 0, 0, int(signal.SIGCHLD), *[0] * 6), 88),
         "subprocess": lambda: subprocess.run([shell, "-c", ":"]),
         "posix_spawn": lambda: os.waitpid(os.posix_spawn(shell, [shell, "-c", ":"], {}), 0),
         "exec": lambda: os.execv(shell, [shell, "-c", ":"]),
@@ -246,14 +237,11 @@ def debugging(targets: Targets) -> Attempts:
     own = struct.pack("QQ", ctypes.addressof(target), 8)
     other = struct.pack("QQ", targets.address, 8)
 
-    def descriptor() -> None:
-        _call("pidfd_getfd", os.pidfd_open(targets.parent), 0, 0)
-
     return {
         "ptrace": lambda: _call("ptrace", PTRACE_SEIZE, targets.parent, 0, 0),
         "reading memory": lambda: _call("process_vm_readv", targets.parent, own, 1, other, 1, 0),
         "writing memory": lambda: _call("process_vm_writev", targets.parent, other, 1, other, 1, 0),
-        "taking a file": descriptor,
+        "taking a file": lambda: _call("pidfd_getfd", os.pidfd_open(targets.parent), 0, 0),
         "comparing": lambda: _call("kcmp", os.getpid(), targets.parent, 0, 0, 0),
     }
 

@@ -61,8 +61,7 @@ _ON_FILES = (
 def restrict(folder: Path, readable: Iterable[Path]) -> None:
     """Take all rights that this kernel knows of, on files, TCP, abstract sockets and signals; give back what is due.
 
-    Raises:
-        OSError: this kernel has no Landlock.
+    Raise OSError where this kernel has no Landlock.
     """
     version = system_call(SYS_LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)
     on_files = 2 * _NEWEST_RIGHT.get(version, LANDLOCK_ACCESS_FS_IOCTL_DEV) - 1

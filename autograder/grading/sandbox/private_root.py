@@ -52,11 +52,7 @@ def layout(readable: tuple[Path, ...]) -> Layout:
 
 
 def enter(folder: Path, readable: tuple[Path, ...]) -> None:
-    """Leave the system's root folder for one that holds what may be read, and the way to `folder`.
-
-    Raises:
-        OSError: it cannot be made or entered here.
-    """
+    """Leave the system's root folder for one that holds what may be read and the way to `folder`, or raise OSError."""
     root, own = os.fspath(folder), f"/proc/{os.readlink(_OWN_PROCESS)}"
     folders, links, shown = layout(readable)
     _mount(b"root", root, b"tmpfs", _FLAGS, _ROOT_OPTIONS)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from autograder.grading.sandbox import attempts, private_root
 from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee
@@ -52,13 +52,6 @@ class Report:
         ]
 
 
-class _Child(NamedTuple):
-    """A process that tries to break a guarantee, and the pipe on which it answers."""
-
-    pid: int
-    pipe: int
-
-
 class _Answers(NamedTuple):
     """What such a process has said: the steps it took, with their errors, and what got through, None for no answer."""
 
@@ -67,9 +60,7 @@ class _Answers(NamedTuple):
     ended: bool
 
 
-class _Seen(NamedTuple):
-    finding: Finding
-    steps: dict[Step, str]
+_Seen: TypeAlias = tuple[Finding, dict[Step, str]]  # and the steps that such a process took
 
 
 def probe() -> Report:
@@ -83,14 +74,14 @@ def begin_probe() -> Callable[[], Report]:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         targets = stack.enter_context(make_targets(Path(folder).resolve()))
-        slow = [(guarantee, _start(targets, guarantee)) for guarantee in GUARANTEES if guarantee.is_deadly]
-        seen = [_watch(guarantee, _start(targets, guarantee)) for guarantee in GUARANTEES if not guarantee.is_deadly]
+        slow = [(guarantee, *_start(targets, guarantee)) for guarantee in GUARANTEES if guarantee.is_deadly]
+        seen = [_watch(guarantee, *_start(targets, guarantee)) for guarantee in GUARANTEES if not guarantee.is_deadly]
         seen.append(_outlive(targets))
         still_open = stack.pop_all()
 
     def finish() -> Report:
         with still_open:
-            seen.extend(_watch(guarantee, child) for guarantee, child in slow)
+            seen.extend(_watch(*started) for started in slow)
         proven = {step for step in Step if all(steps.get(step) == "" for _, steps in seen)}
         findings = (*(finding for finding, _ in seen), _walls([steps for _, steps in seen if steps]))
         return Report(findings, frozenset(proven))
@@ -105,14 +96,14 @@ def _walls(taken: Sequence[Mapping[Step, str]]) -> Finding:
     return Finding(WALLS, not failed, f"missing here: {detail}" if failed else "each of them stands, none for another")
 
 
-def _start(targets: Targets, guarantee: Guarantee) -> _Child:
-    """Fork a process that tries to break a guarantee."""
+def _start(targets: Targets, guarantee: Guarantee) -> tuple[int, int]:
+    """Fork a process that tries to break a guarantee; return its id, and the pipe on which it answers."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         _try(targets, guarantee, write)
     os.close(write)
-    return _Child(pid, read)
+    return pid, read
 
 
 def _try(targets: Targets, guarantee: Guarantee, write: int) -> NoReturn:
@@ -142,17 +133,17 @@ def _try(targets: Targets, guarantee: Guarantee, write: int) -> NoReturn:
         os._exit(1)
 
 
-def _watch(guarantee: Guarantee, child: _Child) -> _Seen:
+def _watch(guarantee: Guarantee, pid: int, pipe: int) -> _Seen:
     """Return what came of a process that `_start` forked, and the steps it took."""
-    answers = _read(child.pipe)
-    os.close(child.pipe)
-    if answers.got_through is None and not answers.ended:
-        os.kill(child.pid, signal.SIGKILL)
-    _, status = os.waitpid(child.pid, 0)
+    steps, got_through, ended = _read(pipe)
+    os.close(pipe)
+    if got_through is None and not ended:
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
     if not guarantee.is_deadly:
-        return _Seen(_finding(guarantee, answers.got_through), answers.steps)
-    holds = answers.ended and answers.got_through is None and os.WIFSIGNALED(status)
-    return _Seen(Finding(guarantee.name, holds, guarantee.kept if holds else "the process went on"), answers.steps)
+        return _finding(guarantee, got_through), steps
+    holds = ended and got_through is None and os.WIFSIGNALED(status)
+    return Finding(guarantee.name, holds, guarantee.kept if holds else "the process went on"), steps
 
 
 def _outlive(targets: Targets) -> _Seen:
@@ -174,7 +165,7 @@ def _outlive(targets: Targets) -> _Seen:
     if got_through is not None and not _read(read, PATIENCE / 4).ended:
         got_through.append("living on")
     os.close(read)
-    return _Seen(_finding(OUTLIVING, got_through), steps)
+    return _finding(OUTLIVING, got_through), steps
 
 
 def _finding(guarantee: Guarantee, got_through: list[str] | None) -> Finding:

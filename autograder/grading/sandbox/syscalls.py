@@ -41,20 +41,12 @@ PR_SET_NO_NEW_PRIVS = 38
 
 
 def system_call(number: int, *values: object) -> int:
-    """Make a system call by its number.
-
-    Raises:
-        OSError: it failed.
-    """
+    """Make a system call by its number; raise OSError where it failed."""
     return succeed(LIBC.syscall(*longs(number, *values)), f"system call {number}")
 
 
 def prctl(option: int, value: int) -> None:
-    """Change one property of this process.
-
-    Raises:
-        OSError: it failed.
-    """
+    """Change one property of this process; raise OSError where that failed."""
     succeed(LIBC.prctl(option, *longs(value, 0, 0, 0)), "prctl")
 
 
@@ -66,11 +58,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def succeed(result: int, what: str) -> int:
-    """Return what a function of the C library returned, unless that is -1.
-
-    Raises:
-        OSError: it is -1.
-    """
+    """Return what a function of the C library returned; raise OSError where that is -1."""
     if result == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -19,12 +19,8 @@ OTHERS = "others"  # the folder beside a notebook that holds what else was hande
 def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
     """Read what lies beside a notebook and below, modules first; no links, and nothing hidden.
 
-    Args:
-        most_bytes: of all together.
-
-    Returns:
-        the files as `unpacked` reads them, those in `OTHERS` as if they lay beside the notebook; and a note where
-        there are too many.
+    Return the files, of `most_bytes` together, as `unpacked` reads them, those in `OTHERS` as if they lay beside the
+    notebook; and a note where there are too many.
     """
     folder, found, left, left_out = notebook.parent, dict[str, bytes](), most_bytes, 0
     seen = itertools.islice(files.walk(folder, wanted=_may_be_used), MOST_SEEN)

@@ -46,8 +46,7 @@ class CompiledLesson(NamedTuple):
 def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
     """A lesson's notebook made ready, for `unpacked` in a process of this very Python.
 
-    Args:
-        hidden_seed: the course's secret; hidden tests run with seeds of it, and stand in the notebook as they are.
+    Hidden tests run with seeds of the course's secret, and stand in the notebook as they are.
     """
     notebook = json.loads(source)
     names, codes, imports, attributes, reads = {}, {}, dict[str, str](), set[str](), set[str]()

@@ -15,9 +15,7 @@ def brought_up(
 ) -> tuple[list[SubmittedCell], bool]:
     """Return a submission's cells, what an earlier release gave as it is given now or gone, and whether any was such.
 
-    Args:
-        cells: the lesson's.
-        earlier: digest → id of what earlier releases gave.
+    `earlier` has digest → id of what earlier releases gave.
     """
     if not earlier:
         return list(submitted), False

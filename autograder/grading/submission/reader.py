@@ -54,13 +54,9 @@ class SubmittedCell:
 
 
 def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
-    """Find the notebook of a lesson in a student's folder, whatever a browser made of its name.
+    """Find a lesson's notebook in a student's folder, whatever a browser made of its name, with notes on what was odd.
 
-    Returns:
-        its path, and notes on what was odd.
-
-    Raises:
-        NotGradable: there is none, or several of which none is meant more than another.
+    Raise NotGradable where there is none, or several of which none is meant more than another.
     """
     if not folder.is_dir():
         raise NotGradable("Nothing was handed in.")
@@ -162,11 +158,7 @@ def plain(name: str) -> str:
 
 
 def bytes_of(path: Path) -> bytes:
-    """Read a submitted file, as far as it is of a size that a notebook may have.
-
-    Raises:
-        NotGradable: it is too large, or cannot be read.
-    """
+    """Read a submitted file; NotGradable where it cannot be read, or is larger than a notebook may be."""
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
@@ -178,11 +170,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def cells_of(raw: bytes) -> list[SubmittedCell]:
-    """Read a notebook's bytes.
-
-    Raises:
-        NotGradable: they are no notebook of any version.
-    """
+    """Read a notebook's bytes; NotGradable where they are no notebook of any version."""
     if not raw.strip(b"\0 \t\r\n"):
         raise NotGradable(f"The file {'holds nothing but zeros' if raw.strip() else 'is empty'}. Hand it in again.")
     text = _text_of(raw)
@@ -238,11 +226,7 @@ def _unwrapped(notebook: Any) -> Any:
 
 
 def _cells_of_both(merge: Merge) -> list[SubmittedCell]:
-    """The cells of a merge that was not finished, where both sides have the same: they differ in outputs alone.
-
-    Raises:
-        NotGradable: they have not.
-    """
+    """The cells of a merge that was not finished where its sides differ in outputs alone; NotGradable elsewhere."""
     try:
         ours, theirs = (cells_in(json.loads(side)) for side in merge.sides)
     except (ValueError, RecursionError, NotGradable):
@@ -335,8 +319,7 @@ def _is_json(text: Any, word: str = "") -> bool:
 def cells_in(notebook: Any) -> list[SubmittedCell]:
     """Take the cells out of a parsed notebook, whatever else is in it.
 
-    Raises:
-        NotGradable: it has no list of cells, or more of them than anybody writes.
+    Raise NotGradable where it has no list of cells, or more of them than anybody writes.
     """
     cells = _raw_cells(notebook)
     if cells is None:

@@ -20,14 +20,9 @@ UNKNOWN = "“Regrade {}” names no exercise of this lesson. Write its number, 
 
 
 def requests_in(submitted: bytes, source: bytes) -> tuple[dict[str, str], list[str]]:
-    """Find what a notebook asks to be looked at again.
+    """Find what a notebook asks to be looked at again, by the lesson in solutions/ (`source`).
 
-    Args:
-        submitted: what the student handed in.
-        source: the lesson in solutions/.
-
-    Returns:
-        exercise → the words of the last request about it, and what to say of those about none.
+    Return exercise → the words of the last request about it, and what to say of those about none.
     """
     found, notes = dict[str, str](), dict[str, None]()
     cells = _cells(submitted) if MARK in submitted.lower() else []
