@@ -233,7 +233,7 @@ class _Runner:
         """Run jobs, and yield each with its result."""
         first = next(jobs, None)
         if first is None:
-            return iter(())
+            return
         jobs = itertools.chain([first], jobs)
         if self._options.scheduler:
             from autograder.grading.cluster import on_cluster
@@ -242,9 +242,6 @@ class _Runner:
         else:
             self._warm_up()
             run = in_parallel(jobs, lambda job: job.run(self._warm), self._options.jobs or os.cpu_count() or 1)
-        return self._to_the_end(run)
-
-    def _to_the_end(self, run: Iterator[tuple[Job, Result]]) -> Iterator[tuple[Job, Result]]:
         try:
             yield from run
         except (BrokenOff, GradingServerError) as error:

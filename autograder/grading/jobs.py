@@ -61,9 +61,7 @@ class Job:
         except GradingServerError:
             raise
         except Exception as error:
-            return Result(
-                self.student, self.lesson, reason=f"It could not be graded ({told(error)}).", notes=self.notes
-            )
+            result = Result("", "", reason=f"It could not be graded ({told(error)}).")
         return replace(result, student=self.student, lesson=self.lesson, notes=self.notes + result.notes)
 
 
@@ -91,21 +89,13 @@ def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Lim
     try:
         path, submitted, notes = read_in(folder, lesson, names_of(source))
         beside, left_out = read_beside(path, limits.file_bytes // 2)
-        return Job(
-            student,
-            lesson,
-            source,
-            submitted,
-            limits,
-            notes=tuple(Note(NoteKind.FILE, text) for text in (*notes, *left_out)),
-            handed_in=handed_in,
-            beside=beside,
-        )
+        odd = tuple(Note(NoteKind.FILE, text) for text in (*notes, *left_out))
+        return Job(student, lesson, source, submitted, limits, notes=odd, handed_in=handed_in, beside=beside)
+    except NotGradable as error:
+        reason = str(error)
     except Exception as error:
-        reason = (
-            str(error) if isinstance(error, NotGradable) else f"It cannot be read ({told(error)}). Hand it in again."
-        )
-        return Job(student, lesson, source, b"", limits, reason=reason, handed_in=handed_in)
+        reason = f"It cannot be read ({told(error)}). Hand it in again."
+    return Job(student, lesson, source, b"", limits, reason=reason, handed_in=handed_in)
 
 
 def told(error: Exception) -> str:

@@ -56,12 +56,11 @@ def told_once(notes: Iterable[Note]) -> list[str]:
     for note in dict.fromkeys(notes):
         alike = note.text.replace(f"`{note.cell}`", "`…`") if note.cell else note.text
         groups.setdefault(alike, []).append(note)
-    return [_told(*group) for group in groups.values()]
-
-
-def _told(first: Note, *others: Note) -> str:
-    names = listed([f"`{note.cell}`" for note in others])
-    return f"{first.text} The same goes for {names}." if others else first.text
+    texts = []
+    for first, *others in groups.values():
+        names = listed([f"`{note.cell}`" for note in others])
+        texts.append(f"{first.text} The same goes for {names}." if others else first.text)
+    return texts
 
 
 @dataclass(frozen=True)

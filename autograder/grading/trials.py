@@ -13,7 +13,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from autograder.grading.jobs import Job, read_job
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.grading.jobs import read_job
 from autograder.grading.results import Limits, Result, Status
 from autograder.grading.worker.client import GradingServer
 
@@ -63,20 +65,12 @@ class Trial:
     # check → points that an honest grader gives; all others are worth nothing
     earned: Mapping[str, float] | None = None
     holds: Callable[[Result], bool] = lambda result: not result.reason  # what else must be true of the result
-    # puts the submission into a folder; None writes the notebook alone
-    place: Callable[[Path, bytes], None] | None = None
+    depth: int = 0  # of folders in folders that lie beside the notebook, a file in the last
 
 
-def _code(name: str, source: str, **nbgrader: Any) -> dict[str, Any]:
+def _code(name: str, source: str, **nbgrader: Any) -> Any:
     flags = {"grade": False, "solution": False, "locked": False, "schema_version": 3, "grade_id": name}
-    return {
-        "cell_type": "code",
-        "id": name,
-        "metadata": {"nbgrader": {**flags, **nbgrader}} if nbgrader else {},
-        "execution_count": None,
-        "outputs": [],
-        "source": source,
-    }
+    return new_code_cell(source, id=name, metadata={"nbgrader": {**flags, **nbgrader}} if nbgrader else {})
 
 
 def _notebook(answers: Mapping[str, str], cells: tuple[str, ...] = ()) -> bytes:
@@ -85,16 +79,7 @@ def _notebook(answers: Mapping[str, str], cells: tuple[str, ...] = ()) -> bytes:
     made = [_code("setup", SETUP), *own]
     made += [_code(name, source, solution=True) for name, source in answers.items()]
     made += [_code(name, source, grade=True, locked=True, points=POINTS) for name, source in CHECKS.items()]
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
-
-
-def _deep(folder: Path, notebook: bytes) -> None:
-    (folder / f"{LESSON}.ipynb").write_bytes(notebook)
-    place = folder
-    for _ in range(100):
-        place = place / "deep"
-    place.mkdir(parents=True)
-    (place / "end.txt").write_text("end")
+    return json.dumps(new_notebook(cells=made)).encode()
 
 
 def _shows_text_alone(result: Result) -> bool:
@@ -106,7 +91,7 @@ def _shows_text_alone(result: Result) -> bool:
 
 TRIALS = (
     Trial("a right submission", "it has all its points", {}),
-    Trial("folders in folders beside the notebook", "it is graded all the same", {}, place=_deep),
+    Trial("folders in folders beside the notebook", "it is graded all the same", {}, depth=100),
     Trial(
         "HTML, JavaScript and SVG as output",
         "they stand there as text",
@@ -179,13 +164,13 @@ def tried(warm: GradingServer) -> Iterator[tuple[Trial, str]]:
     source = _notebook(RIGHT)
     for trial in TRIALS:
         with tempfile.TemporaryDirectory() as name:
-            folder, notebook = Path(name), _notebook({**RIGHT, **trial.answers}, trial.cells)
-            if trial.place:
-                trial.place(folder, notebook)
-            else:
-                (folder / f"{LESSON}.ipynb").write_bytes(notebook)
-            job: Job = read_job(folder, "somebody", LESSON, source, LIMITS)
-            yield trial, _wrong(trial, job.run(warm))
+            folder = Path(name)
+            (folder / f"{LESSON}.ipynb").write_bytes(_notebook({**RIGHT, **trial.answers}, trial.cells))
+            if trial.depth:
+                place = folder.joinpath(*["deep"] * trial.depth)
+                place.mkdir(parents=True)
+                (place / "end.txt").write_text("end")
+            yield trial, _wrong(trial, read_job(folder, "somebody", LESSON, source, LIMITS).run(warm))
 
 
 def _wrong(trial: Trial, result: Result) -> str:

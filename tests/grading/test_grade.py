@@ -137,22 +137,15 @@ def leads(started: set[psutil.Process]) -> bool:
 
 @dataclass
 class Run:
-    """What a run of the command left behind.
-
-    Attributes:
-        before: what was recorded as it began.
-        after: what was recorded as it ended.
-        alive: processes of it that did not end.
-        litter: what it left in the folder for temporary files.
-    """
+    """What a run of the command left behind."""
 
     code: int
     out: str
     err: str
-    before: dict[str, tuple[str, str]]
-    after: dict[str, tuple[str, str]]
-    alive: set[psutil.Process]
-    litter: list[str]
+    before: dict[str, tuple[str, str]]  # what was recorded as it began
+    after: dict[str, tuple[str, str]]  # what was recorded as it ended
+    alive: set[psutil.Process]  # those of it that did not end
+    litter: list[str]  # what it left in the folder for temporary files
     seconds: float
 
     @property
@@ -191,14 +184,10 @@ def command(
 
 @dataclass
 class Term:
-    """One course, and what each run of the command left behind.
-
-    Attributes:
-        runs: two that were killed, one that was stopped, one that ended, and one after a student's notebook changed.
-    """
+    """One course, and what each run of the command left behind."""
 
     course: Path
-    runs: list[Run]
+    runs: list[Run]  # two were killed, one was stopped, one ended, and one came after a student's notebook changed
 
 
 @pytest.fixture(scope="module")

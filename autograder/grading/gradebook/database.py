@@ -155,23 +155,19 @@ def _engine(url: sa.URL, where: str, *, writing: bool) -> sa.Engine:
         ) from None
     if is_file:
         begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
-        sa.event.listen(engine, "connect", _prepare_writer if writing else _prepare_reader)
+        # A writer's COMMIT outlives a crash.
+        pragma = "synchronous = EXTRA" if writing else "query_only = ON"
+        sa.event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection, pragma))
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     elif writing and url.get_backend_name() == "postgresql":
         sa.event.listen(engine, "connect", lambda connection, _: _prepare_postgresql(connection, where))
     return engine
 
 
-def _prepare_writer(connection: Any, _: object) -> None:
-    """Leave BEGIN to us, so that nobody writes between what we read and what we write; let COMMIT outlive a crash."""
+def _prepare_sqlite(connection: Any, pragma: str) -> None:
+    """Leave BEGIN to us: what is read is of one moment, and nobody writes between that and what we write."""
     connection.isolation_level = None
-    connection.execute("PRAGMA synchronous = EXTRA").close()
-
-
-def _prepare_reader(connection: Any, _: object) -> None:
-    """Leave BEGIN to us, so that all that is read is of one moment."""
-    connection.isolation_level = None
-    connection.execute("PRAGMA query_only = ON").close()
+    connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _prepare_postgresql(connection: Any, where: str) -> None:
@@ -191,9 +187,8 @@ def _check_schema(connection: sa.Connection, where: str) -> None:
     tables = sa.inspect(connection).get_table_names()
     if "assignment" not in tables:
         raise CourseError(f"The database at {where} is no gradebook yet. {RELEASE}")
-    version = None
-    if "alembic_version" in tables:
-        version = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    versions = sa.text("SELECT version_num FROM alembic_version")
+    version = connection.scalar(versions) if "alembic_version" in tables else None
     newest = ScriptDirectory(ALEMBIC_DIR).get_current_head()
     if version != newest:
         raise CourseError(

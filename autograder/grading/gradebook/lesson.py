@@ -143,15 +143,9 @@ def read_lesson(connection: Connection, name: str) -> GradebookLesson:
 
 def read_lessons(connection: Connection, name: str | None = None) -> dict[str, GradebookLesson]:
     """Read one lesson, or all in the course's order, in three queries, however many students there are."""
+    of_lesson = Assignment.name.label("lesson"), Assignment.id.label("assignment_id"), Assignment.duedate
     notebooks = connection.execute(
-        select(
-            Assignment.name.label("lesson"),
-            Assignment.id.label("assignment_id"),
-            Assignment.duedate,
-            Notebook.id,
-            Notebook.name,
-            Notebook.kernelspec,
-        )
+        select(*of_lesson, Notebook.id, Notebook.name, Notebook.kernelspec)
         .join(Notebook, Notebook.assignment_id == Assignment.id)
         .where(*([Assignment.name == name] if name is not None else []))
         .order_by(Assignment.name)
@@ -165,11 +159,8 @@ def read_lessons(connection: Connection, name: str | None = None) -> dict[str, G
         .outerjoin(task, task.c.id == base.c.id)
         .where(base.c.notebook_id.in_(lesson_of))
     ).all()
-    released = connection.execute(
-        select(SourceCell.notebook_id, SourceCell.name, SourceCell.checksum, SourceCell.locked).where(
-            SourceCell.notebook_id.in_(lesson_of)
-        )
-    ).all()
+    columns = SourceCell.notebook_id, SourceCell.name, SourceCell.checksum, SourceCell.locked
+    released = connection.execute(select(*columns).where(SourceCell.notebook_id.in_(lesson_of))).all()
     lessons = {}
     for lesson in dict.fromkeys(lesson_of.values()):
         own_notebooks = [notebook for notebook in notebooks if notebook.lesson == lesson]

@@ -102,18 +102,16 @@ class Recorder:
 
         A result whose notebook is no longer in autograded/ as it was recorded is not among them.
         """
-        ours = (
-            *(RESULTS.c.student, RESULTS.c.digest, RESULTS.c.recorded),
-            *(RESULTS.c.result, RESULTS.c.notebook_sha256),
-        )
+        ours = RESULTS.c
+        columns = ours.student, ours.digest, ours.recorded, ours.result, ours.notebook_sha256
         self.require_as_released(lesson)
         with self._transaction() as session:
             for table in (RESULTS, OTHERS, REQUESTS):  # of students whom nbgrader has removed since
                 session.execute(delete(table).where(table.c.submission_id.not_in(select(SubmittedAssignment.id))))
             rows = session.execute(
-                select(*ours)
-                .join(SubmittedAssignment, SubmittedAssignment.id == RESULTS.c.submission_id)
-                .where(RESULTS.c.lesson == lesson)
+                select(*columns)
+                .join(SubmittedAssignment, SubmittedAssignment.id == ours.submission_id)
+                .where(ours.lesson == lesson)
             ).all()
         recorded = {}
         for row in rows:
@@ -129,33 +127,20 @@ class Recorder:
 
     def record(
         self,
-        result: Result,
-        digest: str,
+        result: Result,  # with its graded notebook; without one, a page with the reason takes its place
+        digest: str,  # of what was graded, in parts as `history` compares them; `graded` returns it
         *,
-        submitted: Path | None,
-        timestamp: datetime | None,
-        forced: bool = False,
-        hand_ins: Sequence[str] = (),
-        requests: Mapping[str, str] | None = None,
+        submitted: Path | None,  # the folder, whose other files nbgrader keeps beside the graded notebook
+        timestamp: datetime | None,  # when it was handed in; None where nobody knows, and nobody is late
+        forced: bool = False,  # it would have been graded had nothing changed
+        hand_ins: Sequence[str] = (),  # that may count, as `hand_in_of` names them, the oldest first
+        requests: Mapping[str, str] | None = None,  # exercise → why to look again; None for an earlier hand-in
     ) -> Result:
         """Write one result: folder, scores and the result itself, all of it durable on return.
 
-        Where another hand-in counts, its folder and scores stay, and this result is kept beside it.
-
-        Args:
-            result: With its graded notebook; without one, a page with the reason takes its place.
-            digest: What was graded, in parts as `history` compares them; `graded` returns it.
-            submitted: The folder of the submission, whose other files nbgrader keeps beside the graded notebook.
-            timestamp: When it was handed in; None where nobody knows, and nobody is late.
-            forced: Whether it would have been graded had nothing changed.
-            hand_ins: The student's for this lesson that may count, as `hand_in_of` names them, the oldest first.
-            requests: Exercise → why it is to be looked at again; None where this is not the last hand-in.
-
-        Returns:
-            the result as it is recorded, with a note on files that were left out, or that another hand-in counts.
-
-        Raises:
-            CourseError: With nothing in the gradebook changed.
+        Where another hand-in counts, its folder and scores stay, and this result is kept beside it. Return it as it is
+        recorded, with a note on files that were left out, or that another hand-in counts; raise CourseError with
+        nothing in the gradebook changed.
         """
         _require_plain_name(result.student)
         with self._transaction() as session:
@@ -164,7 +149,7 @@ class Recorder:
             lesson.require_fit(result, notebook)
             submission, notebooks = self._find_or_add(session, lesson, result.student)
             standing = session.execute(select(RESULTS).where(RESULTS.c.submission_id == submission.id)).first()
-            new = HandIn(digest, _naive(timestamp), replace(result, notebook=""))
+            new = HandIn(digest, timestamp and parse_utc(timestamp), replace(result, notebook=""))
             now = datetime.now(UTC).replace(tzinfo=None)
             if requests is not None:
                 keep_requests(session.connection(), lesson, result.student, submission.id, requests)
@@ -251,10 +236,8 @@ class Recorder:
         self, session: Session, lesson: GradebookLesson, student: str
     ) -> tuple[SubmittedAssignment, _Notebooks]:
         """Return a student's submission and the notebooks in it; what there is none of is added."""
-        of_student = (SubmittedAssignment.assignment_id == lesson.assignment_id) & (
-            SubmittedAssignment.student_id == student
-        )
-        submission = session.scalar(select(SubmittedAssignment).where(of_student))
+        of_student = {"assignment_id": lesson.assignment_id, "student_id": student}
+        submission = session.scalar(select(SubmittedAssignment).filter_by(**of_student))
         if submission is None:
             if session.scalar(select(Student.id).where(Student.id == student)) is None:
                 if not self._autograde.create_student:
@@ -264,7 +247,7 @@ class Recorder:
                     )
                 session.add(Student(id=student))
                 session.flush()
-            submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
+            submission = SubmittedAssignment(id=new_uuid(), **of_student)
             session.add(submission)
         sources = lesson.notebooks.values()  # with which nbgrader's only index on them begins
         of_lesson = (SubmittedNotebook.assignment_id == submission.id) & SubmittedNotebook.notebook_id.in_(sources)
@@ -321,11 +304,6 @@ def _write_comments(session: Session, lesson: GradebookLesson, notebooks: _Noteb
 def _not_counted(submission: SubmittedAssignment) -> Note:
     time = f"the one of {submission.timestamp:%Y-%m-%d %H:%M} UTC" if submission.timestamp else "another one"
     return Note(NoteKind.NOT_COUNTED, f"This hand-in does not count; {time} does.")
-
-
-def _naive(timestamp: datetime | None) -> datetime | None:
-    found: datetime | None = None if timestamp is None else parse_utc(timestamp)
-    return found
 
 
 def _page(reason: str) -> NotebookNode:

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,8 +107,3 @@ def _followed(path: str, links: dict[str, str]) -> str:
 def _parts(path: str) -> list[str]:
     """The names of a path, the last one first."""
     return [part for part in reversed(path.split("/")) if part]
-
-
-def prepare(readable: Iterable[Path] = ()) -> None:
-    """Find out now, once, what would otherwise be looked for in every process that is forked."""
-    layout(tuple(readable))

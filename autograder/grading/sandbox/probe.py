@@ -70,7 +70,7 @@ def probe() -> Report:
 
 def begin_probe() -> Callable[[], Report]:
     """Do all of `probe` but wait for the one attempt that takes a second; return what waits, and ends it."""
-    private_root.prepare()  # here once, not in every process that is forked
+    private_root.layout(())  # found out here once, not in every process that is forked
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         targets = stack.enter_context(make_targets(Path(folder).resolve()))

@@ -23,7 +23,9 @@ def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
     notebook; and a note where there are too many.
     """
     folder, found, left, left_out = notebook.parent, dict[str, bytes](), most_bytes, 0
-    seen = itertools.islice(files.walk(folder, wanted=_may_be_used), MOST_SEEN)
+    unused = (TIME, SECRET, "__pycache__")
+    found_here = files.walk(folder, wanted=lambda name: name[0] != "." and name not in unused and name.isprintable())
+    seen = itertools.islice(found_here, MOST_SEEN)
     for path in sorted(seen, key=lambda path: (path.suffix != ".py", path)):
         name = path.relative_to(folder).as_posix().removeprefix(f"{OTHERS}/")
         if path == notebook or name in found or (file := files.open_regular(path)) is None:
@@ -54,7 +56,3 @@ def put(files: Mapping[str, bytes], folder: Path, *, read_only: bool = False) ->
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             path.chmod(0o444 if read_only else 0o644)
-
-
-def _may_be_used(name: str) -> bool:
-    return name[0] != "." and name not in (TIME, SECRET, "__pycache__") and name.isprintable()

@@ -82,12 +82,12 @@ def names_in(source: str, given: bool) -> Names:
     if parsed is None:
         return Names(opaque=True)
     table, tree = parsed
-    plain, taken = (_plain_functions(tree), _taken(tree)) if given else (set[str](), set[str]())
-    now: set[str] = set()
-    lasting: set[str] = set()
+    plain, taken = set[str](), set[str]()
+    if given:  # a function that no decorator has seen runs by a call of its name alone
+        plain = {each.name for each in tree.body if isinstance(each, ast.FunctionDef) and not each.decorator_list}
+        taken = _taken(tree)
+    now, lasting, binds, variables = set[str](), set[str](), set[str](), set[str]()
     functions: dict[str, set[str]] = {}
-    binds: set[str] = set()
-    variables: set[str] = set()
     for symbol in table.get_symbols():
         name = symbol.get_name()
         if symbol.is_referenced():
@@ -120,11 +120,6 @@ def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             yield name, package + (alias.name if alias.asname or package else name)
-
-
-def _plain_functions(tree: ast.Module) -> set[str]:
-    """The names of functions that nothing but a call by this name runs: no decorator has seen them."""
-    return {each.name for each in tree.body if isinstance(each, ast.FunctionDef) and not each.decorator_list}
 
 
 def _taken(tree: ast.Module) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 
@@ -12,11 +11,11 @@ SEED = re.compile(r"(\bexercises\.\w+\.\w+\([^()]*\bseed=)(\d+)(?=\))")
 
 def with_hidden_seed(source: str, secret: bytes) -> str:
     """Return a check cell whose hidden tests draw from seeds of the secret's; without a secret, the cell as it is."""
-    return HIDDEN.sub(functools.partial(_seeded, secret), source) if secret else source
 
+    def seeded(hidden: re.Match[str]) -> str:
+        return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
 
-def _seeded(secret: bytes, hidden: re.Match[str]) -> str:
-    return SEED.sub(lambda call: call[1] + str(_drawn(secret, call[2])), hidden[0])
+    return HIDDEN.sub(seeded, source) if secret else source
 
 
 def _drawn(secret: bytes, number: str) -> int:

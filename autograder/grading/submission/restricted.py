@@ -26,16 +26,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
 from autograder.course.lesson import MAGIC, MOST_LETTERS, MOST_MAGICS
+from autograder.grading.submission import known
 from autograder.grading.submission.dependencies import imported
-from autograder.grading.submission.known import (
-    ATTRIBUTES,
-    BUILTINS,
-    LEARNING,
-    MODULES,
-    MOST_BY_POSITION,
-    UNCHECKED,
-    UNSAFE,
-)
 
 STORED = frozenset({"weight", "bias"})  # attributes that may be set, on whatever is no class
 # Drawings, each by a line of its own, since it returns much, and how many arguments each may be given by position: some
@@ -61,7 +53,7 @@ _LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and
 _OF_IPYTHON = frozenset({"In", "Out", "display", "exit", "get_ipython", "open", "quit"})
 _PRIVATE = re.compile(r"__.*|_i{0,3}|_i?\d+|_[dios]h|_exit_code")
 _FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # what some names mean, if anything
-_ERRORS = frozenset(name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
+_ERRORS = frozenset(name for name in known.BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
 _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
 _DECORATORS = frozenset({"torch.no_grad()", "torch.inference_mode()"})  # of methods
 _CONTEXTS = re.compile(r"torch\.(?:no_grad\(\)|inference_mode\(\)|enable_grad\(\)|device\('\w+'\))")
@@ -98,29 +90,20 @@ class _Beyond(Exception):
 
 def goes_beyond(
     sources: Sequence[str],
-    given: Set[str],
-    parts: Set[str],
-    imports: Mapping[str, str],
-    attributes: frozenset[str],
-    taken: Set[str],
+    given: Set[str],  # the names that the lesson's own cells bind, none of which a student's may
+    parts: Set[str],  # those of them that may be read, beside what is imported: classes, and parts of the course
+    imports: Mapping[str, str],  # what the lesson's own cells import, by the names that they give it
+    attributes: frozenset[str],  # that its written answers read; harmless if nothing of Python's or PyTorch's has them
+    taken: Set[str],  # all names that stand for something beside these cells; others stand for nothing
 ) -> str:
-    """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does.
-
-    Args:
-        given: the names that the lesson's own cells bind, none of which a student's may.
-        parts: those of them that a student's may read, beside what is imported: classes, and parts of the course.
-        imports: what these cells import, by the names that they give it.
-        attributes: those that the lesson's written answers read; the ones that nothing of Python's or PyTorch's has are
-            harmless, too.
-        taken: all names that stand for something beside these cells; others stand for nothing.
-    """
+    """What in a student's cells goes beyond the part of Python that is known here; "" where nothing does."""
     try:
         _require(sum(map(len, sources)) <= MOST_OF_ALL, "very much code")
         texts = [_as_it_runs(source) for source in sources]
         cells = [ast.parse(text) for text in texts]
         reader = _Reader([node for cell in cells for node in ast.walk(cell)], given, imports)
         reader.require_known_globals(texts, given, parts, taken)
-        reader.attributes |= attributes - _OF_OTHERS | attributes & LEARNING
+        reader.attributes |= attributes - _OF_OTHERS | attributes & known.LEARNING
         for cell in cells:
             reader.visit(cell)
     except _Beyond as beyond:
@@ -185,14 +168,16 @@ class _Reader(ast.NodeVisitor):
         _require(not own & given and all(bound[name] == times[name] for name in own), "an import with another's name")
         _require(bound["self"] == sum(map(_takes_self, methods)), "`self` that is no argument of a method")
         paths = {**imports, **paths}
-        self._foreign = {name for name, path in paths.items() if MODULES.isdisjoint((path, path.rpartition(".")[0]))}
+        self._foreign = {
+            name for name, path in paths.items() if known.MODULES.isdisjoint((path, path.rpartition(".")[0]))
+        }
         self._called = {name: path for name, path in paths.items() if path in _CALLS}
         self._imported = imports.keys() - self._foreign  # and bound anew by nobody, or refused above
-        self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in MODULES}
+        self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in known.MODULES}
         self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
         self._annotated = {id(each) for node in nodes for each in _annotations(node)}
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
-        self.attributes, self._in_method, self._functions = ATTRIBUTES, False, 0
+        self.attributes, self._in_method, self._functions = known.ATTRIBUTES, False, 0
         self._found_in_modules: dict[int, object] = {}  # by the node, since chains of attributes may be long
 
     def require_known_globals(self, texts: Sequence[str], given: Set[str], parts: Set[str], taken: Set[str]) -> None:
@@ -202,7 +187,7 @@ class _Reader(ast.NodeVisitor):
         read = {name for table in tables for name in _globals_of(table)}
         self._types |= {name for name in parts if name[:1].isupper()}
         self._defined |= parts - self._bound  # an argument by that name may be any function
-        unknown = read - bound - parts - self._imported - self._called.keys() - BUILTINS
+        unknown = read - bound - parts - self._imported - self._called.keys() - known.BUILTINS
         unknown &= taken | given | vars(builtins).keys() | _OF_IPYTHON
         for name in (bound & given - self._imported - self._called.keys() - {"_"}) | unknown:
             _require(False, f"`{name}`")
@@ -236,13 +221,13 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node.value, ast.Name) and node.value.id == "self":
             self.visit(node.value)
             is_own = node.attr not in _OF_MODULES and not node.attr.startswith("__")
-            is_read = isinstance(node.ctx, ast.Load) and node.attr in ATTRIBUTES | _ON_SELF
+            is_read = isinstance(node.ctx, ast.Load) and node.attr in known.ATTRIBUTES | _ON_SELF
             _require(is_own or is_read, f"`self.{node.attr}`")
             return
-        known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
-        known &= node.attr not in UNSAFE | MOST_BY_POSITION.keys() or self._module(node.value) is None
+        is_known = node.attr in (self.attributes if isinstance(node.ctx, ast.Load) else STORED)
+        is_known &= node.attr not in known.UNSAFE | known.MOST_BY_POSITION.keys() or self._module(node.value) is None
         is_held = isinstance(self._of_module(node), type | types.ModuleType)
-        _require(known and not _is_class(node.attr) and not is_held, f"`.{node.attr}`")
+        _require(is_known and not _is_class(node.attr) and not is_held, f"`.{node.attr}`")
         self._visit_owner(node.value)
 
     def _visit_owner(self, node: ast.expr) -> None:
@@ -259,7 +244,7 @@ class _Reader(ast.NodeVisitor):
 
     def _of_module(self, node: ast.expr) -> object:
         """What stands there by its name in a module; None where it does not."""
-        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and id(node) not in self._found_in_modules:
+        if isinstance(node, ast.Attribute) and node.attr in known.ATTRIBUTES and id(node) not in self._found_in_modules:
             above = self._module(node.value)
             self._found_in_modules[id(node)] = vars(above).get(node.attr) if above else None
         return self._found_in_modules.get(id(node))
@@ -281,7 +266,7 @@ class _Reader(ast.NodeVisitor):
         elif self._path_called(called) not in (None, _PYPLOT):
             is_plain = len(node.args) <= 1 and not node.keywords
             _require(is_plain and not any(isinstance(each, ast.Starred) for each in node.args), "another argument")
-        elif isinstance(called, ast.Attribute) and called.attr in MOST_BY_POSITION and not _is_class(called.attr):
+        elif isinstance(called, ast.Attribute) and called.attr in known.MOST_BY_POSITION and not _is_class(called.attr):
             self._visit_owner(called.value)
         elif not self._names_class(called):
             self.visit(called)
@@ -293,10 +278,10 @@ class _Reader(ast.NodeVisitor):
         called, names = node.func, {each.arg for each in node.keywords}
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         is_own = isinstance(called, ast.Name) and name in self._defined
-        _require(not names & UNCHECKED and (None not in names or is_own), "a keyword")
-        if name in MOST_BY_POSITION and not is_own:
+        _require(not names & known.UNCHECKED and (None not in names or is_own), "a keyword")
+        if name in known.MOST_BY_POSITION and not is_own:
             is_plain = not any(isinstance(each, ast.Starred) for each in node.args)
-            _require(is_plain and len(node.args) <= MOST_BY_POSITION[name], f"another way to call `{name}`")
+            _require(is_plain and len(node.args) <= known.MOST_BY_POSITION[name], f"another way to call `{name}`")
         _require(not (isinstance(called, ast.Attribute) and name == "indices"), "`.indices()`")
 
     def _path_called(self, node: ast.expr) -> str | None:
@@ -314,7 +299,7 @@ class _Reader(ast.NodeVisitor):
         """A class, by its name; which may be called, but never held, for its methods can be given another `self`."""
         if isinstance(node, ast.Attribute):
             is_class = _is_class(node.attr) or isinstance(self._of_module(node), type)
-            return node.attr in ATTRIBUTES and is_class and self._module(node.value) is not None
+            return node.attr in known.ATTRIBUTES and is_class and self._module(node.value) is not None
         return (
             isinstance(node, ast.Name)
             and node.id not in self._foreign
@@ -356,16 +341,16 @@ class _Reader(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         """Some modules may be imported."""
         for alias in node.names:
-            _require(alias.name in MODULES or alias.name in _CALLS, f"`import {alias.name}`")
+            _require(alias.name in known.MODULES or alias.name in _CALLS, f"`import {alias.name}`")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Some things of some modules may be."""
         for alias in node.names:
-            known = f"{node.module}.{alias.name}" in MODULES or alias.name in ATTRIBUTES - UNSAFE
-            known &= _is_class(alias.name) or alias.name not in MOST_BY_POSITION
-            known |= node.module == "typing" and alias.name in _TYPES and alias.asname is None
-            known = known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
-            _require(not node.level and node.module in MODULES and known, f"`{node.module}.{alias.name}`")
+            is_known = f"{node.module}.{alias.name}" in known.MODULES or alias.name in known.ATTRIBUTES - known.UNSAFE
+            is_known &= _is_class(alias.name) or alias.name not in known.MOST_BY_POSITION
+            is_known |= node.module == "typing" and alias.name in _TYPES and alias.asname is None
+            is_known = is_known and (not _is_class(alias.name) or (alias.asname is None and not alias.name.isupper()))
+            _require(not node.level and node.module in known.MODULES and is_known, f"`{node.module}.{alias.name}`")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """A class is an `nn.Module` or a plain one, and holds methods and constants."""
@@ -381,8 +366,8 @@ class _Reader(ast.NodeVisitor):
                 _require(isinstance(each, ast.Pass) or _is_docstring(each), f"the body of `class {node.name}`")
 
     def _method(self, node: ast.FunctionDef) -> None:
-        known = node.name in _METHODS or not (node.name in _OF_MODULES or node.name.startswith("__"))
-        _require(known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
+        is_known = node.name in _METHODS or not (node.name in _OF_MODULES or node.name.startswith("__"))
+        _require(is_known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
         _require(all(ast.unparse(each) in _DECORATORS for each in node.decorator_list), f"`def {node.name}`")
         before, self._in_method = self._in_method, self._in_method or _takes_self(node)
         self.visit_FunctionDef(node)
@@ -391,16 +376,16 @@ class _Reader(ast.NodeVisitor):
 
 def _found(path: str) -> object:
     """What is imported by a path."""
-    if path in MODULES:
+    if path in known.MODULES:
         return importlib.import_module(path)
     module, _, name = path.rpartition(".")
-    return vars(importlib.import_module(module)).get(name) if module in MODULES else None
+    return vars(importlib.import_module(module)).get(name) if module in known.MODULES else None
 
 
 def _is_usual(path: str) -> bool:
     """What is imported is a module that is known, or something from one that is none."""
-    if path in MODULES or path.rpartition(".")[0] not in MODULES:
-        return path in MODULES or path in _CALLS
+    if path in known.MODULES or path.rpartition(".")[0] not in known.MODULES:
+        return path in known.MODULES or path in _CALLS
     return not isinstance(_found(path), types.ModuleType)
 
 
@@ -416,11 +401,9 @@ def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
 
 def _takes_self(node: ast.stmt) -> bool:
     """A method whose first argument is `self`."""
-    return isinstance(node, ast.FunctionDef) and [each.arg for each in _positional(node)[:1]] == ["self"]
-
-
-def _positional(node: ast.FunctionDef) -> list[ast.arg]:
-    return node.args.posonlyargs + node.args.args
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return [each.arg for each in (node.args.posonlyargs + node.args.args)[:1]] == ["self"]
 
 
 def _is_super(node: ast.expr) -> bool:

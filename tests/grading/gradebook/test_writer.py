@@ -135,18 +135,13 @@ def give_by_hand(folder: Path) -> None:
 
 @dataclass
 class Both:
-    """The same class graded twice: by stock nbgrader, and recorded by us.
-
-    Attributes:
-        first: the rows of both gradebooks when all were graded once.
-        again: after points and comments by hand, and after one was graded again.
-    """
+    """The same class graded twice: by stock nbgrader, and recorded by us."""
 
     stock: Path
     ours: Path
     results: dict[str, Result]
-    first: tuple[Rows, Rows]
-    again: tuple[Rows, Rows]
+    first: tuple[Rows, Rows]  # of both gradebooks when all were graded once
+    again: tuple[Rows, Rows]  # after points and comments by hand, and after one was graded again
 
 
 @pytest.fixture(scope="module")
