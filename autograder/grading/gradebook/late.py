@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -79,55 +79,45 @@ class PenaltyChange(NamedTuple):
 
 
 def extend(
-    connection: Connection, rule: LateRule, lesson: GradebookLesson, students: Iterable[str], extension: timedelta
+    connection: Connection, rule: LateRule, lesson: GradebookLesson, students: Sequence[str], extension: timedelta
 ) -> list[PenaltyChange]:
     """Give students more time, in place of what they had; none takes it back.
 
     Who has handed in nothing gets a submission without a notebook, which no page and no export takes for one. What is
     taken off those who are graded already is computed anew.
     """
-    changes = []
     with Session(connection) as session, session.begin():
         of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
         rows = {row.student_id: row for row in session.scalars(select(SubmittedAssignment).where(of_lesson))}
-        of_notebook = SubmittedNotebook.notebook_id.in_(lesson.notebooks.values())
-        notebooks = session.scalars(select(SubmittedNotebook).where(of_notebook)).all()
         for student in students:
-            submission = rows.get(student)
-            if submission is None:
-                if not extension:
-                    continue
-                submission = SubmittedAssignment(id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student)
-                session.add(submission)
-            submission.extension = extension or None
-            for notebook in (each for each in notebooks if each.assignment_id == submission.id):
-                changes += _recomputed(session, rule, lesson, submission, notebook)
-    return changes
+            if student not in rows and extension:
+                rows[student] = SubmittedAssignment(
+                    id=new_uuid(), assignment_id=lesson.assignment_id, student_id=student
+                )
+                session.add(rows[student])
+            if student in rows:
+                rows[student].extension = extension or None
+        changes = recompute(session, rule, lesson, students)
+    return sorted(changes, key=lambda change: students.index(change.student))
 
 
-def recompute(session: Session, rule: LateRule, lesson: GradebookLesson) -> list[PenaltyChange]:
-    """Compute anew what is taken off, by the due date and the rule of today and the points of today."""
+def recompute(
+    session: Session, rule: LateRule, lesson: GradebookLesson, students: Collection[str] | None = None
+) -> list[PenaltyChange]:
+    """Compute anew what is taken off all, or some, by the due date, the rule and the points of today."""
     of_lesson = SubmittedAssignment.assignment_id == lesson.assignment_id
     of_notebook = (SubmittedNotebook.assignment_id == SubmittedAssignment.id) & (
         SubmittedNotebook.notebook_id.in_(lesson.notebooks.values())
     )
     query = select(SubmittedAssignment, SubmittedNotebook).join(SubmittedNotebook, of_notebook).where(of_lesson)
-    rows = session.execute(query.order_by(SubmittedAssignment.student_id)).all()
-    return [change for row in rows for change in _recomputed(session, rule, lesson, *row)]
-
-
-def _recomputed(
-    session: Session,
-    rule: LateRule,
-    lesson: GradebookLesson,
-    submission: SubmittedAssignment,
-    notebook: SubmittedNotebook,
-) -> list[PenaltyChange]:
-    """Write what is taken off a submission, and return the change, if there is one."""
-    before = notebook.late_submission_penalty
-    notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
-    change = PenaltyChange(submission.student_id, before or 0.0, notebook.late_submission_penalty or 0.0)
-    return [change] if change.before != change.after else []
+    changes = []
+    for submission, notebook in session.execute(query.order_by(SubmittedAssignment.student_id)).all():
+        if students is None or submission.student_id in students:
+            before = notebook.late_submission_penalty or 0.0
+            notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
+            after = notebook.late_submission_penalty or 0.0
+            changes += [PenaltyChange(submission.student_id, before, after)] if before != after else []
+    return changes
 
 
 def grades_of(lesson: GradebookLesson, *notebooks: SubmittedNotebook) -> ColumnElement[bool]:

@@ -142,13 +142,6 @@ class Instruction(NamedTuple):
     if_false: int = 0
 
 
-class Filter(NamedTuple):
-    """A filter for the kernel, and where in it the process's own id belongs."""
-
-    program: bytes
-    own_pid_offsets: tuple[int, ...]
-
-
 def install() -> None:
     """Put the filter on this process, which has one thread. It cannot be taken off.
 
@@ -157,11 +150,12 @@ def install() -> None:
     """
     if _FILTER is None:
         raise OSError(errno.ENOSYS, "there is no filter for this system and processor")
-    program = bytearray(_FILTER.program)
-    for offset in _FILTER.own_pid_offsets:
+    code, own_pid_offsets = _FILTER
+    program = bytearray(code)
+    for offset in own_pid_offsets:
         struct.pack_into("=I", program, offset, os.getpid())
-    code = (ctypes.c_char * len(program)).from_buffer(program)
-    sock_fprog = struct.pack("HxxxxxxQ", len(program) // _SOCK_FILTER.size, ctypes.addressof(code))
+    buffer = (ctypes.c_char * len(program)).from_buffer(program)
+    sock_fprog = struct.pack("HxxxxxxQ", len(program) // _SOCK_FILTER.size, ctypes.addressof(buffer))
     succeed(LIBC.prctl(PR_SET_SECCOMP, *longs(SECCOMP_MODE_FILTER, sock_fprog, 0, 0)), "prctl")
 
 
@@ -172,8 +166,8 @@ def call_numbers(table: str, machine: str = "") -> dict[str, int]:
     return {name: int(numbers[column]) for name, *numbers in rows if numbers[column] != "-"}
 
 
-def _build() -> Filter:
-    """Return the filter for this processor."""
+def _build() -> tuple[bytes, list[int]]:
+    """Return the filter for this processor, and where in it the process's own id belongs."""
     code = [
         Instruction(LOAD, SECCOMP_DATA_ARCH),
         Instruction(EQUAL, ARCHITECTURES[platform.machine()], 1, 0),
@@ -193,7 +187,7 @@ def _build() -> Filter:
     code.append(Instruction(RETURN, SECCOMP_RET_ALLOW))
     program = b"".join(_SOCK_FILTER.pack(step.code, *step[2:], max(step.operand, 0)) for step in code)
     own_pid = [place for place, step in enumerate(code) if step.operand == OWN_PID]
-    return Filter(program, tuple(_SOCK_FILTER.size * place + _SOCK_FILTER_K for place in own_pid))
+    return program, [_SOCK_FILTER.size * place + _SOCK_FILTER_K for place in own_pid]
 
 
 def _decisions() -> dict[str, list[Instruction]]:

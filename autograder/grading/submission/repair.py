@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -42,13 +41,6 @@ class Repaired:
     # predict cell → what the student predicted, "" for nothing
     predictions: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""  # why it cannot be graded: nothing of the lesson was in it; "" as a rule
-
-
-class _ExtraCell(NamedTuple):
-    """A student's own cell, and the instructor's cell that it follows."""
-
-    cell: SubmittedCell
-    follows: Cell | None
 
 
 def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired:
@@ -273,8 +265,8 @@ class _Repair:
         if first_seen != sorted(first_seen):
             self._note(NoteKind.NOTEBOOK, "Cells stood in another order.")
 
-    def _extras(self) -> list[_ExtraCell]:
-        """The student's own cells.
+    def _extras(self) -> list[tuple[SubmittedCell, Cell | None]]:
+        """The student's own cells, each with the instructor's cell that it follows.
 
         A cell that was given and that the student changed is theirs as well: it runs behind the original. So does a
         copy of one, which sets right again what they have changed between.
@@ -295,7 +287,7 @@ class _Repair:
                 if owner.is_answer or owner.is_graded or not (is_changed and cell.kind == owner.kind == "code"):
                     continue
             if (place not in self.spent or is_piece) and cell.source.strip() and cell.kind != "raw":
-                extras.append(_ExtraCell(cell, follows))
+                extras.append((cell, follows))
         return extras
 
     def _built(self, written: dict[str, str]) -> NotebookNode:
@@ -315,9 +307,9 @@ class _Repair:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
             notebook.cells.append(cell)
-            for extra in extras:
-                if extra.follows is original:
-                    cell = _new_cell(extra.cell, taken, min(left, MOST_LETTERS))
+            for own, follows in extras:
+                if follows is original:
+                    cell = _new_cell(own, taken, min(left, MOST_LETTERS))
                     left -= len(cell.source) if cell.cell_type == "markdown" else 0
                     taken[cell.id] += 1
                     notebook.cells.append(cell)
