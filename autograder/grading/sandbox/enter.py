@@ -97,15 +97,8 @@ def take_steps(permissions: Permissions) -> dict[Step, str]:
         os.chdir(allowed.folder)
     except OSError as error:
         raise SandboxError(f"The sandbox's folder cannot be entered ({error}).") from None
-    take(
-        Step.LIMITS,
-        lambda: limits.set_limits(
-            allowed.memory_bytes,
-            allowed.cpu_seconds,
-            allowed.file_bytes,
-            own_namespaces=not errors[Step.NAMESPACES],
-        ),
-    )
+    sizes = allowed.memory_bytes, allowed.cpu_seconds, allowed.file_bytes
+    take(Step.LIMITS, lambda: limits.set_limits(*sizes, own_namespaces=not errors[Step.NAMESPACES]))
     take(Step.CAPABILITIES, limits.drop_capabilities)
     take(Step.PARENT, lambda: syscalls.die_with_parent(parent))
     take(Step.LANDLOCK, lambda: landlock.restrict(allowed.folder, (*readable_paths(), *allowed.readable)))

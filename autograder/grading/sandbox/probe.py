@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 from autograder.grading.sandbox import attempts, private_root
 from autograder.grading.sandbox.attempts import GUARANTEES, OUTLIVING, Guarantee
@@ -50,14 +50,6 @@ class Report:
         return [
             f"{'✓' if finding.holds else '✗'} {finding.name:{width}}  {finding.detail}" for finding in self.findings
         ]
-
-
-class _Answers(NamedTuple):
-    """What such a process has said: the steps it took, with their errors, and what got through, None for no answer."""
-
-    steps: dict[Step, str]
-    got_through: list[str] | None
-    ended: bool
 
 
 _Seen: TypeAlias = tuple[Finding, dict[Step, str]]  # and the steps that such a process took
@@ -162,8 +154,9 @@ def _outlive(targets: Targets) -> _Seen:
     steps, got_through, _ = _read(read)
     os.kill(between, signal.SIGKILL)
     os.waitpid(between, 0)
-    if got_through is not None and not _read(read, PATIENCE / 4).ended:
-        got_through.append("living on")
+    if got_through is not None:
+        *_, ended = _read(read, PATIENCE / 4)
+        got_through += [] if ended else ["living on"]
     os.close(read)
     return _finding(OUTLIVING, got_through), steps
 
@@ -175,8 +168,8 @@ def _finding(guarantee: Guarantee, got_through: list[str] | None) -> Finding:
     return Finding(guarantee.name, not got_through, detail)
 
 
-def _read(pipe: int, seconds: float = PATIENCE) -> _Answers:
-    """Return what a process says within some seconds."""
+def _read(pipe: int, seconds: float = PATIENCE) -> tuple[dict[Step, str], list[str] | None, bool]:
+    """Return what a process says in some seconds: its steps, what got through (None: no answer), whether it ended."""
     poll, until, text, ended = select.poll(), time.monotonic() + seconds, b"", False
     poll.register(pipe, select.POLLIN)
     while not ended and text.count(b"\n") < 2 and poll.poll(max(0, 1000 * (until - time.monotonic()))):
@@ -184,4 +177,4 @@ def _read(pipe: int, seconds: float = PATIENCE) -> _Answers:
         text, ended = text + piece, not piece
     lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
     steps = {Step(step): error for step, error in lines[0].items()} if lines else {}
-    return _Answers(steps, lines[1] if len(lines) > 1 else None, ended)
+    return steps, lines[1] if len(lines) > 1 else None, ended
