@@ -12,7 +12,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -20,10 +20,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.course.address import without_address
 from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
-from autograder.course.versions.released import earlier_of
+from autograder.course.versions.released import digest_of, earlier_of
 from autograder.grading.results import Note, NoteKind
 from autograder.grading.submission.dependencies import names_in as names_of
-from autograder.grading.submission.earlier import brought_up
 from autograder.grading.submission.harmless import MOST_LETTERS, MOST_OF_OWN, harmless, shortened
 from autograder.grading.submission.lessons import NOT_THIS_LESSON, NOTHING_IN_IT, TAKES, names_in
 from autograder.grading.submission.reader import MOST_CELLS, SubmittedCell
@@ -64,7 +63,7 @@ class _Repair:
     def __init__(self, source: NotebookNode, submitted: Sequence[SubmittedCell]) -> None:
         self.source, self.cells = source, cells_of(source)
         # Where a cell was given by an earlier release, what is new may be missing.
-        self.submitted, self.is_earlier = brought_up(submitted, self.cells, earlier_of(source))
+        self.submitted, self.is_earlier = _brought_up(submitted, self.cells, earlier_of(source))
         self.texts = {id(cell): {_normalised(cell.released), _normalised(cell.source)} for cell in self.cells}
         self.by_id = {cell.id: cell for cell in self.cells if cell.id}
         # For each submitted cell the instructor's cell that it is, None for the student's own.
@@ -314,6 +313,23 @@ class _Repair:
                     taken[cell.id] += 1
                     notebook.cells.append(cell)
         return notebook
+
+
+def _brought_up(
+    submitted: Sequence[SubmittedCell], cells: Sequence[Cell], earlier: Mapping[str, str]
+) -> tuple[list[SubmittedCell], bool]:
+    """Return a submission's cells, what an earlier release gave as it is given now or gone, and whether any was such.
+
+    `earlier` has digest → id of what earlier releases gave, which is no change of the student's.
+    """
+    if not earlier:
+        return list(submitted), False
+    now = {cell.id: cell.released for cell in cells}
+    pairs = [(cell, earlier.get(digest_of(cell.source))) for cell in submitted]
+    found = [
+        cell if name is None else replace(cell, source=now[name]) for cell, name in pairs if name is None or name in now
+    ]
+    return found, any(name for _, name in pairs)
 
 
 def _is_check_of(owner: Cell | None, answer: str) -> bool:
