@@ -46,11 +46,8 @@ def grade(
 ) -> int:
     """Grade what was handed in and is not graded yet; 0 when all could be, 1 when some could not.
 
-    Args:
-        warm: where to grade, perhaps started already; not used where there is nothing to grade, or a scheduler.
-
-    Raises:
-        CourseError: nothing can be graded, or no more; what was recorded before stays.
+    A `warm` process may be started already; it is not used where there is nothing to grade, or a scheduler. CourseError
+    is raised where nothing can be graded, or no more; what was recorded before stays.
     """
     if options.jobs < 0:
         raise CourseError(f"{options.jobs} submissions at a time are too few. Give --jobs a number above 0.")

@@ -74,11 +74,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no typ
     """Put the student's answers and own cells into the notebook in solutions/, and say in the log what was mended."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Rebuild the notebook; its metadata keep the notes under `autograder`.
-
-        Raises:
-            NbGraderException: nothing of the lesson is in it.
-        """
+        """Rebuild the notebook, notes in its metadata; NbGraderException where nothing of the lesson is in it."""
         where, cells = resources["nbgrader"], cells_in(nb)
         repaired = repair(alone(read_source(_lesson(self, where), self.config), where["notebook"]), cells)
         if repaired.reason:
@@ -104,11 +100,7 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
     memory_bytes = Integer(Limits.memory_bytes, help="What a submission may allocate.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Fill in the outputs.
-
-        Raises:
-            NbGraderException: it cannot be graded here, or not now.
-        """
+        """Fill in the outputs; raise NbGraderException where it cannot be graded here, or not now."""
         where = resources["nbgrader"]
         limits = Limits(cell_seconds=self.timeout, memory_bytes=self.memory_bytes)
         path, submitted = _lesson(self, where), json.dumps(nb).encode()
@@ -134,12 +126,8 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
                 cell.outputs, cell.source = shown[cell.id].outputs, shown[cell.id].source
             elif cell.cell_type == "code":
                 cell.outputs = []
-        notes = [
-            *(nb.metadata.get("autograder") or {}).get("notes", ()),
-            *left_out,
-            *(note.text for note in result.notes),
-        ]
-        nb.metadata["autograder"] = {"notes": notes}
+        repaired = (nb.metadata.get("autograder") or {}).get("notes", ())
+        nb.metadata["autograder"] = {"notes": [*repaired, *left_out, *(note.text for note in result.notes)]}
         return nb, resources
 
 

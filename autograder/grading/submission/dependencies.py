@@ -50,9 +50,8 @@ def unneeded(
     A given cell is needed when it binds a name that a needed cell reads later, or itself reads a variable that one of
     those reads later, since it may change it. What stands in a function, an answer or a check may be read at any time.
 
-    Args:
-        cells: source, and whether it is given (neither the student's nor a check), of all code cells in order.
-        precomputed: the names of some such cells.
+    `cells` are all code cells in order: source, and whether it is given (neither the student's nor a check).
+    `precomputed` are the names of some.
     """
     precomputed = precomputed or {}
     used = [precomputed.get(cell) or names_in(*cell) for cell in cells]

@@ -95,16 +95,10 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
 
 
 def read_in(folder: Path, lesson: str, names: Sequence[str] = ()) -> tuple[Path, bytes, list[str]]:
-    """Read what a student handed in for a lesson, several notebooks as one.
+    """Read what a student handed in for a lesson: one notebook of its name, or several `names` as one.
 
-    Args:
-        names: of the lesson's notebooks; none where it is one of the lesson's name.
-
-    Returns:
-        the path of the first notebook, its bytes or those of all together, and notes on what was odd.
-
-    Raises:
-        NotGradable: there is none of them.
+    Return the path of the first notebook, its bytes or those of all together, and notes on what was odd; raise
+    NotGradable where there is none of them.
     """
     if len(names) < 2:
         path, notes = find(folder, *names or [lesson])

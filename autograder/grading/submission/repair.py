@@ -49,10 +49,6 @@ def repair(source: NotebookNode, submitted: Sequence[SubmittedCell]) -> Repaired
     above its check takes its place, and everything else that was written runs as well, in its order. A prediction is
     found by the name to which it assigns one text or number. Other cells keep their place behind the cell of the
     instructor's that they follow. What has been repaired comes back as it is, without notes.
-
-    Args:
-        source: the lesson in solutions/.
-        submitted: what the student handed in, in order.
     """
     return _Repair(source, submitted).repaired()
 
