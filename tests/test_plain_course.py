@@ -258,10 +258,7 @@ WORK: dict[str, tuple[dict[str, str], list[str]]] = {
         {"mean": "def mean(x):\n    return sum(x) / len(y)"},
         [*2 * [RAISED], OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN, RAISED],
     ),
-    "dan": (
-        {},
-        [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *3 * [OPEN_WORDS.format("mean")]],
-    ),
+    "dan": ({}, [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *3 * [OPEN_WORDS.format("mean")]]),
 }
 
 

@@ -78,9 +78,7 @@ ACTIVE_CONTENT = [
             for number in range(40)
         ),
     ).submits("pass"),
-    Attack(
-        "outputs of no known kind, and known kinds with fields that they do not have",
-    ).submits("""
+    Attack("outputs of no known kind, and known kinds with fields that they do not have").submits("""
         get_ipython().page.outputs.append(
             {"output_type": "stream", "name": "stdout", "text": "a", "metadata": {"html": "<script>"}}
         )

@@ -138,9 +138,7 @@ SHAPES = {
 }
 
 # One exercise answered rightly, so that what comes before or behind it can be seen to count or not.
-RIGHT_PADDING = {
-    "padding_mask": "def padding_mask(tokens, pad_id=0):\n    return (tokens != pad_id)[:, None, None, :]",
-}
+RIGHT_PADDING = {"padding_mask": "def padding_mask(tokens, pad_id=0):\n    return (tokens != pad_id)[:, None, None, :]"}
 EARNED_PADDING = {"check_padding_mask_shape": 1, "check_padding_mask_values": 2}
 earns_padding = partial(Attack, answers=RIGHT_PADDING, earned=EARNED_PADDING)
 

@@ -167,7 +167,7 @@ BESIDE_CHECKS += [
 
         def causal_mask(size):
             return Memory(size, size).w.detach().to(torch.bool)
-        """,
+        """
     ),
     Attack(
         "among its checks: memory of an earlier check is read, by an `out` whose operation fails",
@@ -188,6 +188,6 @@ BESIDE_CHECKS += [
 
         def padding_mask(tokens, pad_id=0):
             return 3
-        """,
+        """
     ),
 ]

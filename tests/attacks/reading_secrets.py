@@ -236,5 +236,5 @@ READING_SECRETS += [
         def causal_mask(size):
             print(KEPT[-1])
             return torch.zeros(size, size)
-    """),
+    """)
 ]

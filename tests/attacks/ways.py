@@ -315,10 +315,7 @@ def _by_formgrader(graded: _Class, runner: _Runner) -> None:
         *("-m", "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"),
         *(f"--ServerApp.root_dir={graded.course}", f"--IdentityProvider.token={token}"),
     )
-    with (
-        _replaced_environment(runner.environment),
-        started(command, graded.course, home) as server,
-    ):
+    with _replaced_environment(runner.environment), started(command, graded.course, home) as server:
         for path in sorted((graded.course / "submitted").glob("*/*")):
             address = f"{server.url}/formgrader/api/submission/{path.name}/{path.parent.name}/autograde"
             request = urllib.request.Request(address, b"", {"Authorization": f"token {token}"}, method="POST")
@@ -356,9 +353,4 @@ def _replaced_environment(environment: dict[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-WAYS = {
-    Way.GRADE: _by_grade,
-    Way.NBGRADER: _by_nbgrader,
-    Way.FORMGRADER: _by_formgrader,
-    Way.CLUSTER: _by_cluster,
-}
+WAYS = {Way.GRADE: _by_grade, Way.NBGRADER: _by_nbgrader, Way.FORMGRADER: _by_formgrader, Way.CLUSTER: _by_cluster}

@@ -116,10 +116,7 @@ def publish(repository: Path) -> dict[str, str]:
     git(repository, "init", "--quiet", "--initial-branch", COURSE.branch)
     git(repository, "add", "--all")
     git(repository, "-c", "user.name=Course", "-c", "user.email=course@localhost", "commit", "--quiet", "--message=All")
-    instead = {
-        f"url.{repository.as_uri()}.insteadOf": COURSE.repository,
-        "protocol.file.allow": "always",
-    }
+    instead = {f"url.{repository.as_uri()}.insteadOf": COURSE.repository, "protocol.file.allow": "always"}
     pairs = {
         f"GIT_CONFIG_{part}_{n}": text
         for n, pair in enumerate(instead.items())
