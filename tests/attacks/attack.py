@@ -23,16 +23,15 @@ class Attack:
     """One hostile submission: what it does in words, then what is submitted, by one of the methods.
 
     Attributes:
-        what: what it does, in words.
         answers: answer cell → its whole source; all other answers stay stubs.
         cells: the student's own cells before the first answer.
         last: the student's own cells behind the last check.
-        lesson: the lesson that it is handed in for.
         earned: check → the points that an honest grader gives, those above 0; an attack that breaks its own process
             or its channel on the way may get less, and none may get more.
         secret: texts that must be nowhere in outputs and messages.
         targets: the names within the package that it reaches for; where one is gone, the attack needs another.
         cell: the answer cell of a source that is submitted without naming one.
+        before: what stands before each source.
     """
 
     what: str
@@ -45,11 +44,13 @@ class Attack:
     secret: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     cell: str = "attend_one_query"
+    before: str = ""
 
     def submits(self, source: str | None = None, /, **answers: str) -> Attack:
         """Answer with this source, or with one for each cell that is named."""
         sources = answers if source is None else {self.cell: source, **answers}
-        return replace(self, answers={**self.answers, **{cell: code(text) for cell, text in sources.items()}})
+        made = {cell: f"{self.before}\n\n{code(text)}".lstrip("\n") for cell, text in sources.items()}
+        return replace(self, answers={**self.answers, **made})
 
     def when_called(self, body: str) -> Attack:
         """Do this when a check calls `causal_mask`."""
@@ -57,8 +58,7 @@ class Attack:
 
     def forges(self, body: str) -> Attack:
         """Do this when a check calls `causal_mask`, which can speak to the judge itself."""
-        attack = self.when_called(body)
-        return attack.submits(causal_mask=with_frames(attack.answers["causal_mask"]))
+        return replace(self, before=FRAMES).when_called(body)
 
     def before_answers(self, source: str) -> Attack:
         """Run this in a cell of the student's own before the first answer."""
@@ -79,11 +79,6 @@ def code(text: str) -> str:
     return textwrap.dedent(text).strip("\n")
 
 
-def with_frames(source: str) -> str:
-    """A source behind what it needs to speak to the judge itself."""
-    return FRAMES + "\n\n" + code(source)
-
-
 def function(signature: str, body: str) -> str:
     """A function with this body."""
     return f"def {signature}:\n{textwrap.indent(code(body), '    ')}"
@@ -93,10 +88,7 @@ def fails_with_five_heads(what: str, *, before: str, on_init: str = "", after: s
     """Submit a class that cannot be made with five heads, and what might keep a hidden check from trying five.
 
     Args:
-        what: what it does, in words.
-        before: statements before the class.
-        on_init: statements at the beginning of its `__init__`.
-        after: statements behind the class.
+        on_init: statements at the beginning of its `__init__`; `before` and `after` stand around the class.
     """
     init = code("""
         if num_heads == 5:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, averages, earns_padding, masks, with_frames
+from attacks.attack import FRAMES, Attack, averages, earns_padding, masks
 
 FORGING_RESULTS = [
     Attack("the lines of success, a score and a table of points are printed").submits(
@@ -97,30 +97,30 @@ FORGING_RESULTS = [
                 os.write(end, frame(header | {"global_state": ["float32", 0]}))
         return torch.zeros(size, size).bool()
     """),
-    earns_padding("every message is sent twice", targets=("autograder.grading.rpc.channel.Channel",)).submits(
-        with_frames("""
+    earns_padding(
+        "every message is sent twice", targets=("autograder.grading.rpc.channel.Channel",), before=FRAMES
+    ).submits("""
 
-            import socket
+        import socket
 
-            for each in gc.get_objects():
-                if type(each).__name__ == "Channel":
-                    end = each._end
+        for each in gc.get_objects():
+            if type(each).__name__ == "Channel":
+                end = each._end
 
-                    class Twice:
-                        def __init__(self, end):
-                            self.end = end
+                class Twice:
+                    def __init__(self, end):
+                        self.end = end
 
-                        def send(self, data):
-                            self.end.sendall(bytes(data))
-                            self.end.sendall(bytes(data))
-                            return len(data)
+                    def send(self, data):
+                        self.end.sendall(bytes(data))
+                        self.end.sendall(bytes(data))
+                        return len(data)
 
-                        def __getattr__(self, name):
-                            return getattr(self.end, name)
+                    def __getattr__(self, name):
+                        return getattr(self.end, name)
 
-                    each._end = Twice(end)
-        """)
-    ),
+                each._end = Twice(end)
+    """),
     Attack("requests of the judge are taken from it and sent back as answers").forges("""
         import socket
 

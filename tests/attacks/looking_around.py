@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from attacks.attack import Attack, code
 
-SEEN = ("something was seen:",)
 LOOK = code("""
     import os
 
@@ -26,15 +27,13 @@ PLACES = code("""
 """)
 
 
-def looks(what: str, body: str) -> Attack:
-    """An answer's cell that looks at places which are not the student's."""
-    return Attack(what, secret=SEEN).submits(f"{LOOK}\n\n{PLACES}\n\n{code(body)}")
-
+# An answer's cell that looks at places which are not the student's.
+looks = partial(Attack, secret=("something was seen:",), before=f"{LOOK}\n\n{PLACES}")
 
 LOOKING_AROUND = [
     looks(
-        "sizes and times of the course, the gradebook and other hand-ins by stat, lstat, exists and getsize",
-        """
+        "sizes and times of the course, the gradebook and other hand-ins by stat, lstat, exists and getsize"
+    ).submits("""
         for place in PLACES:
             way = lambda place=place: os.stat(place).st_size
             look(place, lambda: os.path.isfile(place))
@@ -43,11 +42,8 @@ LOOKING_AROUND = [
                 look(place, way)
                 look(place, lambda: os.path.getsize(place))
                 look(place, lambda: os.path.lexists(place))
-        """,
-    ),
-    looks(
-        "the names of other students by scandir, listdir, glob, walk, and by asking for each name",
-        """
+    """),
+    looks("the names of other students by scandir, listdir, glob, walk, and by asking for each name").submits("""
         import glob
 
         for place in PLACES:
@@ -57,11 +53,10 @@ LOOKING_AROUND = [
             look(place, lambda: next(os.walk(place), (0, 0, 0))[1:] if os.listdir(place) else None)
         for number in range(1000):
             look("a name", lambda: os.stat(f"{ROOT}/submitted/student-{number:03}").st_mtime)
-        """,
-    ),
+    """),
     looks(
-        "statx, newfstatat, access, faccessat2, readlink, statfs, getxattr and utimensat of them by raw system calls",
-        """
+        "statx, newfstatat, access, faccessat2, readlink, statfs, getxattr and utimensat of them by raw system calls"
+    ).submits("""
         import ctypes
 
         libc, buffer = ctypes.CDLL(None, use_errno=True), ctypes.create_string_buffer(4096)
@@ -75,11 +70,8 @@ LOOKING_AROUND = [
             for call, values in calls.items():
                 if libc.syscall(*values) >= 0 and os.path.splitext(place)[1]:
                     print("something was", "seen:", call, place)
-        """,
-    ),
-    looks(
-        "descriptors of mere places (O_PATH), of folders, and what stands behind them in /proc/self/fd",
-        """
+    """),
+    looks("descriptors of mere places (O_PATH), of folders, and what stands behind them in /proc/self/fd").submits("""
         for place in PLACES:
             for flags in (os.O_PATH, os.O_PATH | os.O_NOFOLLOW, os.O_RDONLY | os.O_DIRECTORY):
                 try:
@@ -90,11 +82,10 @@ LOOKING_AROUND = [
                 look(place, lambda: os.listdir(number))
                 look(place, lambda: os.listdir(f"/proc/self/fd/{number}"))
                 look(place, lambda: os.stat("gradebook.db", dir_fd=number).st_size)
-        """,
-    ),
+    """),
     looks(
-        "mountinfo, mounts and mountstats of itself, of its threads and of others, and the root behind the root",
-        """
+        "mountinfo, mounts and mountstats of itself, of its threads and of others, and the root behind the root"
+    ).submits("""
         for process in ("self", "thread-self", os.getppid(), 1, f"self/task/{os.getpid()}"):
             for name in ("mountinfo", "mounts", "mountstats", "root/etc/hostname", "cwd/../..", "net/unix", "net/tcp"):
                 path = f"/proc/{process}/{name}"
@@ -104,11 +95,8 @@ LOOKING_AROUND = [
         look("root", lambda: os.stat("/proc/self/root{SECRET}").st_size)
         look("own root", lambda: os.stat("/proc/self/root/proc/1"))
         look("chroot", lambda: os.chroot("..") or "another root")
-        """,
-    ),
-    looks(
-        "others at work: inotify, fanotify, leases and locks, processes and their start, load by /proc",
-        """
+    """),
+    looks("others at work: inotify, fanotify, leases and locks, processes and their start, load by /proc").submits("""
         import ctypes, fcntl
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -121,17 +109,13 @@ LOOKING_AROUND = [
         look("all", lambda: [name for name in os.listdir("/proc") if name.isdigit()])
         look("links", lambda: os.symlink("{SECRET}", "here") or os.stat("here").st_size)
         look("handle", lambda: libc.syscall(303, -100, b"{SECRET}", bytes(200), bytes(4), 0) + 1)
-        """,
-    ),
-    looks(
-        "what lies beside the working folder: folders of other submissions under way, the server's own",
-        """
+    """),
+    looks("what lies beside the working folder: folders of other submissions under way, the server's own").submits("""
         here = os.getcwd()
         for place in ("..", "../..", os.path.dirname(here), "/dev/shm", "/var/tmp", "/run", "/sys/fs/cgroup"):
             look(place, lambda: os.listdir(place))
         look("siblings", lambda: os.stat("..").st_nlink > 3)
         look("inode", lambda: os.stat("../submission-"))
         look("space", lambda: os.statvfs("{ROOT}").f_files and os.path.isdir("{ROOT}/submitted"))
-        """,
-    ),
+    """),
 ]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from attacks.active_content import PAST_FILTERS
-from attacks.attack import code
 from nbformat.v4 import new_markdown_cell
 from playwright.sync_api import Browser, Page
 from support.browser import chromium, window
@@ -20,7 +19,7 @@ from autograder.demo import sample_class
 
 LESSON = "09_doubling"
 EVIL = "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'><svg onload='window.ran = 1'></svg>"
-ANSWER = f"""{code(PAST_FILTERS)}
+ANSWER = f"""{PAST_FILTERS}
 for kind in ("text/html", "text/markdown", "text/latex", "image/svg+xml", "application/javascript"):
     show(kind, evil)
 show("image/png", png, {{"width": "1 onerror=window.ran=1", "alt": "' onerror='window.ran=1"}})
