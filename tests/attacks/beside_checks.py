@@ -100,8 +100,9 @@ BESIDE_CHECKS = [
     }.items()
 ]
 BESIDE_CHECKS += [
-    Attack("among its checks: a deep copy shows what the check has noted", lesson="06_training").submits(
-        mended_accumulation="""
+    Attack(
+        "among its checks: a deep copy shows what the check has noted", lesson="06_training", cell="mended_accumulation"
+    ).submits("""
         def mended_accumulation(model, optimizer, src, tgt, num_pieces):
             import copy
 
@@ -118,8 +119,7 @@ BESIDE_CHECKS += [
                         each["rows"].clear()
                         each["rows"].append(1)
             return loss.item()
-        """
-    ),
+    """),
     Attack("among its checks: a cell of one line is Python and a magic", targets=REACHED)
     .before_answers(f'run -mtimeit ["1]; {PATCH}; [1"]')
     .beside_shapes("def run():\n    pass"),
@@ -144,8 +144,9 @@ BESIDE_CHECKS += [
         """,
         count_parameters="def count_parameters(model):\n    return 3",
     ),
-    Attack("among its checks: an import in a function has the name of a part", lesson="06_training").submits(
-        train_step="""
+    Attack(
+        "among its checks: an import in a function has the name of a part", lesson="06_training", cell="train_step"
+    ).submits("""
         def unused():
             import torch as Transformer
 
@@ -153,12 +154,12 @@ BESIDE_CHECKS += [
 
         def train_step(model, optimizer, src, tgt, criterion=None, schedule=None):
             return 3.0
-        """
-    ),
+    """),
     Attack(
-        "among its checks: old memory is read, where expected values were", earned={"check_causal_mask_shape": 1}
-    ).submits(
-        causal_mask="""
+        "among its checks: old memory is read, where expected values were",
+        earned={"check_causal_mask_shape": 1},
+        cell="causal_mask",
+    ).submits("""
         class Memory(nn.Module):
             def __init__(self, *shape):
                 super().__init__()
@@ -167,13 +168,12 @@ BESIDE_CHECKS += [
 
         def causal_mask(size):
             return Memory(size, size).w.detach().to(torch.bool)
-        """
-    ),
+    """),
     Attack(
         "among its checks: memory of an earlier check is read, by an `out` whose operation fails",
         secret=("other_numbers_of_them_work",),
-    ).submits(
-        padding_mask="""
+        cell="padding_mask",
+    ).submits("""
         pieces = []
         for size in [200 + 48 * i for i in range(90)] + [8000 + 2000 * i for i in range(60)]:
             old = torch.zeros(0, dtype=torch.uint8)
@@ -188,6 +188,5 @@ BESIDE_CHECKS += [
 
         def padding_mask(tokens, pad_id=0):
             return 3
-        """
-    ),
+    """),
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from support.sample_lesson import ROOT
+from support.classroom import classroom
 
 from attacks.attack import SHAPED, SHAPES, Attack, code, decodes, masks, splits_heads
 
@@ -464,25 +465,15 @@ VALUES = "_values", "_cross"  # how the ids of checks end to which zeros are a w
 TOGETHER = {"Decoder": "Encoder"}  # whose cell it is
 
 
-def zeros_for_weights() -> Iterator[Attack]:
-    """Attack each class in each of these ways; all but the values may be right, and those of a class beside it."""
-    for lesson, modules in MODULES.items():
-        path = ROOT / "solutions" / lesson / f"{lesson}.ipynb"
-        cells = {cell["id"]: cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
-        for module in modules:
-            name = TOGETHER.get(module, module)
-            points = {
-                check: cell["metadata"]["nbgrader"]["points"]
-                for check, cell in cells.items()
-                if check.startswith(f"check_{name}") and not _judges(check, module)
-            }
-            for way, methods in ZEROS.items():
-                source = "\n\n".join(
-                    ["".join(cells[name]["source"]), ERASE, f"class {module}({module}):\n{_indented(methods)}"]
-                )
-                yield Attack(f"the weights of {module} are zeros, {way}", lesson=lesson, earned=points).submits(
-                    **{name: source}
-                )
+def zeros_for_weights(module: str, lesson: str, ways: Mapping[str, str], *more: str) -> Iterator[Attack]:
+    """Attack a class in each of these ways; all but the values may be right, and those of a class beside it."""
+    room, name = classroom(lesson), TOGETHER.get(module, module)
+    checks = {cell.id: cell.metadata.nbgrader.points for cell in room.checks if cell.id.startswith(f"check_{name}")}
+    points = {check: most for check, most in checks.items() if not _judges(check, module)}
+    for way, methods in ways.items():
+        of_class = f"class {module}({module}):\n{textwrap.indent(code(methods), '    ')}"
+        attack = Attack(f"the weights of {module} are zeros, {way}", lesson=lesson, earned=points, cell=name)
+        yield attack.submits("\n\n".join([room.answers[name], ERASE, *more, of_class]))
 
 
 def _judges(check: str, module: str) -> bool:
@@ -491,12 +482,9 @@ def _judges(check: str, module: str) -> bool:
     return check.endswith(VALUES) and (module not in ("Encoder", "Decoder") or of_decoder == (module == "Decoder"))
 
 
-def _indented(methods: str) -> str:
-    return "\n".join(f"    {line}" for line in code(methods).splitlines())
-
-
-LYING_VALUES += zeros_for_weights()
-
+for lesson, modules in MODULES.items():
+    for module in modules:
+        LYING_VALUES += zeros_for_weights(module, lesson, ZEROS)
 
 # Ways that are much the same for every class, tried on one of them.
 MULTI_HEAD_ZEROS = {
@@ -543,19 +531,10 @@ KINDS_OF_ZEROS = code("""
 """)
 
 
-def multi_head_zeros() -> Iterator[Attack]:
-    """Attack multi-head attention in these ways; the points that do not depend on values may be right."""
-    path = ROOT / "solutions" / "02_multi_head_attention" / "02_multi_head_attention.ipynb"
-    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
-    for way, methods in MULTI_HEAD_ZEROS.items():
-        of_class = f"class MultiHeadAttention(MultiHeadAttention):\n{_indented(methods)}"
-        earned = {"check_MultiHeadAttention_parameters": 1, "check_MultiHeadAttention_error": 1}
-        yield splits_heads(f"the weights of MultiHeadAttention are zeros, {way}", earned=earned).submits(
-            "\n\n".join([cells["MultiHeadAttention"], ERASE, KINDS_OF_ZEROS, of_class])
-        )
-
-
-LYING_VALUES += multi_head_zeros()
+LYING_VALUES += (
+    replace(attack, earned={"check_MultiHeadAttention_parameters": 1, "check_MultiHeadAttention_error": 1})
+    for attack in zeros_for_weights("MultiHeadAttention", "02_multi_head_attention", MULTI_HEAD_ZEROS, KINDS_OF_ZEROS)
+)
 
 # At home, a right answer can meet all cases that a known seed draws; what it said is handed in.
 LEARNT = code("""
