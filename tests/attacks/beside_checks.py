@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack
+from attacks.attack import Attack, masks
 
 PATCH = "import autograder.check._causes as causes; causes.run = lambda attempt: None"
 REACHED = ("autograder.check._causes.run",)
@@ -155,11 +155,7 @@ BESIDE_CHECKS += [
         def train_step(model, optimizer, src, tgt, criterion=None, schedule=None):
             return 3.0
     """),
-    Attack(
-        "among its checks: old memory is read, where expected values were",
-        earned={"check_causal_mask_shape": 1},
-        cell="causal_mask",
-    ).submits("""
+    masks("among its checks: old memory is read, where expected values were").submits("""
         class Memory(nn.Module):
             def __init__(self, *shape):
                 super().__init__()

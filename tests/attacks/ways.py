@@ -19,10 +19,10 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 from nbformat import NotebookNode
@@ -31,6 +31,7 @@ from support.classroom import ROOT
 from support.dask_cluster import address_of, listening
 from support.jupyter import started
 from support.ordinary_user import command_of, give
+from support.processes import with_variable
 
 from attacks.attack import MARKER, Attack
 from autograder.demo.sample_class import ONE_THREAD, make_course
@@ -92,8 +93,8 @@ class Attacked:
     harms: dict[str, list[Harm]]
     honest: list[float]
     changed: list[str]
-    left: list[int] = field(default_factory=list)
-    said: str = ""
+    left: list[int]
+    said: str
 
     @property
     def is_whole(self) -> bool:
@@ -113,7 +114,7 @@ def attacked(way: Way, user: str, attacks: Sequence[Attack]) -> Attacked:
         with (folder / "said").open("w") as output:
             WAYS[way](graded, _Runner(user, environment, graded.course, output))
         end = time.monotonic() + PATIENCE
-        while (left := _of_class(name)) and time.monotonic() < end:
+        while (left := with_variable(WITNESS, name)) and time.monotonic() < end:
             time.sleep(0.1)
         said = (folder / "said").read_text(encoding="utf-8", errors="replace")
         return graded.result(left, "\n".join(said.splitlines()[-30:]))
@@ -150,9 +151,7 @@ class _Class:
             for attack in self.attacks
         }
         honest = [sum(points.get((student, LESSON), {}).values()) for student in self.honest]
-        said += "".join(
-            self._lost(student) for student, whole in zip(self.honest, honest, strict=True) if whole < WHOLE
-        )
+        said += "".join(self._lost(each) for each, whole in zip(self.honest, honest, strict=True) if whole < WHOLE)
         after = self._files()
         changed = [name for name in {*self.before, *after} if self.before.get(name) != after.get(name)]
         return Attacked(harms, honest, sorted(changed), left, said)
@@ -198,9 +197,9 @@ class _Class:
 
     def _files(self) -> dict[str, bytes]:
         """Every file of the course that grading must leave as it is."""
-        steps = [*(self.course / step for step in ("solutions", "notebooks", "submitted"))]
-        files = [path for step in steps for path in step.rglob("*") if path.is_file()]
-        known = ("solutions", "notebooks", "submitted", "autograded", "gradebook.db", ".nbgrader.log", "__pycache__")
+        steps = "solutions", "notebooks", "submitted"
+        files = [path for step in steps for path in (self.course / step).rglob("*") if path.is_file()]
+        known = (*steps, "autograded", "gradebook.db", ".nbgrader.log", "__pycache__")
         files += [path for path in self.course.iterdir() if not path.name.startswith(known)]
         return {str(path.relative_to(self.course)): path.read_bytes() if path.is_file() else b"" for path in files}
 
@@ -210,7 +209,8 @@ class _Class:
         for cell in notebook.cells:
             if cell.id in attack.answers:
                 cell.source = self._with_paths(attack.answers[cell.id])
-        first_answer = next(place for place, cell in enumerate(notebook.cells) if _is_answer(cell))
+        is_answer = [cell.metadata.get("nbgrader", {}).get("solution") for cell in notebook.cells]
+        first_answer = is_answer.index(True)
         notebook.cells[first_answer:first_answer] = [new_code_cell(self._with_paths(text)) for text in attack.cells]
         notebook.cells += [new_code_cell(self._with_paths(text)) for text in attack.last]
         return nbformat.writes(notebook).encode()
@@ -231,10 +231,6 @@ def _released(lessons: tuple[str, ...]) -> Path:
     return folder / "course"
 
 
-def _is_answer(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
-
-
 def _is_harmless(cell: NotebookNode) -> bool:
     """Whether nothing that a student puts out can act in a browser."""
     if (cell.metadata.get("nbgrader") or {}).get("grade"):
@@ -253,16 +249,6 @@ def _is_harmless(cell: NotebookNode) -> bool:
     return True
 
 
-def _of_class(name: str) -> list[int]:
-    """The processes that a class has started."""
-    mark, found = f"{WITNESS}={name}".encode(), []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended, or is somebody else's
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
-
-
 # The ways
 
 
@@ -279,11 +265,8 @@ class _Runner:
         return [*command_of(self.user), sys.executable, *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        environment, out = self.environment, self.output
-        command = self.command(*arguments)
-        return subprocess.Popen(
-            command, cwd=self.course, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
+        options = {"cwd": self.course, "env": self.environment, "start_new_session": True}
+        return subprocess.Popen(self.command(*arguments), stdout=self.output, stderr=self.output, **options)
 
     def run(self, *arguments: str, seconds: float) -> None:
         process = self.start(*arguments)
@@ -315,7 +298,7 @@ def _by_formgrader(graded: _Class, runner: _Runner) -> None:
         *("-m", "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"),
         *(f"--ServerApp.root_dir={graded.course}", f"--IdentityProvider.token={token}"),
     )
-    with _replaced_environment(runner.environment), started(command, graded.course, home) as server:
+    with mock.patch.dict(os.environ, runner.environment), started(command, graded.course, home) as server:
         for path in sorted((graded.course / "submitted").glob("*/*")):
             address = f"{server.url}/formgrader/api/submission/{path.name}/{path.parent.name}/autograde"
             request = urllib.request.Request(address, b"", {"Authorization": f"token {token}"}, method="POST")
@@ -340,17 +323,6 @@ def _by_cluster(graded: _Class, runner: _Runner) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-@contextmanager
-def _replaced_environment(environment: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(environment)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 WAYS = {Way.GRADE: _by_grade, Way.NBGRADER: _by_nbgrader, Way.FORMGRADER: _by_formgrader, Way.CLUSTER: _by_cluster}

@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from support.processes import with_variable
 
 from autograder.demo.sample_class import ONE_THREAD
 
@@ -110,26 +111,14 @@ def _listening(process: subprocess.Popen, runtime: Path, log: Path) -> tuple[str
 
 def _end(process: subprocess.Popen, home: Path) -> None:
     """End the server, which ends its kernels, and then by force whatever is left of them."""
-    for pid in of_home(home):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(30)
-    for pid in of_home(home):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in with_variable("TEST_HOME", home):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(30)
     process.kill()
     process.wait()
-
-
-def of_home(home: Path) -> list[int]:
-    """The processes that a server with this home started, and the server itself."""
-    mark, found = f"TEST_HOME={home}".encode(), []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended, or is somebody else's
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
 
 
 def free_port() -> int:
