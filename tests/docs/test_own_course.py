@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 from rich.console import Console
+from support.guide import BLOCK
 from support.sample_lesson import ROOT
 from support.warm import Lent
 
@@ -23,7 +24,7 @@ from autograder.grading.options import GradeOptions
 from autograder.grading.worker.client import GradingServer
 
 PAGE = (ROOT / "docs" / "a_course_of_your_own.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(PAGE)
 FIRST, RELEASE, TRY, GRADE = (code.splitlines() for kind, code in BLOCKS if kind == "sh")
 CELLS = [code.strip() for kind, code in BLOCKS if kind == "python"]
 LESSON = "01_noise"

@@ -50,20 +50,31 @@ def test_what_it_says_of_lessons_is_so() -> None:
 
 
 def test_every_command_for_make_exists() -> None:
-    """Each `make …` in the README, the contributing guide and the Makefile's help is a target."""
+    """Each `make …` in a document and the Makefile's help is a target."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    texts = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8") + makefile
+    texts = "\n".join([makefile, *(document.read_text(encoding="utf-8") for document in DOCUMENTS)])
     named = set(re.findall(r"(?:^|`|\")make ([a-z]+)", texts, re.MULTILINE))
-    assert {"lab", "test", "demo", "release"} <= named
+    assert {"lab", "test", "demo", "release", "setup", "outputs"} <= named
     assert named <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
 
 
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
-    """Links without a scheme, and pictures, name files of the repository."""
+def test_every_link_leads_somewhere(document: Path) -> None:
+    """Links without a scheme, and pictures, name files of the repository, and headings in them."""
     text = document.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text) + re.findall(r'src="(.*?)"', text):
-        assert (document.parent / target).exists(), target
+    links = re.findall(r"\]\((?!https?:)([^)]+)", text)
+    assert links or document.name not in ("guide.md", "adding_an_exercise.md", "a_course_of_your_own.md")
+    for link in links + re.findall(r'src="(.*?)"', text):
+        target, _, anchor = link.partition("#")
+        path = document.parent / target if target else document
+        assert path.exists(), link
+        assert not anchor or anchor in anchors(path), link
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

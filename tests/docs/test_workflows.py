@@ -17,9 +17,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 GRADING = {Requirement(need).name for need in PROJECT["optional-dependencies"]["grading"]}
 
 
-def workflow(path: Path) -> dict[str, Any]:
-    """Read a workflow."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+def jobs_of(path: Path) -> dict[str, Any]:
+    """Read the jobs of a workflow."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+
+
+WEEKLY = jobs_of(ROOT / ".github/workflows/weekly.yml")
 
 
 def commands(job: dict[str, Any]) -> list[str]:
@@ -31,7 +34,7 @@ def commands(job: dict[str, Any]) -> list[str]:
 def test_what_a_workflow_names_is_there(path: Path) -> None:
     """Each action has a version, each job ends, and each target of make and each path in a command exists."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    for job in workflow(path)["jobs"].values():
+    for job in jobs_of(path).values():
         assert job["timeout-minutes"] <= 90
         assert all(re.search(r"@v\d+$", step["uses"]) for step in job["steps"] if "uses" in step)
         for command in commands(job):
@@ -43,10 +46,7 @@ def test_what_a_workflow_names_is_there(path: Path) -> None:
 
 def test_the_oldest_torch_is_the_one_that_the_package_allows() -> None:
     """Weekly, all tests run with the lower bound of pyproject.toml, and with whatever is newest."""
-    jobs = {
-        job["torch"]: job
-        for job in workflow(ROOT / ".github/workflows/weekly.yml")["jobs"]["torch"]["strategy"]["matrix"]["include"]
-    }
+    jobs = {job["torch"]: job for job in WEEKLY["torch"]["strategy"]["matrix"]["include"]}
     needs = {need.name: need for need in map(Requirement, PROJECT["dependencies"])}
     (bound,) = needs["torch"].specifier
     assert jobs["oldest"]["packages"].split()[0] == f"torch=={bound.version}.*" and bound.operator == ">="
@@ -56,10 +56,6 @@ def test_the_oldest_torch_is_the_one_that_the_package_allows() -> None:
 
 def test_students_install_nothing_of_grading() -> None:
     """On macOS and Windows the package is installed without its extras, and nothing that is in them."""
-    installed = [
-        command
-        for command in commands(workflow(ROOT / ".github/workflows/weekly.yml")["jobs"]["students"])
-        if "pip install" in command
-    ]
+    installed = [command for command in commands(WEEKLY["students"]) if "pip install" in command]
     words = {word for command in installed for word in command.split()}
     assert "." in words and "[" not in "".join(words) and not words & GRADING

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import os
-import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import pytest
 from bs4 import BeautifulSoup
 from collect.test_github import push
 from support import term
+from support.guide import block
 from support.sample_lesson import ROOT, write_lesson, write_pyproject
 from support.term import CANVAS, CLASS, EVERYBODY, FOLDER, GITHUB, LESSONS, MOODLE, STRANGER, WORDS, Person, TermLesson
 
@@ -69,13 +69,6 @@ def work(course: Path, lesson: TermLesson) -> term.Work:
     return term.Work(lesson, *(json.loads(json.dumps(notebook)) for notebook in notebooks))
 
 
-def guide_rule() -> str:
-    """The rule for late hand-ins that the guide has."""
-    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    (rule,) = (code for code in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "TenPercentADay" in code)
-    return rule
-
-
 def moodle_time(who: Person) -> str:
     """When somebody handed in, as Moodle writes it."""
     return f"{DUE - timedelta(hours=9) + timedelta(days=who.days_late):%A, %-d %B %Y, %-I:%M %p}"
@@ -110,7 +103,7 @@ def hold(held: Term) -> Term:
     write_pyproject(course)
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     config = config.replace("c.Autograder.written_answers = False", "c.Autograder.written_answers = True")
-    (course / "nbgrader_config.py").write_text(f"{config}\n{guide_rule()}", encoding="utf-8")
+    (course / "nbgrader_config.py").write_text(f"{config}\n{block('TenPercentADay')}", encoding="utf-8")
     (course / "README.md").write_text("# Course\n", encoding="utf-8")
     held.run("release", "release")
     # 2 and 3: the class, due dates, more time

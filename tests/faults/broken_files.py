@@ -34,9 +34,7 @@ class Row:
     Attributes:
         what: what happened, in words; the student is called so, too.
         puts: fills the folder of the submission, given a notebook that is right.
-        points: None where nothing can be graded.
-        reason: words of why not.
-        notes: words of each note.
+        points: None where nothing can be graded, for the `reason`.
         says: words of the message of a check that failed.
         student: the name of the folder, where it is the point.
         recorded: whether the gradebook takes it.
@@ -102,12 +100,6 @@ def linked(target: str) -> Callable[[Path, Notebook], None]:
     return puts
 
 
-def linked_folder(folder: Path, notebook: Notebook) -> None:
-    """Hand in a link in place of the folder, to one with a right notebook."""
-    write(folder.parent / "elsewhere" / NAME, notebook)
-    folder.symlink_to("elsewhere")
-
-
 def pipe(name: str, *, right: bool) -> Callable[[Path, Notebook], None]:
     """Hand in a named pipe, which whoever opens it waits for."""
 
@@ -137,18 +129,6 @@ def nested(folders: int, name: str) -> Callable[[Path, Notebook], None]:
     return puts
 
 
-def large(folder: Path, notebook: Notebook) -> None:
-    """Hand in 200 MB, on the disk next to nothing."""
-    write(folder / NAME, b"")
-    os.truncate(folder / NAME, 200 * 2**20)
-
-
-def unreadable(folder: Path, notebook: Notebook) -> None:
-    """Take away every right to read."""
-    write(folder / NAME, notebook)
-    (folder / NAME).chmod(0)
-
-
 def outputs(size: int) -> Callable[[Notebook], Notebook]:
     """Store much output in one cell."""
     stream = {"output_type": "stream", "name": "stdout", "text": "x" * size}
@@ -162,7 +142,6 @@ def answer(body: str) -> Callable[[Path, Notebook], None]:
 
 def first(*sources: str) -> Callable[[Path, Notebook], None]:
     """Begin with cells of the student's own, behind the setup."""
-
     return as_file(whole(lambda notebook: notebook["cells"].__setitem__(slice(2, 2), map(code, sources))))
 
 
@@ -179,17 +158,6 @@ def generic(*names: str) -> list[Row]:
     return [Row(f.what, as_file(f.breaks), None if f.reason else WHOLE, f.reason, f.notes) for f in faults]
 
 
-def deep(notebook: Notebook) -> bytes:
-    """Nest metadata deeper than Python reads."""
-    return json.dumps(notebook).encode()[:-1] + b', "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-
-
-@whole
-def without_sources(notebook: Notebook) -> None:
-    """Add cells that have lost their sources."""
-    notebook["cells"] += [{"cell_type": "code", "metadata": {}}, {"cell_type": "markdown", "source": None}, {}]
-
-
 TRAP = b"from pathlib import Path\nPath(__file__).with_name('imported').touch()\nraise SystemExit('imported')\n"
 TEXT = "There is no notebook"
 ENDED = "ended Python, or used more memory or time than there is"
@@ -202,7 +170,7 @@ ROWS = [
     Row("the right notebook", as_file(same)),
     Row("nothing but the folder", lambda folder, nb: folder.mkdir(parents=True), None, TEXT),
     Row("no notebook", lambda folder, nb: write(folder / "notes.txt", b"sorry"), None, f"{TEXT}, only `notes.txt`."),
-    Row("200 MB", large, None, "200 MB, more than 50"),
+    Row("200 MB", lambda folder, nb: (write(folder / NAME, b""), os.truncate(folder / NAME, 200 * 2**20)), None, "200 MB, more than 50"),
     Row("60 MB of outputs", as_file(outputs(60 * 2**20)), None, "60 MB, more than 50"),
     Row("20 MB of outputs", as_file(outputs(20 * 2**20))),
     Row("two notebooks, one of the right name", both(NAME, "scratch.ipynb"), notes=("as well",)),
@@ -215,7 +183,7 @@ ROWS = [
     Row("a link out of the folder", linked("../elsewhere.ipynb"), None, LINK),
     Row("a link to the solutions", linked(f"../../../solutions/{LESSON}/{NAME}"), None, LINK),
     Row("a link within the folder", linked("kept/mine.ipynb")),
-    Row("a folder that is a link", linked_folder, None, "is a link. Put a folder there"),
+    Row("a folder that is a link", lambda folder, nb: (write(folder.parent / "elsewhere" / NAME, nb), folder.symlink_to("elsewhere")), None, "is a link. Put a folder there"),
     Row("a link to nothing", linked("nothing.ipynb"), None, TEXT),
     Row("a link to nothing elsewhere", linked("/nothing.ipynb"), None, LINK),
     Row("a link to itself", linked(NAME), None, TEXT),
@@ -232,7 +200,7 @@ ROWS = [
     ),
     Row("a time in bytes", beside("timestamp.txt", b"\xff\xfe\x00"), notes=("When it was handed in is not known",)),
     Row("a time", beside("timestamp.txt", b"2030-01-02 12:00:00 UTC\n")),
-    Row("nobody may read it", unreadable, *((WHOLE,) if os.geteuid() == 0 else (None, "cannot be read"))),
+    Row("nobody may read it", lambda folder, nb: (write(folder / NAME, nb), (folder / NAME).chmod(0)), *((WHOLE,) if os.geteuid() == 0 else (None, "cannot be read"))),
     *(Row(f"{name} beside it", beside(name, TRAP)) for name in ("torch.py", "sitecustomize.py", "conftest.py", "autograder.py")),
     # Names.
     named("Zoë Ångström-O'Brien \"Z\"", "accents and quotes"),
@@ -259,9 +227,9 @@ ROWS = [
     Row("an older notebook of the right name beside a newer one", older_beside_newer, notes=("There is `mine.ipynb` as well, newer",)),
     Row("a cell of 20 MB", first("x = 1 #" + "x" * 20 * 2**20), None, "letters, more than"),
     Row("a text of 20 MB", as_file(lambda nb: {**nb, "cells": [*nb["cells"], {"cell_type": "markdown", "metadata": {}, "source": "x" * 20 * 2**20}]}), None, "letters, more than"),
-    Row("brackets too deep", as_file(deep), None, "is no notebook"),
+    Row("brackets too deep", as_file(lambda nb: json.dumps(nb).encode()[:-1] + b', "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"), None, "is no notebook"),
     Row("numbers that are none", as_file(whole(lambda nb: nb["metadata"].update(a=float("nan"), b=float("inf"))))),
-    Row("cells without sources", as_file(without_sources)),
+    Row("cells without sources", as_file(whole(lambda nb: nb["cells"].extend([{"cell_type": "code", "metadata": {}}, {"cell_type": "markdown", "source": None}, {}])))),
     Row("worksheets that are none", as_file(lambda nb: {"worksheets": [1, {"cells": 5}, {"cells": {"a": 1}}]}), None, "no cell with anything in it"),
     Row("a notebook saved with another ending", as_file(same, f"{NAME}.txt"), notes=("called `01_attention.ipynb.txt`",)),
     Row("noise", as_file(lambda nb: bytes(zlib.crc32(bytes([i])) % 256 for i in range(256)) * 50), None, "is no notebook"),

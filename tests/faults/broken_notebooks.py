@@ -34,7 +34,6 @@ class Fault:
     """One way in which a submission is broken.
 
     Attributes:
-        what: what happened, in words.
         breaks: changes the notebook in place and returns it, or returns the bytes of the file.
         notes: words of each note that repair makes, in any order.
         reason: words of the reason why it cannot be graded, "" where it can.
@@ -169,8 +168,6 @@ EDITED = "assert True  # it worked at home"
 CHANGED = ("`check_merge_heads_values` had been changed",)
 IN_ITS_OWN_CELL = ("`merge_heads` stood in a cell of its own",)
 MARKS = "lost nbgrader's marks"
-
-
 MARKDOWN = {"cell_type": "markdown", "metadata": {}, "source": "# Mine"}
 JULIA = {"name": "julia-1.9", "display_name": "Julia"}
 NOT_THIS_LESSON = "None of this lesson's exercises is in the notebook"
@@ -265,9 +262,7 @@ FAULTS = [
     Fault("nothing", whole(lambda nb: None)),
     Fault("saved by Colab", colab_save),
     Fault("run from top to bottom", printed),
-    Fault(
-        "spaces at the ends of lines", each_cell(lambda c: c.update(source=c["source"].replace("\n", " \n") + "\n\n"))
-    ),
+    Fault("spaces at the ends of lines", each_cell(lambda c: c.update(source=c["source"].replace("\n", " \n") + "\n\n"))),
     Fault("lines as a list", each_cell(lambda c: c.update(source=c["source"].splitlines(keepends=True)))),
     Fault("Windows line ends", each_cell(lambda c: c.update(source=c["source"].replace("\n", "\r\n")))),
     Fault("cells of the student's own", insert("merge_heads", code("x = 1"), code("%time x"), MARKDOWN)),
@@ -290,57 +285,28 @@ FAULTS = [
     Fault("new ids of all cells", each_cell(lambda c: c.update(id=f"n{zlib.crc32(c['source'].encode())}"))),
     Fault("ids too long and with spaces", each_cell(lambda c: c.update(id=c["id"] * 9 + " ! "))),
     # What is mended, and said.
-    Fault(
-        "another answer of that name above",
-        duplicate("merge_heads", "def merge_heads(x):\n    return x", behind=False),
-        ("`merge_heads` stood in 2 cells",),
-    ),
+    Fault("another answer of that name above", duplicate("merge_heads", "def merge_heads(x):\n    return x", behind=False), ("`merge_heads` stood in 2 cells",)),
     Fault("a check edited", source_of("check_merge_heads_values", EDITED), CHANGED),
     Fault("a check emptied", source_of("check_merge_heads_values", ""), CHANGED),
     Fault("a check deleted", remove("check_merge_heads_values"), ("`check_merge_heads_values` had been deleted",)),
     Fault("all checks deleted", remove(*CHECKS), ("12 deleted, 0 changed",)),
-    Fault(
-        "all checks edited",
-        whole(lambda nb: [c.update(source=EDITED) for c in nb["cells"] if c.get("id") in CHECKS]),
-        ("0 deleted, 12 changed",),
-    ),
+    Fault("all checks edited", whole(lambda nb: [c.update(source=EDITED) for c in nb["cells"] if c.get("id") in CHECKS]), ("0 deleted, 12 changed",)),
     Fault("an answer deleted", remove("merge_heads"), ("`merge_heads` is not in the notebook",), lost=("merge_heads",)),
-    Fault(
-        "an answer deleted together with its checks",
-        remove("merge_heads", "check_merge_heads_shape", "check_merge_heads_values"),
-        (
-            "`merge_heads` is not",
-            "`check_merge_heads_shape` had been deleted",
-            "`check_merge_heads_values` had been deleted",
-        ),
-        lost=("merge_heads",),
-    ),
+    Fault("an answer deleted together with its checks", remove("merge_heads", "check_merge_heads_shape", "check_merge_heads_values"), ("`merge_heads` is not", "`check_merge_heads_shape` had been deleted", "`check_merge_heads_values` had been deleted"), lost=("merge_heads",)),
     Fault("the answer in a cell of its own", own_cell, IN_ITS_OWN_CELL),
     Fault("the same, above code too deep to parse", lambda nb: too_deep(own_cell(nb)), IN_ITS_OWN_CELL),
-    Fault(
-        "the answer's mark lost",
-        one_cell("merge_heads", lambda c: c.update(metadata={}, id="x1")),
-        ("`merge_heads` was found by its name",),
-    ),
-    Fault(
-        "the answer turned to markdown", retyped("merge_heads", "markdown"), ("`merge_heads` stood in a markdown cell",)
-    ),
+    Fault("the answer's mark lost", one_cell("merge_heads", lambda c: c.update(metadata={}, id="x1")), ("`merge_heads` was found by its name",)),
+    Fault("the answer turned to markdown", retyped("merge_heads", "markdown"), ("`merge_heads` stood in a markdown cell",)),
     Fault("the answer turned to raw text", retyped("merge_heads", "raw"), ("`merge_heads` stood in a raw cell",)),
     Fault("a check turned to markdown", retyped("check_merge_heads_values", "markdown")),
     Fault("all marks and ids lost", without_marks, (MARKS, *(f"`{name}` was found by its name" for name in ANSWERS))),
     Fault("nbgrader's marks lost, the ids not", each_cell(lambda c: c.update(metadata={})), (MARKS,)),
     Fault("metadata that are no table", each_cell(lambda c: c.update(metadata=[1, 2])), (MARKS,)),
     Fault("cells stirred", shuffled, ("another order",)),
-    Fault(
-        "the last exercise first",
-        whole(lambda nb: nb["cells"].insert(0, nb["cells"].pop(place(nb, "MultiHeadAttention")))),
-        ("another order",),
-    ),
+    Fault("the last exercise first", whole(lambda nb: nb["cells"].insert(0, nb["cells"].pop(place(nb, "MultiHeadAttention")))), ("another order",)),
     Fault("format 3", version_3),
     Fault("cells that are none", whole(lambda nb: nb["cells"].extend([1, None, "x", {"cell_type": "nonsense"}, {}]))),
     Fault("half characters", insert("merge_heads", code("s = '\ud800'"))),
-]
-FAULTS += [
     # What is not quite a notebook, and can be graded.
     Fault("UTF-16", lambda nb: json.dumps(nb).encode("utf-16")),
     Fault("UTF-16 without a mark of byte order", lambda nb: json.dumps(nb).encode("utf-16-le")),

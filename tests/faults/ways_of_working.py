@@ -10,18 +10,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from types import MappingProxyType
 
-from faults.broken_notebooks import Cell, Notebook, cell_named, code, place, remove, whole
+from faults.broken_notebooks import Cell, Notebook, cell_named, code, one_cell, place, remove, source_of, whole
+from support.classroom import ROOT
 
+from autograder.course.config import read_notebook
 from autograder.transformer import CELLS
 
 Change = Callable[[Notebook], Notebook]
+RELEASED = read_notebook(ROOT / "notebooks" / "01_attention" / "01_attention.ipynb")
+answer = partial(source_of, "causal_mask")  # writes something into the cell of the answer
 WHOLE, TWO_LOST, ONE_LOST = 20.0, 18.0, 19.0  # all, and all but `causal_mask`, or but its values
 MASK = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
 WRONG = "def causal_mask(size):\n    return torch.ones(size, size).triu().bool()"
 HELPED = "def causal_mask(size):\n    return lower(size).bool()"
 HELPER = "def lower(size):\n    return torch.ones(size, size).tril()"
+MARKDOWN = {"cell_type": "markdown", "metadata": {}, "source": "It works."}
 STUB = 'def causal_mask(size):\n    raise NotImplementedError("Your answer goes here")'
 TEST = "print(causal_mask(3))"
 FILE = {"my_masks.py": f"import torch\n\n\n{MASK}\n"}
@@ -32,10 +38,8 @@ class Way:
     """One way of working.
 
     Attributes:
-        what: what the student did, in words.
         changes: does it to a right notebook.
         says: words of the messages of checks that failed.
-        notes: words of each note.
         beside: files that were handed in with the notebook, by their path from there.
     """
 
@@ -76,22 +80,9 @@ def at(before: str, *sources: str | Cell, after: bool = False, marked: str = "")
     return whole(change)
 
 
-def answer(source: str, name: str = "causal_mask") -> Change:
-    """Write something into the cell of an answer."""
-    return whole(lambda notebook: cell_named(notebook, name).update(source=source))
-
-
 def stub(name: str) -> Change:
     """Leave an answer as it was given out."""
-    from support.classroom import ROOT
-
-    from autograder.course.config import read_notebook
-
-    def change(notebook: Notebook) -> None:
-        released = read_notebook(ROOT / "notebooks" / "01_attention" / "01_attention.ipynb")
-        cell_named(notebook, name)["source"] = next(cell.source for cell in released.cells if cell.id == name)
-
-    return whole(change)
+    return source_of(name, cell_named(RELEASED, name)["source"])
 
 
 def copied(name: str, before: str = "", *, after: bool = False) -> Change:
@@ -115,16 +106,6 @@ def merged(first: str, second: str, *, keeps: str) -> Change:
     return whole(change)
 
 
-def without_mark(name: str) -> Change:
-    """Take nbgrader's metadata and the id from a cell."""
-    return whole(lambda notebook: cell_named(notebook, name).update(metadata={}, id="unmarked"))
-
-
-def python(version: str) -> Change:
-    """Have the notebook saved by another Python."""
-    return whole(lambda notebook: notebook["metadata"].update(language_info={"name": "python", "version": version}))
-
-
 def scratch(source: str) -> Change:
     """A cell of the student's own behind the setup."""
     return at("setup", source, after=True)
@@ -132,18 +113,7 @@ def scratch(source: str) -> Change:
 
 def both(*changes: Change) -> Change:
     """One after the other."""
-
-    def change(notebook: Notebook) -> Notebook:
-        for each in changes:
-            notebook = each(notebook)
-        return notebook
-
-    return change
-
-
-def markdown(source: str) -> Cell:
-    """A cell of text."""
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
+    return lambda notebook: reduce(lambda changed, change: change(changed), changes, notebook)
 
 
 def loses(
@@ -168,8 +138,8 @@ WAYS = [
     Way("split: import | function", pieces("import numpy as np", "def causal_mask(size):\n    return torch.tensor(np.tri(size)).bool()"), notes=(SPLIT.format(2),)),
     Way("split: three pieces", pieces(HELPER, HELPED, TEST), notes=(SPLIT.format(3),)),
     Way("split: comment | function | nothing", pieces("# my notes", MASK, ""), notes=(SPLIT.format(2),)),
-    Way("split: function | Markdown", pieces(MASK, markdown("It works."))),
-    Way("split: Markdown | function", pieces(markdown("An idea"), MASK)),
+    Way("split: function | Markdown", pieces(MASK, MARKDOWN)),
+    Way("split: Markdown | function", pieces(MARKDOWN | {"source": "An idea"}, MASK)),
     Way("split: error | function", pieces("1 / 0", MASK), notes=(SPLIT.format(2),)),
     Way("split: function | error", pieces(MASK, "causal_mask(3, 4, 5)"), notes=(SPLIT.format(2),)),
     Way("split: function | wrapped later", pieces("def causal_mask(size):\n    return torch.ones(size, size).tril()", "plain = causal_mask\ncausal_mask = lambda size: plain(size).bool()"), notes=(SPLIT.format(2),)),
@@ -213,7 +183,7 @@ WAYS = [
     Way("two answers in one cell, the other deleted", both(whole(lambda nb: cell_named(nb, "padding_mask").update(source=f"{cell_named(nb, 'padding_mask')['source']}\n\n{MASK}")), remove("causal_mask")), notes=("`causal_mask` stood in the cell `padding_mask`",)),
     Way("merged with its check", merged("causal_mask", FIRST_CHECK, keeps="causal_mask"), notes=("had been deleted",)),
     Way("merged with its check, whose mark is kept", merged("causal_mask", FIRST_CHECK, keeps=FIRST_CHECK), notes=("had been changed", "`causal_mask`")),
-    Way("its mark lost, a stub above it", both(without_mark("causal_mask"), at("unmarked", STUB)), notes=("`causal_mask`",)),
+    Way("its mark lost, a stub above it", both(one_cell("causal_mask", lambda cell: cell.update(metadata={}, id="unmarked")), at("unmarked", STUB)), notes=("`causal_mask`",)),
     # Scratch variables.
     *(Way(f"scratch: {source}", scratch(source)) for source in ("import numpy as np\ndata = np.random.rand(3)", "exercises = []", "parts = [1, 2]", "check = 3", "draw = print", "device = 'cuda'", "torch.set_default_device('meta')", "torch.set_default_dtype(torch.float64)", "yours = 1", "list = [1]", "max = 3", "dict = {}", "getattr = abs = any = all = float = None", "case = rule = answer = exercise = 1", "id = input = print = 3")),
     Way("scratch: a function called check", scratch("def check(x):\n    return x")),
@@ -229,7 +199,7 @@ WAYS = [
     loses("a minus sign", f"x = 3 \u2212 1\n{MASK}", "U+2212", "minus sign", "line 1"),
     loses("a sign in a text, an error elsewhere", 'def causal_mask(size):\n    """√, as in the paper."""\n    return torch.ones(size))', "line 3", "Mend that line"),
     loses("conflict markers", f"<<<<<<< HEAD\n{MASK}\n=======\n{WRONG}\n>>>>>>> theirs", "line 1", "<<<<<<<", "merge"),
-    loses("a newer Python", f"type Pair[T] = tuple[T, T]\n{MASK}\n", "SyntaxError", "Python 3.99", also=python("3.99.1")),
+    loses("a newer Python", f"type Pair[T] = tuple[T, T]\n{MASK}\n", "SyntaxError", "Python 3.99", also=whole(lambda nb: nb["metadata"].update(language_info={"name": "python", "version": "3.99.1"}))),
     loses("tabs and spaces", "def causal_mask(size):\n    x = 1\n\treturn x", "TabError", "line 3"),
     loses("a bracket left open", "def causal_mask(size):\n    return torch.ones((size, size).tril().bool()", "SyntaxError", "line 2"),
     loses("an error above the function", f"x = 1\nx.shape\n{MASK}", "AttributeError", "line 2", "x.shape"),

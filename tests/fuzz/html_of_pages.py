@@ -10,42 +10,11 @@ from bs4 import BeautifulSoup, Tag
 LINKS = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 # What Markdown makes.
 TEXT = {"p", "em", "strong", "del", "code", "pre", "span", "div", "blockquote", "br", "hr", "a", "input"}
-TEXT |= {
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "ul",
-    "ol",
-    "li",
-    "dl",
-    "dt",
-    "dd",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-}
+TEXT |= {*(f"h{level}" for level in range(1, 7)), "ul", "ol", "li", "dl", "dt", "dd"}
+TEXT |= {"table", "thead", "tbody", "tr", "th", "td"}
 # What only stands there to be read or folded, in any page.
-QUIET = TEXT | {
-    "b",
-    "i",
-    "small",
-    "sup",
-    "bdi",
-    "section",
-    "article",
-    "header",
-    "main",
-    "figure",
-    "figcaption",
-    "caption",
-}
-QUIET |= {"tfoot", "details", "summary", "button", "label"} - {"button"}
+QUIET = TEXT | {"b", "i", "small", "sup", "bdi", "section", "article", "header", "main", "figure", "figcaption"}
+QUIET |= {"caption", "tfoot", "details", "summary", "label"}
 ATTRIBUTES = {"class", "id", "href", "start", "align", "style", "type", "checked", "disabled", "title", "scope", "name"}
 ATTRIBUTES |= {"role", "colspan", "rowspan"}
 

@@ -11,33 +11,14 @@ HTML = """
 <?php <math> <style> < > " ' & &lt; &#60; &#x3c;script&#x3e; &quot; &colon; {{7*7}} {%raw%} onerror=alert(1) %s
 javascript:alert(1) java&#115;cript: data:text/html,x https://x.y/ attachment:x <https://x> <x@y.z> &#60;img&#62;
 """.split()
-TAGS = [
-    "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)>",
-    "<iframe srcdoc='x'>",
-    "<a href='javascript:alert(1)'>",
-    "<base href=//x>",
-    "<meta http-equiv=refresh content=0>",
-    "<object data=x>",
-]
+TAGS = ["<img src=x onerror=alert(1)>", "<svg onload=alert(1)>", "<iframe srcdoc='x'>"]
+TAGS += ["<a href='javascript:alert(1)'>", "<base href=//x>", "<meta http-equiv=refresh content=0>", "<object data=x>"]
 MARKDOWN = r"""
 [a](javascript:alert(1)) ![a](x) [a] [ ] ][ ]( ]: ( ) ! \ ` ``` ~~~ mermaid *** --- $ $$ \( \\( \\[ \\]
 \begin{a} \end{a} \href{javascript:x}{y} \unicode{60}
 """.split()
 LINES = [
-    "\n",
-    "\n\n",
-    " ",
-    "\t",
-    "    ",
-    "# ",
-    "## ",
-    "> ",
-    "- ",
-    "- [ ] ",
-    "1. ",
-    ": ",
-    " | ",
+    *("\n", "\n\n", " ", "\t", "    ", "# ", "## ", "> ", "- ", "- [ ] ", "1. ", ": ", " | "),
     "\n| a | b |\n|---|---|\n| ",
 ]
 BLOCKS = ["```mermaid\n", "```html\n", "[a]: javascript:x\n", " style=x", "\x1b[31m"]
@@ -47,22 +28,7 @@ ACTIVE = [*HTML, *TAGS, *MARKDOWN, *LINES, *BLOCKS]
 CODE = """
 predicted_length " ''' # : ( ) [ { - ~ @ = ; % ? ?? ... return lambda a? %%time %magic !ls f'{x}' f'{' 0x 1j 1e999
 """.split()
-STATEMENTS = [
-    "def double(x):\n    return 2 * x",
-    "def double(x): pass",
-    "class double: pass",
-    "x = 1",
-    "import os",
-    "await x",
-    "if x:",
-    "x = !ls",
-    "x = %f",
-    "/f a",
-    ",f a",
-    ";f a",
-    ">>> a",
-    "In [1]: a",
-    "BEGIN SOLUTION",
-    "### BEGIN HIDDEN TESTS\n",
-]
+STATEMENTS = ["def double(x):\n    return 2 * x", "def double(x): pass", "class double: pass", "x = 1", "import os"]
+STATEMENTS += ["await x", "if x:", "x = !ls", "x = %f", "/f a", ",f a", ";f a", ">>> a", "In [1]: a", "BEGIN SOLUTION"]
+STATEMENTS += ["### BEGIN HIDDEN TESTS\n"]
 CODE += [*STATEMENTS, ' = "', "\\\n", "\n", "    ", "\t", "\f", "\0", "9" * 5000]

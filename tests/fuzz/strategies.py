@@ -27,9 +27,8 @@ ANY_LETTERS = st.characters(exclude_categories=())  # halves of a character, too
 
 def joined(pieces: list[str], most: int = 8) -> st.SearchStrategy[str]:
     """Texts made of these pieces, odd letters and a few others."""
-    piece = st.one_of(
-        st.sampled_from(pieces), st.sampled_from(pieces), st.sampled_from(ODD), st.text(ANY_LETTERS, max_size=4)
-    )
+    ours, odd = st.sampled_from(pieces), st.sampled_from(ODD)
+    piece = st.one_of(ours, ours, odd, st.text(ANY_LETTERS, max_size=4))
     return st.lists(piece, max_size=most).map("".join)
 
 
@@ -152,9 +151,8 @@ def notebooks(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def files(draw: st.DrawFn) -> bytes:
     """What may lie in a submission as its notebook: one, another JSON, or bytes, in any coding and cut anywhere."""
-    content = draw(
-        st.one_of(notebooks(), notebooks(), anything, st.fixed_dictionaries({"cells": st.lists(own_cells, max_size=3)}))
-    )
+    own = st.fixed_dictionaries({"cells": st.lists(own_cells, max_size=3)})
+    content = draw(st.one_of(notebooks(), notebooks(), anything, own))
     coding = draw(st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "cp500"]))
     data = dumped(content).encode(coding, "replace")
     match draw(st.sampled_from(["as it is", "as it is", "cut", "filled", "noise"])):
@@ -164,49 +162,22 @@ def files(draw: st.DrawFn) -> bytes:
             place = draw(st.integers(0, len(data)))
             return data[:place] + draw(st.binary(max_size=8)) + data[place:]
         case "noise":
-            return draw(st.sampled_from([b"", b"PK", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"])) + draw(
-                st.binary(max_size=50)
-            )
+            begin = draw(st.sampled_from([b"", b"PK", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"]))
+            return begin + draw(st.binary(max_size=50))
     return data
 
 
 # Folders
 
-FILE_NAMES = [
-    b".ipynb",
-    b"a.ipynb",
-    b"01_doubling.ipynb",
-    b"01-Doubling (1).IPYNB",
-    b"x" * 249 + b".ipynb",
-    b"timestamp.txt",
-]
-FILE_NAMES += [
-    b"caf\xe9.ipynb",
-    b"\x1b[2J.ipynb",
-    b"a\nb.ipynb",
-    b".hidden",
-    b"sub",
-    b"-rf",
-    b"*",
-    b"b" * 255,
-    b"nbgrader.py",
-]
+FILE_NAMES = [b".ipynb", b"a.ipynb", b"01_doubling.ipynb", b"01-Doubling (1).IPYNB", b"x" * 249 + b".ipynb"]
+FILE_NAMES += [b"timestamp.txt", b"caf\xe9.ipynb", b"\x1b[2J.ipynb", b"a\nb.ipynb", b".hidden", b"sub", b"-rf", b"*"]
+FILE_NAMES += [b"b" * 255, b"nbgrader.py"]
 file_names = st.one_of(
     st.sampled_from(FILE_NAMES),
     st.binary(min_size=1, max_size=12).map(lambda raw: raw.translate(None, b"\0/")).filter(lambda raw: raw.strip(b".")),
 )
-TARGETS = [
-    b"a.ipynb",
-    b"01_doubling.ipynb",
-    b"sub",
-    b".",
-    b"..",
-    b"/",
-    b"/etc/passwd",
-    b"/dev/zero",
-    b"/proc/self",
-    b"x" * 300,
-]
+TARGETS = [b"a.ipynb", b"01_doubling.ipynb", b"sub", b".", b"..", b"/", b"/etc/passwd", b"/dev/zero", b"/proc/self"]
+TARGETS += [b"x" * 300]
 
 
 @dataclass(frozen=True)
@@ -256,17 +227,13 @@ leaves = st.one_of(
     st.sampled_from(TARGETS).map(lambda target: Entry("link", target)),
     st.sampled_from([Entry("pipe"), Entry("socket"), Entry("folder", {})]),
 )
-
-
 folders = st.dictionaries(
     file_names,
     st.one_of(
         leaves,
         leaves,
-        st.dictionaries(file_names, leaves, max_size=3).map(lambda content: Entry("folder", content)),
-        st.tuples(leaves, st.sampled_from([b"d", b"d" * 255]), st.integers(1, 60)).map(
-            lambda deep: Entry("deep", deep)
-        ),
+        st.builds(Entry, st.just("folder"), st.dictionaries(file_names, leaves, max_size=3)),
+        st.builds(Entry, st.just("deep"), st.tuples(leaves, st.sampled_from([b"d", b"d" * 255]), st.integers(1, 60))),
     ),
     max_size=5,
 )

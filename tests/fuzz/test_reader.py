@@ -60,11 +60,10 @@ def test_any_bytes_ask_for_something_or_nothing(raw: bytes, words: str) -> None:
         assert all(text.isprintable() and len(text) <= LONGEST + 50 for text in (*requests.values(), *notes))
 
 
-@given(
-    st.sampled_from(
-        [b"[", b"{", b'{"a":', b'"', b"\\", b"-", b"1", b"1e", b" ", b"\n", b"\xff", b"[1,", b'{"cells":[{"source":[']
-    )
-)
+PIECES = [b"[", b"{", b'{"a":', b'"', b"\\", b"-", b"1", b"1e", b" ", b"\n", b"\xff", b"[1,", b'{"cells":[{"source":[']
+
+
+@given(st.sampled_from(PIECES))
 def test_long_bytes_take_no_longer_than_their_length(piece: bytes) -> None:
     """Half a megabyte of anything is read at once."""
     with soon():

@@ -24,26 +24,8 @@ from autograder.grading.submission.repair import Repaired, repair
 SOURCE: NotebookNode = nbformat.from_dict(lesson())
 WRITTEN_BY_STUDENTS = ("double", "predict_length", "explain")
 GIVEN = {cell.id: cell for cell in SOURCE.cells if cell.id not in WRITTEN_BY_STUDENTS}
-PIECES = [
-    *CODE,
-    "\n",
-    " ",
-    "a.",
-    "a[0]",
-    "x\n",
-    "(" * 50,
-    "%a ",
-    "!",
-    "= %",
-    ";",
-    "/f a\n",
-    ",f\n",
-    "?\n",
-    " ?",
-    "f'{",
-    "é",
-    "\\",
-]
+PIECES = [*CODE, "\n", " ", "a.", "a[0]", "x\n", "(" * 50, "%a ", "!", "= %", ";", "/f a\n", ",f\n", "?\n", " ?", "f'{"]
+PIECES += ["é", "\\"]
 
 
 def submitted(raw: bytes) -> list[SubmittedCell] | None:
@@ -137,12 +119,10 @@ def test_a_long_cell_is_parsed_soon(piece: str, between: str, end: str) -> None:
         predicted(source, "predicted_length")
 
 
-@given(
-    st.one_of(
-        sources,
-        joined(['predicted_length = "', "predicted_length = ", '"', "-", "0x", "9" * 50, "1j", "(", ")", "b'", "f'"]),
-    )
-)
+NUMBERS = ['predicted_length = "', "predicted_length = ", '"', "-", "0x", "9" * 50, "1j", "(", ")", "b'", "f'"]
+
+
+@given(st.one_of(sources, joined(NUMBERS)))
 def test_a_prediction_is_a_short_text_or_none(source: str) -> None:
     """Whatever stands in a predict cell is read and never run."""
     text = predicted(source, "predicted_length")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from support.sample_lesson import ROOT
 
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(GUIDE)
 SCRIPTS = [code for language, code in BLOCKS if language == "python"]
 JSON_SECTION = GUIDE[GUIDE.index("## JSON for programs") : GUIDE.index("## Many machines")]
 JSON_ROWS = [

@@ -47,11 +47,9 @@ def test_an_answer_is_kept_with_the_last_of_its_checks(notebook: Notebook, said:
 
 def test_a_new_answer_takes_the_place_of_the_old_one(notebook: Notebook) -> None:
     """The file holds one answer to an exercise: the one that passed last; the stub's plan is not kept."""
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     plan = "    # TODO: a triangle of True,\n    # diagonal included. One line is enough.\n    # mine\n"
-    notebook.run(MASK.replace("    return", f"{plan}    return ~~"))
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK.replace("    return", f"{plan}    return ~~"))
     assert notebook.kept.count("def causal_mask") == 1
     assert "return ~~" in notebook.kept and "TODO" not in notebook.kept and "    # mine\n" in notebook.kept
 
@@ -60,8 +58,7 @@ def test_parts_stand_in_the_order_of_the_lessons(notebook: Notebook) -> None:
     """Whichever is solved first, the file can be imported where the course is not."""
     notebook.run("def decoder_mask(tokens, pad_id=0):\n    return padding_mask(tokens, pad_id) & causal_mask(3)\n")
     notebook.pass_checks("1.5 decoder_mask", "values")
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     assert notebook.kept.index("def causal_mask") < notebook.kept.index("def decoder_mask")
     program = "import my_transformer, sys; assert not any('autograder' in name for name in sys.modules)"
     subprocess.run([sys.executable, "-c", program], cwd=notebook.file.parent, check=True, timeout=60)
@@ -104,17 +101,13 @@ def test_helpers_numbers_and_imports_are_kept_with_an_answer(notebook: Notebook)
 def test_a_helper_stays_while_somebody_needs_it(notebook: Notebook, said: Said) -> None:
     """Two parts share a helper, which outlives the first; another one of its name is refused, in words."""
     notebook.run("def h(x):\n    return x\n")
-    notebook.run("def padding_mask(tokens, pad_id=0):\n    return h(tokens) != pad_id\n")
-    notebook.pass_checks("1.3 padding_mask", "values")
-    notebook.run("def causal_mask(size):\n    return h(torch.ones(size, size)).tril() > 0\n")
-    notebook.pass_checks("1.4 causal_mask", "values")
-    notebook.run("def padding_mask(tokens, pad_id=0):\n    return tokens != pad_id\n")
-    notebook.pass_checks("1.3 padding_mask", "values")
+    notebook.solve("def padding_mask(tokens, pad_id=0):\n    return h(tokens) != pad_id\n", "1.3 padding_mask")
+    notebook.solve("def causal_mask(size):\n    return h(torch.ones(size, size)).tril() > 0\n")
+    notebook.solve("def padding_mask(tokens, pad_id=0):\n    return tokens != pad_id\n", "1.3 padding_mask")
     assert notebook.kept.count("def h(x)") == 1
     said()
     notebook.run("def h(x):\n    return 2 * x\n")
-    notebook.run("def padding_mask(tokens, pad_id=0):\n    return h(tokens) != 2 * pad_id\n")
-    notebook.pass_checks("1.3 padding_mask", "values")
+    notebook.solve("def padding_mask(tokens, pad_id=0):\n    return h(tokens) != 2 * pad_id\n", "1.3 padding_mask")
     assert "Not kept" in (words := said()) and "`h`" in words and "rename it" in words
 
 
@@ -130,8 +123,7 @@ def test_a_helper_stays_while_somebody_needs_it(notebook: Notebook, said: Said) 
 def test_what_cannot_stand_alone_is_not_kept_and_says_so(notebook: Notebook, said: Said, cell: str, named: str) -> None:
     """An answer that uses a tensor, a device or the course's package of its notebook stays there, in one line."""
     notebook.run(cell)
-    notebook.run(f"def causal_mask(size):\n    return {named.strip('`')}\n")
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(f"def causal_mask(size):\n    return {named.strip('`')}\n")
     assert said().startswith("  Not kept in my_transformer.py: ") and notebook.kept == ""
     notebook.pass_checks("1.4 causal_mask", "values")
     assert named in said()
@@ -139,10 +131,8 @@ def test_what_cannot_stand_alone_is_not_kept_and_says_so(notebook: Notebook, sai
 
 def test_solutions_and_other_exercises_are_not_kept(notebook: Notebook, said: Said) -> None:
     """The instructor's own answers, exercises that are no part of the model, and answers without cells are not."""
-    notebook.run("def causal_mask(size):\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n")
-    notebook.pass_checks("1.4 causal_mask", "values")
-    notebook.run("def attend_one_query(query, key, value):\n    return value\n")
-    notebook.pass_checks("1.1 attend_one_query", "values")
+    notebook.solve("def causal_mask(size):\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n")
+    notebook.solve("def attend_one_query(query, key, value):\n    return value\n", "1.1 attend_one_query")
     notebook.scope["causal_mask"] = max
     notebook.scope["In"].clear()
     notebook.pass_checks("1.4 causal_mask", "values")
@@ -155,15 +145,13 @@ def test_nothing_is_kept_while_a_program_runs_the_notebook(
 ) -> None:
     """Grading and tests leave no file behind."""
     monkeypatch.setenv(setting, "1")
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     assert list(notebook.file.parent.rglob("*.py")) == []
 
 
 def test_what_was_written_into_the_file_by_hand_is_not_lost(notebook: Notebook, said: Said) -> None:
     """Where keeping would take something away that somebody wrote, a copy stays, and the learner is told its name."""
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     edited = notebook.kept + "\nprint('mine')\n"
     notebook.file.write_text(edited, encoding="utf-8")
     notebook.run(MASK.replace("> 0", "!= 0"))
@@ -185,8 +173,7 @@ def test_what_was_written_into_the_file_by_hand_is_not_lost(notebook: Notebook, 
 def test_a_folder_that_takes_no_file_costs_nothing(notebook: Notebook, said: Said) -> None:
     """Where the file cannot be written the learner reads so, and the check has passed all the same."""
     notebook.file.mkdir()
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     words = said()
     assert "cannot be written" in words and "safe in this notebook" in words and len(words.splitlines()) == 1
 
@@ -208,16 +195,14 @@ def test_what_is_still_missing_stands_at_the_top(notebook: Notebook) -> None:
     notebook.run("def decoder_mask(tokens, pad_id=0):\n    return padding_mask(tokens) & causal_mask(3)\n")
     notebook.pass_checks("1.5 decoder_mask", "values")
     assert "# Not solved yet, but needed below: padding_mask, causal_mask\n" in notebook.kept
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     assert "needed below: padding_mask\n" in notebook.kept
     assert list(notebook.file.parent.glob("*edited*")) == []
 
 
 def test_two_classes_of_one_exercise_are_kept_together(notebook: Notebook) -> None:
     """Encoder and Decoder are one exercise, and both are kept."""
-    notebook.run("class Encoder(nn.Module):\n    pass\n\n\nclass Decoder(Encoder):\n    pass\n")
-    notebook.pass_checks("5.1 Encoder", "values")
+    notebook.solve("class Encoder(nn.Module):\n    pass\n\n\nclass Decoder(Encoder):\n    pass\n", "5.1 Encoder")
     assert "# Exercise 5.1 · Encoder\n" in notebook.kept and "# Exercise 5.1 · Decoder\n" in notebook.kept
     scope: dict = {}
     exec(notebook.kept, scope)
@@ -226,19 +211,16 @@ def test_two_classes_of_one_exercise_are_kept_together(notebook: Notebook) -> No
 
 def test_a_file_with_a_model_and_a_tokenizer_is_a_program(notebook: Notebook, said: Said) -> None:
     """It ends in lines that translate, which are nobody's own work; without weights it says what is missing."""
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     for exercise, source in PROGRAM_PARTS.items():
         notebook.run(source)
         assert "__main__" not in notebook.kept
         notebook.pass_checks(exercise, "values")
-    notebook.run(MASK.replace("> 0", "!= 0"))
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK.replace("> 0", "!= 0"))
     assert notebook.kept.count("__main__") == 1 and not list(notebook.file.parent.glob("*edited*"))
     edited = notebook.kept + "print('mine')\n"
     notebook.file.write_text(edited, encoding="utf-8")
-    notebook.run(MASK)
-    notebook.pass_checks("1.4 causal_mask", "values")
+    notebook.solve(MASK)
     assert notebook.kept.count("__main__") == 1 and "mine" not in notebook.kept
     assert [path.read_text(encoding="utf-8") for path in notebook.file.parent.glob("*edited*")] == [edited]
     terminal = [sys.executable, notebook.file.name, "AB", "ba"]
