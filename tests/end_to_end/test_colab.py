@@ -19,8 +19,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from packaging.requirements import Requirement
-from support.classroom import AS_GRADED
-from support.sample_lesson import ROOT
+from support.classroom import AS_GRADED, LESSONS, ROOT
 
 from autograder.course.address import Address
 from autograder.course.config import read_notebook
@@ -29,7 +28,6 @@ from autograder.demo.students import colab_save, solved, submission
 from autograder.transformer import SETUP
 
 COURSE = Address("https://github.com/you/course", "main")
-LESSONS = sorted(path.stem for path in ROOT.glob("solutions/*/*.ipynb"))
 ON_COLAB = ("torch", "numpy", "matplotlib", "safetensors", "tqdm", "ipykernel", "nbclient")
 RUN = """\
 import sys
@@ -66,10 +64,8 @@ class Colab:
         own = {"IPYTHONDIR": "ipython", "JUPYTER_DATA_DIR": "jupyter", "JUPYTER_CONFIG_DIR": "jupyter"}
         environment |= {key: str(self.home / name) for key, name in own.items()} | self.redirect
         environment |= AS_GRADED  # how long a model trains is the same everywhere
-        command = [str(self.python), *arguments]
-        done = subprocess.run(
-            command, cwd=self.home, env=environment, capture_output=True, encoding="utf-8", check=False
-        )
+        options = {"cwd": self.home, "env": environment, "capture_output": True, "encoding": "utf-8"}
+        done = subprocess.run([str(self.python), *arguments], check=False, **options)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -108,8 +104,7 @@ def place(package: Distribution, site_packages: Path) -> None:
 
 def publish(repository: Path) -> dict[str, str]:
     """Commit this checkout's files to a new repository, and return the environment in which git takes it for GitHub."""
-    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    for name in filter(None, listed):
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
         if (ROOT / name).is_file():
             (repository / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, repository / name)
@@ -193,9 +188,8 @@ def test_where_no_address_is_known_colab_takes_the_package_from_a_file(colab: Co
         with (folder / "autograder" / "data" / "__init__.py").open("a") as corrected:
             corrected.write("# corrected\n")
     assert versions[0] != versions[1]
-    assert [line.split()[0] for line in colab.run("-c", LIST).splitlines() if line not in fresh] == [
-        "transformer-from-scratch"
-    ]
+    installed = colab.run("-c", LIST).splitlines()
+    assert [line.split()[0] for line in installed if line not in fresh] == ["transformer-from-scratch"]
 
 
 def text(output: NotebookNode) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -13,16 +12,15 @@ import pytest
 from playwright.sync_api import expect
 from support.browser import Notebook, chromium, window
 from support.jupyter import Server, free_port, started
+from support.ordinary_user import NOBODY, USERS, changes, give
 from support.sample_lesson import ROOT
 
 LESSON = "notebooks/00_orientation/00_orientation.ipynb"
-NOBODY = 65534
 # An ordinary user to JupyterLab, who reads this repository wherever it stands, as its owner would.
 AS_NOBODY = [
     *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
     *("--inh-caps=+dac_override", "--ambient-caps=+dac_override"),
 ]
-USERS = ["root", "an ordinary user"] if os.geteuid() == 0 else ["an ordinary user"]
 
 
 def first_command() -> list[str]:
@@ -46,8 +44,8 @@ def test_the_first_command_opens_lesson_1(user: str, tmp_path: Path) -> None:
     command += ["--assume-old=.venv/ready", f"LAB_FLAGS=--no-browser --ServerApp.port={free_port()}"]
     home = tmp_path / "home"
     home.mkdir()
-    if os.geteuid() == 0 and user != "root":
-        os.chown(home, NOBODY, NOBODY)
+    give(home, user)
+    if changes(user):
         command = [*AS_NOBODY, *command]
     with started(command, ROOT, home) as server:
         url, html = page(server, "/")

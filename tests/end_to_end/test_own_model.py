@@ -42,6 +42,12 @@ print(mine.greedy_decode(model, torch.tensor([[7, 7, 4, 7, 7, 2], [5, 9, 3, 2, 0
 """
 
 
+def terminal(learner: Learner, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a learner's folder."""
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=learner.folder, capture_output=True, encoding="utf-8", check=False)
+
+
 BRIEF_READERS = {", lesson=": ", steps=200, lesson="}  # half of what they take
 
 
@@ -82,28 +88,15 @@ def test_a_learners_own_transformer_trains_copies_and_translates(learner: Learne
     assert [name for name in TRIALS if f" · {name}\n" not in text] == []
     some = int(re.search(r"some (\d+) lines", (ROOT / "README.md").read_text(encoding="utf-8"))[1])
     assert 0.9 * some < len(text.splitlines()) < 1.1 * some
-    done = subprocess.run(
-        [sys.executable, "-c", TERMINAL], cwd=learner.folder, capture_output=True, encoding="utf-8", check=False
-    )
+    done = terminal(learner, "-c", TERMINAL)
     assert done.stdout.strip() == "[[1, 7, 7, 4, 7, 7, 2], [1, 5, 9, 3, 2, 0, 0]]", done.stderr
     assert "The course's" not in said(writing, "earlier_parts") + said(writing, "try_change")
     assert "Kept in " in said(translating, "try_terminal") and "Kept in " in said(writing, "try_terminal")
-    done = subprocess.run(
-        [sys.executable, learner.file.name, *DATES],
-        cwd=learner.folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = terminal(learner, learner.file.name, *DATES)
     written = done.stdout.split()
-    text = subprocess.run(
-        [sys.executable, learner.file.name, "--write", "The if statement"],
-        cwd=learner.folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
-    assert text.startswith("The if statement") and len(text) == len("The if statement") + 112 + 1
+    begin = "The if statement"
+    writes = terminal(learner, learner.file.name, "--write", begin)
+    assert writes.returncode == 0 and writes.stdout.startswith(begin) and len(writes.stdout) == len(begin) + 112 + 1
     assert sum(one == other for one, other in zip(written, DATES.values(), strict=True)) >= 4, done.stdout + done.stderr
 
 
@@ -124,4 +117,4 @@ def test_lessons_in_any_order_say_whose_parts_they_use(tmp_path: Path) -> None:
     assert "Not solved yet" not in text
     names = re.findall(r"^# Exercise \S+ · (\w+)$", text, re.MULTILINE)
     assert [name for name in names if name in TRIALS] == list(TRIALS)[: list(TRIALS).index("initialize_parameters") + 1]
-    subprocess.run([sys.executable, "-c", "import my_transformer"], cwd=learner.folder, check=True)
+    assert terminal(learner, "-c", "import my_transformer").returncode == 0

@@ -69,6 +69,18 @@ def test_a_learned_encoding_gets_its_places_too() -> None:
     must_write_the_same(model)
 
 
+def test_decoding_with_a_cache_writes_the_same() -> None:
+    """Cached and plain greedy decoding agree, row by row, for sources of different lengths."""
+    model = data.randomized(parts.Transformer(9, 9, d_model=8, num_heads=2, num_layers=2, d_ff=6), seed=81).eval()
+    src = data.tokens([5, 3, 4], vocab_size=9, seed=1)
+    plain = parts.greedy_decode(model, src, 9)
+    assert len(plain[:, 1:].unique()) > 1
+    assert torch.equal(parts.cached_greedy_decode(model, src, 9, attend), plain)
+    for row in range(3):
+        alone = parts.greedy_decode(model, src[row : row + 1], 9)[0]
+        assert torch.equal(alone, plain[row, : len(alone)])
+
+
 def test_several_positions_at_once_are_refused() -> None:
     """What is in the caches already is not taken a second time, and whoever sends it reads why."""
     model = data.randomized(parts.Transformer(9, 9, **SIZES), seed=3).eval()

@@ -176,24 +176,6 @@ def test_a_step_learns_and_evaluate_counts_every_token_once() -> None:
     assert together[1] == pytest.approx(hits.float().mean().item())
 
 
-def test_decoding_with_a_cache_writes_the_same() -> None:
-    """Cached and plain greedy decoding agree, row by row, for sources of different lengths."""
-    model = data.randomized(parts.Transformer(9, 9, d_model=8, num_heads=2, num_layers=2, d_ff=6), seed=81).eval()
-    src = data.tokens([5, 3, 4], vocab_size=9, seed=1)
-
-    def attend(query, key, value, cache):
-        if cache is not None:
-            key, value = torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2)
-        return parts.scaled_dot_product_attention(query, key, value)[0], (key, value)
-
-    plain = parts.greedy_decode(model, src, 9)
-    assert len(plain[:, 1:].unique()) > 1
-    assert torch.equal(parts.cached_greedy_decode(model, src, 9, attend), plain)
-    for row in range(3):
-        alone = parts.greedy_decode(model, src[row : row + 1], 9)[0]
-        assert torch.equal(alone, plain[row, : len(alone)])
-
-
 def test_steps_of_decoding_are_those_of_greedy_decoding() -> None:
     """The tokens are those of `greedy_decode`; each step has its probabilities and where the decoder looked."""
     model, src = small_model(), data.tokens([6], vocab_size=13, seed=3)

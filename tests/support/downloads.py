@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from support.gradebook import LESSON
@@ -15,12 +15,15 @@ from autograder import cli
 
 def zipped(files: Mapping[str, bytes | str], when: int = 1) -> bytes:
     """Return a zip file; all of it was changed on that day of March."""
+    return dated_zip([(name, data, when) for name, data in files.items()])
+
+
+def dated_zip(files: Iterable[tuple[str, bytes | str, int]]) -> bytes:
+    """Return a zip file of files that were changed on these days of March."""
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(name, (2026, 3, when, 12, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            target.writestr(entry, data)
+    with zipfile.ZipFile(archive, "w") as target:
+        for name, data, day in files:
+            target.writestr(zipfile.ZipInfo(name, (2026, 3, day, 12, 0, 0)), data, zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
 

@@ -68,16 +68,8 @@ def jupyter_hub(machine: Path) -> Iterator[Hub]:
     (machine / "etc" / "profile.d").mkdir(parents=True)
     (machine / "etc" / "profile.d" / "course.sh").write_text(f"PATH={BIN}:$PATH\n", encoding="utf-8")
     port, hub_port, proxy_port = (free_port() for _ in range(3))
-    config = CONFIG.format(
-        port=port,
-        hub_port=hub_port,
-        proxy_port=proxy_port,
-        proxy=PROXY,
-        accounts=set(passwords),
-        bin=BIN,
-        patience=PATIENCE,
-        environment=ONE_THREAD,
-    )
+    values = {"port": port, "hub_port": hub_port, "proxy_port": proxy_port, "accounts": set(passwords)}
+    config = CONFIG.format(proxy=PROXY, bin=BIN, patience=PATIENCE, environment=ONE_THREAD, **values)
     (machine / "etc" / "jupyterhub_config.py").write_text(config, encoding="utf-8")
     command = [
         *(*as_root, "env", "--ignore-environment", f"PATH={BIN}:{os.environ['PATH']}", "LANG=C.UTF-8", "HOME=/srv"),
@@ -201,13 +193,8 @@ class Kernel:
     def run(self, code: str) -> str:
         """Run a cell; return the text that it shows, errors included."""
         message = uuid.uuid4().hex
-        header = {
-            "msg_id": message,
-            "msg_type": "execute_request",
-            "session": "tests",
-            "username": "",
-            "version": "5.3",
-        }
+        header = {"msg_id": message, "msg_type": "execute_request"}
+        header |= {"session": "tests", "username": "", "version": "5.3"}
         content = {"code": code, "silent": False, "store_history": False, "allow_stdin": False}
         empty = {"parent_header": {}, "metadata": {}, "buffers": [], "channel": "shell"}
         self._opened.send(json.dumps({"header": header, "content": content} | empty))

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import copy
 import csv
-import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.downloads import zipped
+from support.downloads import dated_zip, zipped
 from support.sample_lesson import cell, markdown, sample_lesson
 
 Notebook = dict[str, Any]
@@ -96,7 +94,6 @@ class Work:
 
     @property
     def name(self) -> str:
-        """The notebook's file."""
         return f"{self.lesson.name}.ipynb"
 
 
@@ -199,7 +196,6 @@ class Person:
 
     @property
     def email(self) -> str:
-        """The address."""
         return f"{self.id}@example.org"
 
 
@@ -287,15 +283,6 @@ def moodle_zip(work: Work) -> bytes:
         folder = f"{full}_{number_of(who)}_assignsubmission_file"
         files += [(f"{folder}/{name}", data, day) for day, (name, data) in enumerate(hand_in(who, work), 1)]
     return dated_zip(files)
-
-
-def dated_zip(files: Sequence[tuple[str, bytes, int]]) -> bytes:
-    """A zip file of files that were changed on these days of March."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, data, day in files:
-            target.writestr(zipfile.ZipInfo(name, (2026, 3, day, 12, 0, 0)), data)
-    return archive.getvalue()
 
 
 def table(path: Path, rows: Sequence[Sequence[str]]) -> None:
