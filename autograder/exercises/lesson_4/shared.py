@@ -1,7 +1,7 @@
 """What exercises of lesson 4 share."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from autograder import check, data, parts
 from autograder.exercises.shared import few, masks, sizes, some, tensors, without_dropout
-from autograder.parts.attention import TensorFunction
 
 Module = Callable[..., Any]  # a class whose instances are modules
 
@@ -92,9 +91,32 @@ def on_copies(layer: Layer) -> Callable[..., Any]:
     return lambda *given: layer(*(each.clone() if isinstance(each, Tensor) else each for each in given))
 
 
-def require_dropped(
-    call: str, answer: Layer, sublayers: Sequence[str], given: Sequence[Tensor], *, is_wired: bool
+def require_dropout(
+    name: str,
+    answer: Layer,
+    twin: Callable[[nn.Module, int], nn.Module],
+    given: Mapping[str, Tensor],
+    *memories: Tensor,
+    **length: int,
 ) -> None:
+    """What each part of a layer returns is dropped out, once, and what it reads never is.
+
+    Args:
+        given: what it is called with, by name, each (2, length, 12).
+        memories: what else it needs for x (20, 30, 12).
+    """
+    sublayers, arguments = (*ATTENTIONS[name], "feed_forward"), ", ".join(given)
+    layer: Any = data.randomized(answer(12, 3, 20)).eval()
+    expected, output = twin(layer, 3)(*given.values()), on_copies(layer)(*given.values())
+    check.shape(f"layer({arguments})", output, batch=2, **length, d_model=12)
+    is_wired = torch.allclose(output, expected, atol=1e-3)
+    _is_dropped(f"{name}(12, 3, 20, dropout=1.0)({arguments})", answer, sublayers, *given.values(), is_wired=is_wired)
+    if is_wired:  # another wiring, which is judged elsewhere, has other shares
+        _has_shares(answer, sublayers, torch.zeros(20, 30, 12), *memories)
+    _reads_whole(f"layer({arguments})", answer, sublayers, *given.values())
+
+
+def _is_dropped(call: str, answer: Layer, sublayers: Sequence[str], *given: Tensor, is_wired: bool) -> None:
     """At a dropout of 1 nothing of a sub-layer is left: the values are the answer's own where sub-layers return 0."""
     layer = _plain(answer(12, 3, 20, dropout=1.0), len(sublayers))
     for name in sublayers:
@@ -124,7 +146,7 @@ def _plain(layer: Any, norms: int) -> Any:
     return layer.train()
 
 
-def require_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
+def _has_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
     """What each of these parts returns is dropped at the rate that was asked for; each is a module of its own."""
     if len({id(getattr(made, name)) for made in [answer(12, 3, 20)] for name in sublayers}) < len(sublayers):
         return  # the check of the parts says so
@@ -138,7 +160,7 @@ def require_shares(answer: Layer, sublayers: Sequence[str], *given: Tensor) -> N
         check.true(abs(lower - 0.3) < 0.03, verdict, twice)
 
 
-def require_read_whole(call: str, answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
+def _reads_whole(call: str, answer: Layer, sublayers: Sequence[str], *given: Tensor) -> None:
     """Where the parts themselves drop nothing, nothing is dropped: what they read is whole."""
     layer = data.randomized(answer(12, 3, 20, dropout=0.5)).train()
     for name in (*sublayers, *(f"add_norm_{number + 1}" for number in range(len(sublayers)))):
@@ -198,11 +220,3 @@ def _summed(layer: Any, turned: Sequence[bool], x: Tensor, *memory: Tensor) -> T
         given = x, getattr(layer, name)(x, *source)
         x = getattr(layer, f"add_norm_{place + 1}")(*(reversed(given) if turned[place] else given))
     return x
-
-
-def finish(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
-    return norm(y, feed(y))
-
-
-def added_twice(feed: TensorFunction, norm: TensorFunction, y: Tensor) -> Tensor:
-    return norm(y, y + feed(y))

@@ -6,32 +6,21 @@ import torch
 from torch import Tensor, nn
 
 from autograder import check, data, parts
-from autograder.exercises.lesson_5.shared import (
-    FUTURE,
-    IN_TRAINING,
-    Model,
-    learns,
-    real_tokens,
-    require_layers,
-    stack,
-    stacks,
-    still,
-    through,
-)
+from autograder.exercises.lesson_5 import shared
 from autograder.exercises.shared import DTYPES, tensors
 
 
-def layer_cases(answer: Model, *, seed: int = 0) -> None:
+def layer_cases(answer: shared.Model, *, seed: int = 0) -> None:
     """`Decoder` has the layers, heads and rates asked for, each layer with parameters of its own."""
-    require_layers("Decoder", answer, parts.Decoder, parts.DecoderLayer, seed)
+    shared.require_layers("Decoder", answer, parts.Decoder, parts.DecoderLayer, seed)
 
 
-def value_cases(answer: Model, *, seed: int = 0) -> None:
+def value_cases(answer: shared.Model, *, seed: int = 0) -> None:
     """Outputs of stacks of any depth, with any of the two masks, in training and after, and their gradients."""
-    for index, size in enumerate(stacks(seed, batch=(1, 3), tgt_len=(1, 6), src_len=(1, 7))):
+    for index, size in enumerate(shared.stacks(seed, batch=(1, 3), tgt_len=(1, 6), src_len=(1, 7))):
         num_layers, batch, tgt_len, src_len = size.values()
         dtype = DTYPES[index % 2]
-        stack = still(data.randomized(answer(num_layers, 8, 2, 6, dropout=0.5), seed=index), "layers").to(dtype)
+        stack = shared.still(data.randomized(answer(num_layers, 8, 2, 6, dropout=0.5), seed=index), "layers").to(dtype)
         check.layers("decoder.layers", stack.layers, parts.DecoderLayer)
         twin = parts.stack_twin(stack.layers)
         shapes = (batch, tgt_len, 8), (batch, src_len, 8)
@@ -46,12 +35,12 @@ def value_cases(answer: Model, *, seed: int = 0) -> None:
                     _sees_no_future(name, stack.train(bool(index % 2)), x, memory, masks)
                 check.close(name, stack.eval()(x, memory, **masks), expected)
                 check.mode(name, stack, False)
-                check.stays(name, stack.train()(x, memory, **masks), expected, **IN_TRAINING)
+                check.stays(name, stack.train()(x, memory, **masks), expected, **shared.IN_TRAINING)
                 check.mode(name, stack, True)
         with check.case(num_layers=num_layers, x=x, memory=memory):
             stack.train(bool(index % 2))
             expected = twin(x.requires_grad_(), memory.requires_grad_(), **hidden)
-            learns("decoder", stack, tuple(masks.values()), expected, x=x, memory=memory)
+            shared.learns("decoder", stack, tuple(masks.values()), expected, x=x, memory=memory)
 
 
 def _sees_no_future(name: str, stack: nn.Module, x: Tensor, memory: Tensor, masks: dict[str, Tensor]) -> None:
@@ -60,14 +49,14 @@ def _sees_no_future(name: str, stack: nn.Module, x: Tensor, memory: Tensor, mask
         return
     before, after = stack(x, memory, **masks), stack(torch.cat([x[:, :-1], -x[:, -1:]], dim=1), memory, **masks)
     name = f"{name}[:, :{x.size(1) - 1}]"
-    check.stays(name, after[:, :-1], before[:, :-1], when="only the last position of x does", slip=FUTURE)
+    check.stays(name, after[:, :-1], before[:, :-1], when="only the last position of x does", slip=shared.FUTURE)
 
 
 def _pairs_of_masks(
     batch: int, tgt_len: int, src_len: int, seed: int
 ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
     """The masks of a decoder, none to both, and the same as PyTorch's stack takes them."""
-    real, target = real_tokens(batch, src_len, seed), real_tokens(batch, tgt_len, seed + 1)
+    real, target = shared.real_tokens(batch, src_len, seed), shared.real_tokens(batch, tgt_len, seed + 1)
     past = parts.causal_mask(tgt_len)
     source = {"src_mask": real[:, None, None, :]}, {"memory_key_padding_mask": ~real}
     both = past & target[:, None, None, :]
@@ -85,21 +74,21 @@ def slips(
     masked = {"src_mask": src_mask, "tgt_mask": tgt_mask}
     with torch.no_grad():
         slips = {
-            "no mask is handed to the layers, so that a position sees the ones after it": through(
+            "no mask is handed to the layers, so that a position sees the ones after it": shared.through(
                 layers, x, lambda y, layer: layer(y, memory)
             ),
-            "`tgt_mask` is not handed to the layers, so that a position sees the ones after it": through(
+            "`tgt_mask` is not handed to the layers, so that a position sees the ones after it": shared.through(
                 layers, x, lambda y, layer: layer(y, memory, src_mask=src_mask)
             ),
-            "the masks are handed to the first layer only": through(
+            "the masks are handed to the first layer only": shared.through(
                 layers[1:], layers[0](x, memory, **masked), lambda y, layer: layer(y, memory)
             ),
-            "`src_mask` is not handed to the layers": through(
+            "`src_mask` is not handed to the layers": shared.through(
                 layers, x, lambda y, layer: layer(y, memory, tgt_mask=tgt_mask)
             ),
         }
         if src_mask is None:
-            slips["the layers attend to the target instead of the memory"] = through(
+            slips["the layers attend to the target instead of the memory"] = shared.through(
                 layers, x, lambda y, layer: layer(y, y, tgt_mask=tgt_mask)
             )
-        return stack(layers, x, lambda y, layer: layer(y, memory, **masked), slips)
+        return shared.stack(layers, x, lambda y, layer: layer(y, memory, **masked), slips)
