@@ -1,5 +1,6 @@
 """Exercise `Transformer`: its cases and its slips."""
 
+import functools
 import inspect
 import random
 from collections.abc import Callable, Iterator
@@ -89,10 +90,8 @@ def value_cases(answer: Model, *, seed: int = 0) -> None:
             expected = twin(src, tgt)[:, -1].log_softmax(-1)
             for training in (False, True) if num_layers == 1 else (index % 2 == 1,):
                 model.train(training)
-                with (
-                    check.case(num_layers=num_layers, src=src, tgt=tgt, dtype=dtype),
-                    check.unchanged(src=src, tgt=tgt),
-                ):
+                case = check.case(num_layers=num_layers, src=src, tgt=tgt, dtype=dtype)
+                with case, check.unchanged(src=src, tgt=tgt):
                     _predicts(model, src, tgt, expected, training)
         with check.case(num_layers=num_layers, src=src, tgt=tgt, dtype=dtype):
             _all_learn(model, src, tgt)
@@ -291,7 +290,7 @@ def sharing_cases(answer: Model, *, seed: int = 0) -> None:
             f"Transformer({one}, {other}, share_embeddings=True)",
             f"the vocabularies differ, {one} and {other}",
         )
-        build = lambda one=one, other=other: answer(one, other, **SMALL, share_embeddings=True)  # noqa: E731
+        build = functools.partial(answer, one, other, **SMALL, share_embeddings=True)
         check.raises(call, (ValueError, AssertionError), build, because=because)
 
 
@@ -348,11 +347,8 @@ def _gaps(pad_id: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
     """A source and a target with pads between their words, and 0 among these unless it is the pad."""
     first, *others = [token for token in (1, 0, 2, 3, 5, 6, 7) if token != pad_id]
     yield torch.tensor([[first, pad_id, others[0]]]), torch.tensor([[first, pad_id, others[0]]])
-    src, tgt = (
-        [others[1 + seed % 2], first, others[0], pad_id, others[3], pad_id],
-        [others[0], others[1], pad_id, first, others[2]],
-    )
-    yield torch.tensor([src]), torch.tensor([tgt])
+    src = [others[1 + seed % 2], first, others[0], pad_id, others[3], pad_id]
+    yield torch.tensor([src]), torch.tensor([[others[0], others[1], pad_id, first, others[2]]])
 
 
 def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
@@ -363,48 +359,45 @@ def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
     """
     place = model.positional_encoding
     source, target = model.src_embedding(src), model.tgt_embedding(tgt)
+    placed, placed_target, scale = place(source), place(target), source.size(-1) ** 0.5
     causal = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()
 
-    def logits(source: Tensor, target: Tensor, memory: Tensor | None = None) -> Tensor:
+    def logits(source: Tensor = placed, target: Tensor = placed_target, memory: Tensor | None = None) -> Tensor:
         memory = model.encoder(source) if memory is None else memory
         result: Tensor = model.output_projection(model.decoder(target, memory, tgt_mask=causal))
         return result
 
     with torch.no_grad():
-        right = logits(place(source), place(target))
-        scale = source.size(-1) ** 0.5
+        right = logits()
+        decoded = model.decoder(placed_target, model.encoder(placed), tgt_mask=causal)
         slips = {
             "no positions are added, neither to the source nor to the target": logits(source, target),
-            "no positions are added to the source": logits(source, place(target)),
-            "no positions are added to the target": logits(place(source), target),
-            "positions are added twice": logits(place(place(source)), place(place(target))),
+            "no positions are added to the source": logits(source),
+            "no positions are added to the target": logits(target=target),
+            "positions are added twice": logits(place(placed), place(placed_target)),
             "the embeddings are multiplied by √d_model once more; they do that themselves": logits(
                 place(scale * source), place(scale * target)
             ),
             "the source is multiplied by √d_model once more; `src_embedding` does that itself": logits(
-                place(scale * source), place(target)
+                place(scale * source)
             ),
             "the target is multiplied by √d_model once more; `tgt_embedding` does that itself": logits(
-                place(source), place(scale * target)
+                target=place(scale * target)
             ),
-            "the output of the decoder is divided by √d_model": model.output_projection(
-                model.decoder(place(target), model.encoder(place(source)), tgt_mask=causal) / scale
-            ),
+            "the output of the decoder is divided by √d_model": model.output_projection(decoded / scale),
             "a sigmoid is applied to the logits": right.sigmoid(),
             "a softmax goes over the positions, not over the vocabulary": right.softmax(1),
             "the embeddings are multiplied by √d_model after the positions have been added": logits(
-                scale * place(source), scale * place(target)
+                scale * placed, scale * placed_target
             ),
             "the embeddings are not multiplied by √d_model, as `embedding` is called inside them": logits(
                 place(source / scale), place(target / scale)
             ),
-            "the source is not multiplied by √d_model": logits(place(source / scale), place(target)),
-            "the target is not multiplied by √d_model": logits(place(source), place(target / scale)),
-            "the target is embedded with `src_embedding`": logits(place(source), place(model.src_embedding(tgt))),
-            "the encoder is left out: the memory is the embedded source": logits(
-                place(source), place(target), memory=place(source)
-            ),
-            "the decoder is left out": model.output_projection(place(target)),
+            "the source is not multiplied by √d_model": logits(place(source / scale)),
+            "the target is not multiplied by √d_model": logits(target=place(target / scale)),
+            "the target is embedded with `src_embedding`": logits(target=place(model.src_embedding(tgt))),
+            "the encoder is left out: the memory is the embedded source": logits(memory=placed),
+            "the decoder is left out": model.output_projection(placed_target),
             "a softmax is applied to the logits": right.softmax(-1),
             "a ReLU is applied to the logits": right.relu(),
         }

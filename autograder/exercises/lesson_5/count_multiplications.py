@@ -45,42 +45,39 @@ def slips(src_len: int, tgt_len: int, vocab_size: int, d_model: int, num_layers:
     pairs = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]
     scores, linear = sum(products(*pair) for pair in pairs), sum(projections(*pair) for pair in pairs)
     crossing = projections(tgt_len, src_len) + 2 * products(tgt_len, src_len)
-    forward = 2 * (src_len + tgt_len) * d_model * d_ff
-    output = tgt_len * d_model * vocab_size
-    layers = num_layers * (2 * scores + linear + forward)
-    right = layers + output
-    slips = {
-        "scores and weighted sums are left out": right - num_layers * 2 * scores,
-        "the weighted sums, or the scores, are left out": right - num_layers * scores,
-        "the cross-attention is left out": right - num_layers * crossing,
-        "the cross-attention takes its keys and values from the target": right
-        + num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len) - crossing),
-        "in the cross-attention, w_k and w_v read the target instead of the source": right
-        + num_layers * 2 * (tgt_len - src_len) * d_model**2,
-        "w_q or w_o is left out": right - num_layers * (src_len + 2 * tgt_len) * d_model**2,
-        "a feed-forward network has one matrix": right - num_layers * forward // 2,
-        "the decoder has no feed-forward networks": right - num_layers * 2 * tgt_len * d_model * d_ff,
-        "scores and weighted sums lack the factor d_model": right - num_layers * 2 * (scores - scores // d_model),
-        "the output layer scores a single position": right - (tgt_len - 1) * d_model * vocab_size,
-        "the decoder has no self-attention": right
-        - num_layers * (projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len)),
-        "the feed-forward networks are left out": right - num_layers * forward,
-        "the output layer is left out": right - output,
-        "the output layer scores the source's positions, not the target's": right
-        + (src_len - tgt_len) * d_model * vocab_size,
-        "the scores of the cross-attention are taken among the target's positions, not with the source's": right
-        + num_layers * 2 * (tgt_len - src_len) * tgt_len * d_model,
-        "an attention has three projections, all of its queries": right
-        + num_layers * (3 * (src_len + 2 * tgt_len) * d_model**2 - linear),
-        "the output layer scores the source, too": right + src_len * d_model * vocab_size,
-        "there is one layer in each stack": right - layers + layers // num_layers,
-        "the scores that the causal mask hides are left out": right
-        - num_layers * (2 * products(tgt_len, tgt_len) - tgt_len * (tgt_len + 1) * d_model),
-        "scores and weighted sums are counted 8 times, once for each head": right + num_layers * 7 * 2 * scores,
-        "the biases of the feed-forward networks are counted": right
-        + num_layers * (src_len + tgt_len) * (d_ff + d_model),
-        "the output layer is counted once for each layer": right + (num_layers - 1) * output,
-        "the additions are counted as well": 2 * right,
-        "the embeddings are counted as matrix products": right + (src_len + tgt_len) * d_model * vocab_size,
+    own = projections(tgt_len, tgt_len) + 2 * products(tgt_len, tgt_len)
+    forward, causal = 2 * (src_len + tgt_len) * d_model * d_ff, tgt_len * (tgt_len + 1) * d_model
+    output, queries, longer = tgt_len * d_model * vocab_size, src_len + 2 * tgt_len, tgt_len - src_len
+    layer = 2 * scores + linear + forward
+    right = num_layers * layer + output
+    of_layers = {  # what each layer lacks, or has too much
+        "scores and weighted sums are left out": -2 * scores,
+        "the weighted sums, or the scores, are left out": -scores,
+        "the cross-attention is left out": -crossing,
+        "the cross-attention takes its keys and values from the target": own - crossing,
+        "in the cross-attention, w_k and w_v read the target instead of the source": 2 * longer * d_model**2,
+        "w_q or w_o is left out": -queries * d_model**2,
+        "a feed-forward network has one matrix": -forward // 2,
+        "the decoder has no feed-forward networks": -2 * tgt_len * d_model * d_ff,
+        "scores and weighted sums lack the factor d_model": 2 * (scores // d_model - scores),
+        "the decoder has no self-attention": -own,
+        "the feed-forward networks are left out": -forward,
+        "the scores of the cross-attention are taken among the target's positions, not with the source's": (
+            2 * longer * tgt_len * d_model
+        ),
+        "an attention has three projections, all of its queries": 3 * queries * d_model**2 - linear,
+        "the scores that the causal mask hides are left out": causal - 2 * products(tgt_len, tgt_len),
+        "scores and weighted sums are counted 8 times, once for each head": 7 * 2 * scores,
+        "the biases of the feed-forward networks are counted": (src_len + tgt_len) * (d_ff + d_model),
     }
-    return numbers(slips, right)
+    differences = {slip: num_layers * difference for slip, difference in of_layers.items()} | {
+        "the output layer scores a single position": -(tgt_len - 1) * d_model * vocab_size,
+        "the output layer is left out": -output,
+        "the output layer scores the source's positions, not the target's": -longer * d_model * vocab_size,
+        "the output layer scores the source, too": src_len * d_model * vocab_size,
+        "there is one layer in each stack": layer - num_layers * layer,
+        "the output layer is counted once for each layer": (num_layers - 1) * output,
+        "the additions are counted as well": right,
+        "the embeddings are counted as matrix products": (src_len + tgt_len) * d_model * vocab_size,
+    }
+    return numbers(differences, right)

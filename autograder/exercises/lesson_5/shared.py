@@ -109,5 +109,7 @@ def through(layers: Iterable[nn.Module], x: Tensor, step: Callable[[Tensor, nn.M
     return x
 
 
-def numbers(slips: dict[str, int], right: int) -> dict[str, Tensor]:
-    return possible({slip: torch.tensor(float(count)) for slip, count in slips.items()}, torch.tensor(float(right)))
+def numbers(differences: dict[str, int], right: int) -> dict[str, Tensor]:
+    """What slips make of the right number, given by how much they add to it."""
+    slips = {slip: torch.tensor(float(right + difference)) for slip, difference in differences.items()}
+    return possible(slips, torch.tensor(float(right)))
