@@ -49,12 +49,14 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
     start = encoding[: len(encoding) - offset]
     sine, cosine = start[:, 0::2], start[:, 1::2]
     speed = torch.pow(10000.0, -torch.arange(0, encoding.size(1), 2) / encoding.size(1))
-    turn = offset * speed
-    pair = torch.arange(encoding.size(1) // 2)
+    turn, pair = offset * speed, torch.arange(encoding.size(1) // 2)
+    own_sine, own_cosine = turn.sin(), turn.cos()
 
     def turned(angle: Tensor) -> Tensor:
         return interleaved(angle.cos() * sine + angle.sin() * cosine, angle.cos() * cosine - angle.sin() * sine)
 
+    right = turned(turn)
+    new_sine, new_cosine = own_cosine * sine + own_sine * cosine, own_cosine * cosine - own_sine * sine
     return {
         "the rotation turns the wrong way: the minus sign belongs to the other sine, or the angle has the wrong sign": (
             turned(-turn)
@@ -64,15 +66,15 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
             2 * pair / 10000.0 ** ((offset - offset % 2) / encoding.size(1))
         ),
         "the angles are in degrees": turned(turn.rad2deg()),
-        "only the last 2 × 2 matrix is filled": turned(turn) * (pair == pair[-1]).repeat_interleave(2),
-        "the last 2 × 2 matrix is not filled": turned(turn) * (pair != pair[-1]).repeat_interleave(2),
+        "only the last 2 × 2 matrix is filled": right * (pair == pair[-1]).repeat_interleave(2),
+        "the last 2 × 2 matrix is not filled": right * (pair != pair[-1]).repeat_interleave(2),
         "only the first pair turns": turned(turn * (pair == 0)),
-        "the rotations are added to the identity instead of to zeros": turned(turn) + start,
-        "a 2 × 2 matrix is written at every column, where pairs begin at every second one": start @ _at_every(turn).mT,
+        "the rotations are added to the identity instead of to zeros": right + start,
+        "a 2 × 2 matrix is written at every column, where pairs begin at every second one": start
+        @ _written(turn.repeat_interleave(2)[:-1], encoding.size(1)).mT,
         "the identity's rows are rolled, which moves columns, not positions": start.roll(offset, dims=1),
         "the 2 × 2 matrix of each pair stands in the rows of every pair": interleaved(
-            (turn.cos() * sine + turn.sin() * cosine).sum(1, keepdim=True).expand_as(sine),
-            (turn.cos() * cosine - turn.sin() * sine).sum(1, keepdim=True).expand_as(sine),
+            *(part.sum(1, keepdim=True).expand_as(sine) for part in (new_sine, new_cosine))
         ),
         "every pair turns at the speed of the first": turned(torch.full_like(turn, float(offset))),
         f"{HALVED}: {RIGHT_POWER}": turned(offset * speed**0.5),
@@ -85,39 +87,25 @@ def slips(encoding: Tensor, offset: int) -> dict[str, Tensor]:
         f"{HALVED}, and the rotation turns the wrong way": turned(-offset * speed**0.5),
         f"{DOUBLED}, and the rotation turns the wrong way": turned(-offset * speed**2),
         "every pair turns at the speed of the first, and the wrong way": turned(torch.full_like(turn, -float(offset))),
-        "only the diagonal is filled: the sines are missing": start * turn.cos().repeat_interleave(2),
+        "only the diagonal is filled: the sines are missing": start * own_cosine.repeat_interleave(2),
         "the 2 × 2 matrices overlap: the one of pair i starts in row and column 2i, not i": (
-            start @ _overlapping(turn).mT
+            start @ _written(turn, encoding.size(1)).mT
         ),
-        "both sines have the same sign": interleaved(
-            turn.cos() * sine + turn.sin() * cosine, turn.cos() * cosine + turn.sin() * sine
-        ),
-        "the second cosine of each rotation is missing": interleaved(
-            turn.cos() * sine + turn.sin() * cosine, -turn.sin() * sine
-        ),
+        "both sines have the same sign": interleaved(new_sine, own_cosine * cosine + own_sine * sine),
+        "the second cosine of each rotation is missing": interleaved(new_sine, -own_sine * sine),
         "sine and cosine are swapped in each rotation": interleaved(
-            turn.sin() * sine + turn.cos() * cosine, turn.sin() * cosine - turn.cos() * sine
+            own_sine * sine + own_cosine * cosine, own_sine * cosine - own_cosine * sine
         ),
         "the rotations stand for halves, but the encoding alternates sine and cosine": start @ _halves(turn).mT,
     }
 
 
-def _at_every(turn: Tensor) -> Tensor:
-    """The rotation of its own pair written at every column, the odd ones too, each over the end of the one before."""
-    width = 2 * len(turn)
+def _written(angles: Tensor, width: int) -> Tensor:
+    """A matrix of rotations, each written one row and one column further on than the one before, over its end."""
     matrix = torch.zeros(width, width)
-    for column in range(width - 1):
-        sine, cosine = turn[column // 2].sin(), turn[column // 2].cos()
-        matrix[column : column + 2, column : column + 2] = torch.stack([cosine, sine, -sine, cosine]).view(2, 2)
-    return matrix
-
-
-def _overlapping(turn: Tensor) -> Tensor:
-    """The rotations, each written one row and one column further on than the one before, over its end."""
-    matrix = torch.zeros(2 * len(turn), 2 * len(turn))
-    for pair, angle in enumerate(turn):
+    for column, angle in enumerate(angles):
         cosine, sine = angle.cos(), angle.sin()
-        matrix[pair : pair + 2, pair : pair + 2] = torch.stack([cosine, sine, -sine, cosine]).view(2, 2)
+        matrix[column : column + 2, column : column + 2] = torch.stack([cosine, sine, -sine, cosine]).view(2, 2)
     return matrix
 
 

@@ -35,78 +35,74 @@ def cases(answer: Callable[[int, int], Tensor], *, seed: int = 0) -> None:
 def slips(max_len: int, d_model: int) -> dict[str, Tensor]:
     """Tables of (max_len, d_model)."""
     column = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
+    pair, even = torch.arange(d_model // 2), torch.arange(0, d_model, 2)
     rate = torch.pow(10000.0, -column / d_model)
-    right = waves(max_len, rate)
-    sine, cosine = right[:, 0::2], right[:, 1::2]
-    pair, longer = torch.arange(d_model // 2), torch.pow(10000.0, -column / max(d_model - 2, 1))  # tensor2tensor's
+    longer = torch.pow(10000.0, -column / max(d_model - 2, 1))  # tensor2tensor's
     own = torch.pow(10000.0, -(column + 1) / d_model)  # of the odd columns
     place, fractions = torch.arange(max_len)[:, None], torch.outer(torch.linspace(0, 1, max_len).double(), rate)
     even_row, slow = place % 2 == 0, torch.pow(10000.0, -(place - place % 2) / d_model)
-    exchanged = interleaved((column * slow).sin(), ((column + 1) * slow).cos())
+
+    def at(rate: Tensor) -> Tensor:
+        return waves(max_len, rate)
+
+    def in_halves(table: Tensor) -> Tensor:
+        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+    right, later = at(rate), waves(max_len + 1, rate)[1:]
+    sine, cosine = right[:, 0::2], right[:, 1::2]
+    nothing, angle = torch.zeros_like(sine), place.double() * rate
     return {
-        f"{DOUBLED}: {RIGHT_POWER}": waves(max_len, rate**2),
-        f"{HALVED}: {RIGHT_POWER}": waves(max_len, rate**0.5),
+        f"{DOUBLED}: {RIGHT_POWER}": at(rate**2),
+        f"{HALVED}: {RIGHT_POWER}": at(rate**0.5),
         f"{DOUBLED}, and each column takes its own number instead of its pair's even one": interleaved(
-            waves(max_len, rate**2)[:, 0::2], waves(max_len, own**2)[:, 1::2]
+            at(rate**2)[:, 0::2], at(own**2)[:, 1::2]
         ),
-        "the cosine takes the speed of its own column instead of its pair's": interleaved(
-            sine, waves(max_len, own)[:, 1::2]
+        "the cosine takes the speed of its own column instead of its pair's": interleaved(sine, at(own)[:, 1::2]),
+        "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": at(
+            torch.pow(10000.0, -(pair - pair % 2) / d_model)
         ),
-        "`encoding_angle` is given the number of the pair, i, where a column belongs, 2i": waves(
-            max_len, torch.pow(10000.0, -(pair - pair % 2) / d_model)
-        ),
-        "the exponent is divided by d_model − 2 instead of d_model": waves(max_len, longer),
-        "all sines come before all cosines, and the exponent is divided by d_model − 2": torch.cat(
-            [waves(max_len, longer)[:, 0::2], waves(max_len, longer)[:, 1::2]], dim=1
-        ),
+        "the exponent is divided by d_model − 2 instead of d_model": at(longer),
+        "all sines come before all cosines, and the exponent is divided by d_model − 2": in_halves(at(longer)),
         "all angles are as good as 0: `10000 ** 2 * i / d_model`, for example, needs parentheses": interleaved(
-            torch.zeros_like(sine), torch.ones_like(cosine)
+            nothing, torch.ones_like(cosine)
         ),
-        "the division by d_model stands outside the exponent (parentheses)": waves(
-            max_len, torch.pow(10000.0, -column) / d_model
-        ),
-        "only the first pair has a speed: the others are cut to 0, or divided with `//`": waves(
-            max_len, (column == 0).double()
-        ),
-        "all sines come first and all cosines after them, instead of alternating": torch.cat([sine, cosine], dim=1),
+        "the division by d_model stands outside the exponent (parentheses)": at(torch.pow(10000.0, -column) / d_model),
+        "only the first pair has a speed: the others are cut to 0, or divided with `//`": at((column == 0).double()),
+        "all sines come first and all cosines after them, instead of alternating": in_halves(right),
         "sine and cosine are swapped: sine belongs on the even columns": interleaved(cosine, sine),
         "every column is a sine": interleaved(sine, sine),
-        "the odd columns stay 0: the cosine is missing": interleaved(sine, torch.zeros_like(sine)),
-        "the odd columns stay 0: the cosine is written over the sine": interleaved(cosine, torch.zeros_like(sine)),
+        "the odd columns stay 0: the cosine is missing": interleaved(sine, nothing),
+        "the odd columns stay 0: the cosine is written over the sine": interleaved(cosine, nothing),
         "the sines and cosines are joined row by row and reshaped, so that they do not alternate": torch.cat(
             [sine, cosine]
         ).reshape(max_len, d_model),
         "every column is a cosine": interleaved(cosine, cosine),
         "row 0 is all 0, never filled or written over": torch.cat([torch.zeros(1, d_model), right[1:]]),
-        "the positions run from 0 to 1": interleaved(*(turn(fractions) for turn in (torch.sin, torch.cos))),
+        "the positions run from 0 to 1": interleaved(fractions.sin(), fractions.cos()),
         "sine and cosine alternate from row to row, not from column to column": interleaved(
             *[torch.where(even_row, sine, cosine)] * 2
         ),
-        "`encoding_angle` is given column and position, in this order": exchanged,
-        "all sines come first and all cosines after them, and positions start at 1": torch.cat(
-            [waves(max_len + 1, rate)[1:, 0::2], waves(max_len + 1, rate)[1:, 1::2]], dim=1
+        "`encoding_angle` is given column and position, in this order": interleaved(
+            (column * slow).sin(), ((column + 1) * slow).cos()
         ),
-        "positions start at 1 instead of 0": waves(max_len + 1, rate)[1:],
+        "all sines come first and all cosines after them, and positions start at 1": in_halves(later),
+        "positions start at 1 instead of 0": later,
         # In float32 as an answer would be: these angles are so large that rounding shows.
-        "the position is multiplied by 10000^(2i / d_model) instead of divided": waves(
-            max_len, 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+        "the position is multiplied by 10000^(2i / d_model) instead of divided": at(10000.0 ** (even / d_model)),
+        "the exponent lacks its minus sign, so that later pairs turn faster": at(
+            torch.exp(even * (math.log(10000.0) / d_model))
         ),
-        "the exponent lacks its minus sign, so that later pairs turn faster": waves(
-            max_len, torch.exp(torch.arange(0, d_model, 2) * (math.log(10000.0) / d_model))
+        "the exponent lacks its minus sign, and later pairs turn faster": at(  # as above, rounded in another order
+            torch.exp(even * math.log(10000.0) / d_model)
         ),
-        "the exponent lacks its minus sign, and later pairs turn faster": waves(  # as above, rounded in another order
-            max_len, torch.exp(torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)
-        ),
-        "the frequencies run from slow to fast": waves(max_len, rate.flip(0)),
-        "the base is 1000 instead of 10000": waves(max_len, torch.pow(1000.0, -column / d_model)),
-        "the base is 100000 instead of 10000": waves(max_len, torch.pow(100000.0, -column / d_model)),
-        "the base is e instead of 10000": waves(max_len, torch.exp(-column / d_model)),
-        "every pair has the speed of the first: the exponent is 0, as `//` makes it, or there is none": waves(
-            max_len, torch.ones_like(rate)
+        "the frequencies run from slow to fast": at(rate.flip(0)),
+        "the base is 1000 instead of 10000": at(torch.pow(1000.0, -column / d_model)),
+        "the base is 100000 instead of 10000": at(torch.pow(100000.0, -column / d_model)),
+        "the base is e instead of 10000": at(torch.exp(-column / d_model)),
+        "every pair has the speed of the first: the exponent is 0, as `//` makes it, or there is none": at(
+            torch.ones_like(rate)
         ),
         "sine and cosine are multiplied by √d_model, which belongs to the embedding": math.sqrt(d_model) * right,
-        "the angle is divided by 2π": waves(max_len, rate / (2 * math.pi)),
-        "it is the angle itself: sine and cosine are missing": interleaved(
-            *[torch.arange(max_len, dtype=torch.float64)[:, None] * rate] * 2
-        ),
+        "the angle is divided by 2π": at(rate / (2 * math.pi)),
+        "it is the angle itself: sine and cosine are missing": interleaved(angle, angle),
     }

@@ -98,78 +98,63 @@ def small_norm(norm: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> Tenso
 
 
 UNBIASED = "the variance is divided by d_model − 1 instead of d_model (`correction=0` is wanted)"
-
-
 BOTH = "both happen: d_model − 1 in the variance, and eps added to the standard deviation"
 
 
 def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str, Tensor]:
     """Normalised values of x (batch, seq_len, d_model), with the parameters `weight` and `bias` (d_model,)."""
     mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    squares, deviation = x.square().mean(-1, keepdim=True), (variance + eps).sqrt()
     centred, off_median = x - mean, x - x.median(-1, keepdim=True).values
-    right = F.layer_norm(x, x.shape[-1:], weight, bias, eps)
 
     def over(*dims: int) -> Tensor:
-        deviation = (x.var(dims, correction=0, keepdim=True) + eps).sqrt()
-        return weight * (x - x.mean(dims, keepdim=True)) / deviation + bias
+        spread = (x.var(dims, correction=0, keepdim=True) + eps).sqrt()
+        return weight * (x - x.mean(dims, keepdim=True)) / spread + bias
+
+    def divided_by(divisor: Tensor, values: Tensor = centred) -> Tensor:
+        return weight * values / divisor + bias
 
     slips = possible(
         {
-            UNBIASED: (weight * centred / (x.var(-1, keepdim=True) + eps).sqrt() + bias),
-            "eps is added to the standard deviation instead of the variance": (
-                weight * centred / (variance.sqrt() + eps) + bias
-            ),
-            BOTH: (weight * centred / (x.std(-1, keepdim=True) + eps) + bias),
-            "`bias` is divided by the deviation, too": (weight * centred + bias) / (variance + eps).sqrt(),
-            "`bias` is multiplied by `weight`, too": weight * (centred / (variance + eps).sqrt() + bias),
-            "eps is left out": weight * centred / variance.sqrt() + bias,
-            "the squares are summed instead of averaged in the variance": (
-                weight * centred / (variance * x.size(-1) + eps).sqrt() + bias
+            UNBIASED: divided_by((x.var(-1, keepdim=True) + eps).sqrt()),
+            "eps is added to the standard deviation instead of the variance": divided_by(variance.sqrt() + eps),
+            BOTH: divided_by(x.std(-1, keepdim=True) + eps),
+            "`bias` is divided by the deviation, too": (weight * centred + bias) / deviation,
+            "`bias` is multiplied by `weight`, too": weight * (centred / deviation + bias),
+            "eps is left out": divided_by(variance.sqrt()),
+            "the squares are summed instead of averaged in the variance": divided_by(
+                (variance * x.size(-1) + eps).sqrt()
             ),
             "only the mean is divided by the deviation: x − mean needs parentheses": (
-                weight * (x - mean / (variance + eps).sqrt()) + bias
+                weight * (x - mean / deviation) + bias
             ),
             "only the mean is divided, and only x multiplied by `weight`: x − mean needs parentheses": (
-                weight * x - mean / (variance + eps).sqrt() + bias
+                weight * x - mean / deviation + bias
             ),
-            "the root is taken of the standard deviation": weight * centred / (x.std(-1, keepdim=True) + eps).sqrt()
-            + bias,
-            "the root of the variance is missing": weight * centred / (variance + eps) + bias,
-            "the variance is squared instead of taking its root": weight * centred / (variance + eps) ** 2 + bias,
-            "eps is fixed at 1e-5, whatever was asked for": weight * centred / (variance + 1e-5).sqrt() + bias,
-            "the mean is not subtracted": weight * x / (variance + eps).sqrt() + bias,
-            "the mean is subtracted nowhere, as in RMSNorm": weight
-            * x
-            / (x.square().mean(-1, keepdim=True) + eps).sqrt()
-            + bias,
-            "the squared mean is added to the mean of the squares instead of subtracted": weight
-            * centred
-            / (x.square().mean(-1, keepdim=True) + mean.square() + eps).sqrt()
-            + bias,
-            "the variance is taken around 0 instead of the mean": weight
-            * centred
-            / (x.square().mean(-1, keepdim=True) + eps).sqrt()
-            + bias,
-            "the median is used instead of the mean": weight
-            * off_median
-            / (off_median.square().mean(-1, keepdim=True) + eps).sqrt()
-            + bias,
-            "the mean of the absolute deviations is used instead of the standard deviation": weight
-            * centred
-            / (centred.abs().mean(-1, keepdim=True) + eps)
-            + bias,
-            "the values are multiplied by their deviation instead of divided": weight
-            * centred
-            * (variance + eps).sqrt()
-            + bias,
-            "the mean is that of each position, and the variance that of everything": weight
-            * centred
-            / (x.var(correction=0) + eps).sqrt()
-            + bias,
-            "`weight` and `bias` are not used": centred / (variance + eps).sqrt(),
-            "`weight` and `bias` are exchanged": bias * centred / (variance + eps).sqrt() + weight,
-            "`bias` is not used": weight * centred / (variance + eps).sqrt(),
-            "`weight` is not used": centred / (variance + eps).sqrt() + bias,
+            "the root is taken of the standard deviation": divided_by((x.std(-1, keepdim=True) + eps).sqrt()),
+            "the root of the variance is missing": divided_by(variance + eps),
+            "the variance is squared instead of taking its root": divided_by((variance + eps) ** 2),
+            "eps is fixed at 1e-5, whatever was asked for": divided_by((variance + 1e-5).sqrt()),
+            "the mean is not subtracted": divided_by(deviation, x),
+            "the mean is subtracted nowhere, as in RMSNorm": divided_by((squares + eps).sqrt(), x),
+            "the squared mean is added to the mean of the squares instead of subtracted": divided_by(
+                (squares + mean.square() + eps).sqrt()
+            ),
+            "the variance is taken around 0 instead of the mean": divided_by((squares + eps).sqrt()),
+            "the median is used instead of the mean": divided_by(
+                (off_median.square().mean(-1, keepdim=True) + eps).sqrt(), off_median
+            ),
+            "the mean of the absolute deviations is used instead of the standard deviation": divided_by(
+                centred.abs().mean(-1, keepdim=True) + eps
+            ),
+            "the values are multiplied by their deviation instead of divided": weight * centred * deviation + bias,
+            "the mean is that of each position, and the variance that of everything": divided_by(
+                (x.var(correction=0) + eps).sqrt()
+            ),
+            "`weight` and `bias` are not used": centred / deviation,
+            "`weight` and `bias` are exchanged": bias * centred / deviation + weight,
+            "`bias` is not used": weight * centred / deviation,
+            "`weight` is not used": centred / deviation + bias,
             "the values are not divided by their deviation": weight * centred + bias,
             "mean and variance are taken over the positions, not over the columns": over(1),
             "mean and variance are taken over the batch, not over the columns": over(0),
@@ -177,7 +162,7 @@ def value_slips(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> dict[str
             "mean and variance are taken over positions and columns together": over(1, 2),
             "mean and variance are taken over everything": over(0, 1, 2),
         },
-        right,
+        F.layer_norm(x, x.shape[-1:], weight, bias, eps),
     )
     alone, both = (slips.get(slip) for slip in (UNBIASED, BOTH))
     if alone is not None and both is not None and torch.allclose(alone, both, atol=1e-3):
