@@ -12,14 +12,8 @@ from torch import Tensor, nn
 from autograder import check, data
 
 PAD_IDS = 0, 1, 9, 300, 2048  # the last ones end in the same bits as smaller ids
-
-
 DTYPES = torch.float32, torch.float64
-
-
 VISIBLE = 0  # the seed of the cases that students see
-
-
 Case = TypeVar("Case")
 
 

@@ -10,40 +10,23 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder import check, data, parts
-from autograder.exercises.shared import (
-    DTYPES,
-    device,
-    each_smallest,
-    few,
-    masks,
-    rate_slips,
-    rests_at_any_rate,
-    sizes,
-    some,
-    tensors,
-)
+from autograder.exercises import shared
 from autograder.parts.attention import LearnersAttention, TensorFunction
 
 LAYERS = "w_q", "w_k", "w_v", "w_o"
-
-
 REFUSED = ValueError, AssertionError
-
-
 INSTEAD = "project, split, attend, merge, project"
-
-
 WEIGHTS_ALONE = "Dropout belongs to the weights alone: hand it to the attention function."
 
 
 def parameter_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """Four square layers with biases at every width, which no two modules share and no call adds to."""
-    for size in sizes(seed, 3, num_heads=(1, 6), d_k=(2, 8)):
+    for size in shared.sizes(seed, 3, num_heads=(1, 6), d_k=(2, 8)):
         num_heads, d_model = size["num_heads"], size["num_heads"] * size["d_k"]
         expected: dict[str, tuple[int, ...]] = {f"{layer}.weight": (d_model, d_model) for layer in LAYERS}
         expected |= {f"{layer}.bias": (d_model,) for layer in LAYERS}
         call = f"MultiHeadAttention({d_model}, {num_heads})"
-        attention, (x,) = answer(d_model, num_heads), tensors((2, 3, d_model), seed=seed)
+        attention, (x,) = answer(d_model, num_heads), shared.tensors((2, 3, d_model), seed=seed)
         check.parameters(call, attention, expected)
         check.separate(call, attention, answer(d_model=d_model, num_heads=num_heads))
         for layer in ("w_q", "w_k", "w_v"):
@@ -62,7 +45,8 @@ def parameter_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
 
 def error_cases(answer: Callable[[int, int], Any], *, seed: int = 0) -> None:
     """Every divisor of d_model is accepted as num_heads, and nothing else."""
-    for d_model in some(seed, (6, 12 + few(seed), 15 + few(seed), 1, 2, 64)):  # 64 / 63 is nearly whole
+    more = shared.few(seed)
+    for d_model in shared.some(seed, (6, 12 + more, 15 + more, 1, 2, 64)):  # 64 / 63 is nearly whole
         small, large = range(1, min(d_model, 16)), (d_model - 1, d_model, d_model + 1, 2 * d_model)
         for num_heads in sorted({*small, *large} - {0}):
             with check.case(d_model=d_model, num_heads=num_heads):
@@ -75,12 +59,13 @@ def error_cases(answer: Callable[[int, int], Any], *, seed: int = 0) -> None:
 
 def value_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """The output for one sequence at every size, in both dtypes and modes, with new weights and with large scores."""
-    for index, size in enumerate(each_smallest(seed, 3, batch=(1, 4), num_heads=(1, 6), seq_len=(1, 9), d_k=(2, 8))):
+    ranges = {"batch": (1, 4), "num_heads": (1, 6), "seq_len": (1, 9), "d_k": (2, 8)}
+    for index, size in enumerate(shared.each_smallest(seed, 3, **ranges)):
         batch, num_heads, seq_len, d_k = size.values()
-        d_model, dtype = num_heads * d_k, DTYPES[index % 2]
+        d_model, dtype = num_heads * d_k, shared.DTYPES[index % 2]
         attention = answer(d_model, num_heads, dropout=0.0).to(dtype).train(index % 3 > 0)
         answer(2 * d_model, 2 * num_heads)  # another layer changes nothing
-        (x,) = tensors((batch, seq_len, d_model), seed=31 * seed + index, dtype=dtype)
+        (x,) = shared.tensors((batch, seq_len, d_model), seed=31 * seed + index, dtype=dtype)
         for weights_seed in (index, index + 1):
             data.randomized(attention, seed=weights_seed)
             twin = parts.MultiHeadAttention.twin_of(attention, num_heads)
@@ -102,7 +87,7 @@ def cross_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
     One layer is called with every third of these masks, and then without one, so that what it keeps shows.
     """
     ranges = {"batch": (1, 3), "num_heads": (1, 5), "query_len": (1, 7), "key_len": (1, 9), "d_k": (2, 6)}
-    for index, size in enumerate(each_smallest(seed, 2, **ranges)):
+    for index, size in enumerate(shared.each_smallest(seed, 2, **ranges)):
         batch, num_heads, query_len, key_len, d_k = size.values()
         d_model = num_heads * d_k
         attention = _layer(answer, d_model, num_heads, seed=index, dropout=0.0)
@@ -110,7 +95,7 @@ def cross_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         every = enumerate(_masks(seed + index, batch, num_heads, query_len, key_len))
         for turn, mask in islice(every, index % 3, None, 3):
             shapes = (batch, query_len, d_model), (batch, key_len, d_model), (batch, key_len, d_model)
-            query, key, value = tensors(*shapes, seed=31 * seed + 7 * index + turn)
+            query, key, value = shared.tensors(*shapes, seed=31 * seed + 7 * index + turn)
             value = key if turn % 2 else value
             training = (index + turn) % 3 > 0
             expected = twin(query, key, value, mask)
@@ -124,7 +109,7 @@ def cross_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
 
 def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
     """The gradients under a mask, in both modes; what is blocked stays so when scores are large; all on one device."""
-    call, drawn = "attention(query, key, value, mask)", tensors((2, 9, 12), (2, 6, 12), (2, 6, 12), seed=seed)
+    call, drawn = "attention(query, key, value, mask)", shared.tensors((2, 9, 12), (2, 6, 12), (2, 6, 12), seed=seed)
     mask = (torch.arange(6) < 2).expand(9, 6)
     query, key, value = (x.requires_grad_() for x in drawn)
     twin = parts.MultiHeadAttention.twin_of(attention, 3)
@@ -132,8 +117,8 @@ def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
     for training in (False, True):
         output = attention.train(training)(query, key, value, mask)
         check.gradients_agree(call, output, expected, query=query, key=key, value=value)
-    device(seed, "attention(x, x, x)", fresh, *drawn[:1] * 3)
-    device(seed, call, fresh, *drawn, mask)
+    shared.device(seed, "attention(x, x, x)", fresh, *drawn[:1] * 3)
+    shared.device(seed, call, fresh, *drawn, mask)
     large = 1e5 * query.detach().double(), key.detach().double(), value.detach().double()
     expected = twin.double()(*large, mask)
     check.close(f"`{call}` with large scores", attention.double()(*large, mask), expected)
@@ -141,11 +126,9 @@ def _hides_and_learns(attention: Any, fresh: Any, seed: int) -> None:
 
 def _masked(attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     """The output, having made sure that the mask stays as it is."""
-    if mask is None:
-        output: Tensor = attention(query, key, value)
-        return output
-    with check.unchanged(mask=mask):
-        output = attention(query, key, value, mask)
+    given = {} if mask is None else {"mask": mask}
+    with check.unchanged(**given):
+        output: Tensor = attention(query, key, value, *given.values())
     return output
 
 
@@ -166,11 +149,11 @@ def _keeps_nothing(attention: Any, twin: parts.MultiHeadAttention, query: Tensor
 def _masks(seed: int, batch: int, num_heads: int, query_len: int, key_len: int) -> Iterator[Tensor | None]:
     """Draw masks of every shape that broadcasts to (batch, num_heads, query_len, key_len), and None among them."""
     full = batch, num_heads, query_len, key_len
-    yield masks(seed, batch, 1, 1, key_len)
+    yield shared.masks(seed, batch, 1, 1, key_len)
     yield None
-    yield masks(seed + 1, batch, 1, 1, key_len)
+    yield shared.masks(seed + 1, batch, 1, 1, key_len)
     shapes = full[2:], full[1:], (1, 1, *full[2:]), (batch, 1, *full[2:]), full
-    yield from (masks(seed + 2, *shape) for shape in shapes)
+    yield from (shared.masks(seed + 2, *shape) for shape in shapes)
 
 
 def shown_weights(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -195,9 +178,9 @@ def weights_behind(attention: Any, query: Tensor, key: Tensor, mask: Tensor | No
     """
     right = _right_weights(attention, query, key, mask)
     used, kept = shown_weights(attention, query, key, mask), getattr(attention, "attention_weights", None)
-    is_right = isinstance(kept, Tensor) and kept.shape == right.shape and torch.allclose(kept, right, atol=1e-4)
-    is_used = isinstance(kept, Tensor) and kept.shape == used.shape and torch.allclose(kept, used, atol=1e-4)
-    return used if not is_right and (is_used or _are_weights(used)) else right
+    if _same_weights(right, kept, atol=1e-4) or not (_same_weights(used, kept, atol=1e-4) or _are_weights(used)):
+        return right
+    return used
 
 
 def _right_weights(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
@@ -220,7 +203,7 @@ def _shown(attention: Any, query: Tensor, key: Tensor, mask: Tensor | None = Non
         for layer in (attention.w_v, attention.w_o):
             layer.weight.copy_(torch.eye(d_model))
             layer.bias.copy_(torch.zeros(d_model))
-    turned = torch.linalg.qr(tensors((key_len, key_len), seed=key_len)[0])[0]
+    turned = torch.linalg.qr(shared.tensors((key_len, key_len), seed=key_len)[0])[0]
     value = turned.repeat(1, d_model // key_len).expand(batch, key_len, d_model)
     output = _masked(attention, query, key, value, mask)
     check.shape("attention(query, key, value)", output, batch=batch, query_len=query.size(1), d_model=d_model)
@@ -296,39 +279,34 @@ def dropout_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                         _keeps_entries(one, before, p, None)
                     continue
                 _is_dropped(attention.train(), p, before, weights, query, key, given)
-    (x,) = tensors((2, 8, 12), seed=seed)
-    rests_at_any_rate("attention(x, x, x)", lambda rate: answer(12, 3, dropout=rate), 0.4, x, x, x)
+    (x,) = shared.tensors((2, 8, 12), seed=seed)
+    shared.rests_at_any_rate("attention(x, x, x)", lambda rate: answer(12, 3, dropout=rate), 0.4, x, x, x)
     for still in (answer(12, 3).train(), answer(12, 3, dropout=0.0).train()):
         same = torch.allclose(still(x, x, x), still(x, x, x), atol=1e-5)
         check.true(same, "In training, two calls of `attention(x, x, x)` differ at dropout=0.0.")
 
 
-def _same_weights(weights: Tensor, others: object) -> bool:
-    return isinstance(others, Tensor) and weights.shape == others.shape and torch.allclose(weights, others, atol=1e-3)
+def _same_weights(weights: Tensor, others: object, atol: float = 1e-3) -> bool:
+    return isinstance(others, Tensor) and weights.shape == others.shape and torch.allclose(weights, others, atol=atol)
 
 
 def _is_dropped(
-    attention: Any,
-    p: float,
-    before: Tensor,
-    weights: Tensor,
-    query: Tensor,
-    key: Tensor,
-    mask: Tensor | None,
+    attention: Any, p: float, before: Tensor, weights: Tensor, query: Tensor, key: Tensor, mask: Tensor | None
 ) -> None:
     """The weights of a layer in train mode are dropped; `before` and `weights` are what it shows in eval mode."""
     after, used = _shown(attention, query, key, mask)
     _keeps_entries(after, before, p, WEIGHTS_ALONE)
     kept = getattr(attention, "attention_weights", None)
-    kept_whole = isinstance(kept, Tensor) and kept.shape == weights.shape and torch.allclose(kept, weights, atol=1e-5)
-    elsewhere = kept_whole and not _is_dropout(used, weights, p) and not torch.allclose(used, weights, atol=1e-3)
+    elsewhere = _same_weights(weights, kept, 1e-5) and not (
+        _is_dropout(used, weights, p) or _same_weights(used, weights)
+    )
     check.true(not elsewhere, "In training, no entry of the weights is dropped, but something else is.", WEIGHTS_ALONE)
     name = "the weights that make the output"
     seen = weights != 0
     if mask is not None or not seen.all():  # by this mask, or by one of the answer's own
         check.dropout(name, used[seen], weights[seen], p=p)
         return
-    check.dropout(name, used, weights, p=p, mistakes=rate_slips(weights, p))
+    check.dropout(name, used, weights, p=p, mistakes=shared.rate_slips(weights, p))
     dropped, next_dropped = used == 0, shown_weights(attention, query, key) == 0
     check.true(not torch.equal(dropped, next_dropped), "In training, every call drops the same weights.")
     same = used.size(1) > 1 and torch.equal(dropped[:, 0], dropped[:, 1])
@@ -352,21 +330,21 @@ def _keeps_entries(after: Tensor, before: Tensor, p: float, slip: str | None) ->
 def _layers(answer: Callable[..., Any], seed: int) -> Iterator[tuple[float, Any, Tensor, Tensor, Tensor]]:
     """Draw layers that can show their weights: the rate of dropout, the layer, query, key and a mask."""
     shapes = (2, 3, 8, 8), (1, 2, 20, 6), (3, 1, 9, 9)
-    for index, (batch, num_heads, query_len, key_len) in some(seed, enumerate(shapes)):
+    for index, (batch, num_heads, query_len, key_len) in shared.some(seed, enumerate(shapes)):
         d_model = num_heads * key_len
         p = 0.6 if index == 2 else 0.25
         attention = _layer(answer, d_model, num_heads, seed=seed + index, dropout=p)
         parts.MultiHeadAttention.twin_of(attention, num_heads)  # says which layer is missing, or of another size
         answer(d_model, num_heads, dropout=0.4)  # another layer has its own rate
-        query, key = tensors((batch, query_len, d_model), (batch, key_len, d_model), seed=seed + index)
-        yield p, attention, query, key, masks(seed + index, batch, 1, 1, key_len)
+        query, key = shared.tensors((batch, query_len, d_model), (batch, key_len, d_model), seed=seed + index)
+        yield p, attention, query, key, shared.masks(seed + index, batch, 1, 1, key_len)
 
 
 def cases_by_hand(answer: Callable[..., Any], *, seed: int = 0) -> None:
     """With a mask and without, in both modes, nothing ready is called, and all layers and inputs get a gradient."""
     attention = _layer(answer, 12, 3, seed=seed)
-    inputs = tensors((2, 4, 12), (2, 6, 12), (2, 6, 12), seed=seed)
-    for mask in (None, masks(seed, 4, 6)):
+    inputs = shared.tensors((2, 4, 12), (2, 6, 12), (2, 6, 12), seed=seed)
+    for mask in (None, shared.masks(seed, 4, 6)):
         for training in (True, False):
             query, key, value = (x.clone().requires_grad_() for x in inputs)
             with check.without("nn.MultiheadAttention", instead=INSTEAD):
@@ -380,6 +358,7 @@ def _layer(answer: Callable[..., Any], d_model: int, num_heads: int, *, seed: in
     return data.randomized(answer(d_model, num_heads, **options), seed=seed)
 
 
+@torch.no_grad()
 def slips(
     module: LearnersAttention, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
@@ -388,13 +367,7 @@ def slips(
     Args:
         module: the learner's module; its layers `w_q, w_k, w_v, w_o` are used as they are.
     """
-    with torch.no_grad():
-        return _multi_head_attention(module, num_heads, query, key, value, mask)
 
-
-def _multi_head_attention(
-    module: LearnersAttention, num_heads: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
-) -> dict[str, Tensor]:
     def heads(x: Tensor) -> Tensor:
         return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
@@ -482,12 +455,7 @@ def _multi_head_attention(
         first = torch.arange(num_heads)[:, None, None] == 0
         slips["the mask reaches the first head only"] = layer(mask=mask | ~first)
         slips["the mask is read the wrong way round (True = may attend)"] = layer(mask=~mask)
-    right = layer()
-    return {
-        slip: values
-        for slip, values in slips.items()
-        if values is not None and not torch.allclose(values, right, rtol=1e-3, atol=1e-3)
-    }
+    return shared.possible(slips, layer())
 
 
 def _without_last(module: LearnersAttention, layer: TensorFunction) -> Tensor:

@@ -129,25 +129,25 @@ def _kept(wrapper: Any, output: Tensor, x: Tensor, grown: Tensor) -> tuple[Tenso
     return every[nearest], distance
 
 
+@torch.no_grad()
 def slips(norm: TensorFunction, x: Tensor, sublayer_output: Tensor) -> dict[str, Tensor]:
     """Results for two tensors (batch, seq_len, d_model) and the learner's own `norm`."""
-    with torch.no_grad():
-        return possible(
-            {
-                "the residual is missing: x is not added": norm(sublayer_output),
-                "the two are multiplied instead of added": norm(x * sublayer_output),
-                "x counts twice: it is added once more inside the norm, or what is added is halved": norm(
-                    2 * x + sublayer_output
-                ),
-                "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
-                "x is normalised before the output is added": norm(x) + sublayer_output,
-                "nothing is normalised": x + sublayer_output,
-                "the output of the sub-layer is missing": norm(x),
-                "x is added once more after the norm": x + norm(x + sublayer_output),
-                "each of the two is normalised by itself": norm(x) + norm(sublayer_output),
-                "the sum is normalised twice": norm(norm(x + sublayer_output)),
-                "x is normalised before the sum is": norm(norm(x) + sublayer_output),
-                "the output of the sub-layer is subtracted": norm(x - sublayer_output),
-            },
-            norm(x + sublayer_output),
-        )
+    return possible(
+        {
+            "the residual is missing: x is not added": norm(sublayer_output),
+            "the two are multiplied instead of added": norm(x * sublayer_output),
+            "x counts twice: it is added once more inside the norm, or what is added is halved": norm(
+                2 * x + sublayer_output
+            ),
+            "the sub-layer's output is normalised before it is added": x + norm(sublayer_output),
+            "x is normalised before the output is added": norm(x) + sublayer_output,
+            "nothing is normalised": x + sublayer_output,
+            "the output of the sub-layer is missing": norm(x),
+            "x is added once more after the norm": x + norm(x + sublayer_output),
+            "each of the two is normalised by itself": norm(x) + norm(sublayer_output),
+            "the sum is normalised twice": norm(norm(x + sublayer_output)),
+            "x is normalised before the sum is": norm(norm(x) + sublayer_output),
+            "the output of the sub-layer is subtracted": norm(x - sublayer_output),
+        },
+        norm(x + sublayer_output),
+    )

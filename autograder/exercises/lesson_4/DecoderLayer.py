@@ -101,6 +101,7 @@ def dropout_cases(answer: shared.Layer, *, seed: int = 0) -> None:
     shared.require_dropout("DecoderLayer", answer, parts.decoder_layer_twin, given, *memories, tgt_len=4)
 
 
+@torch.no_grad()
 def slips(
     layer: LearnersDecoderLayer, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
 ) -> dict[str, Tensor]:
@@ -129,89 +130,88 @@ def slips(
     def rest(z: Tensor) -> Tensor:
         return third(z, feed(z))
 
-    with torch.no_grad():
-        y = first(x, own(x, x, x, tgt_mask))
-        crossed, unmasked = cross(y, memory, memory, src_mask), own(x, x, x)
-        z = second(y, crossed)
-        turned = first(x, cross(x, memory, memory, src_mask))
-        normed = x + own(first.norm(x), first.norm(x), first.norm(x), tgt_mask)
-        normed = normed + cross(second.norm(normed), memory, memory, src_mask)
-        fed, plain, by_second = rest(y), F.layer_norm(memory, memory.shape[-1:]), second.norm(memory)
-        added = x + y
-        added = added + second(added, cross(added, memory, memory, src_mask))
-        doubled = first(x, x + own(x, x, x, tgt_mask))
-        doubled = second(doubled, doubled + cross(doubled, memory, memory, src_mask))
-        slips = {
-            "the self-attention gets no mask, so every position sees the future": wired(unmasked),
-            "the cross-attention gets no mask, so it sees the padding of the source": wired(mask=None),
-            "neither attention gets a mask": wired(unmasked, mask=None),
-            "the cross-attention comes before the self-attention": rest(
-                second(turned, own(turned, turned, turned, tgt_mask))
-            ),
-            "the norms come before the sub-layers (pre-norm); the paper puts them after": (
-                normed + feed(third.norm(normed))
-            ),
-            "x is added once more behind each add & norm": added + rest(added),
-            "both later residuals start from the layer's input": third(x, feed(second(x, crossed))),
-            "the cross-attention reads x instead of the output of the first add & norm": wired(query=x),
-            "the cross-attention is left out": fed,
-            "both attentions read x side by side and share one add & norm": rest(
-                first(x, own(x, x, x, tgt_mask) + cross(x, memory, memory, src_mask))
-            ),
-            "the self-attention runs twice, and the cross-attention never": rest(second(y, own(y, y, y, tgt_mask))),
-            "the masked self-attention is left out": rest(second(x, cross(x, memory, memory, src_mask))),
-            "there is no residual around the cross-attention": rest(second.norm(crossed)),
-            "the second residual starts from the layer's input": rest(second(x, crossed)),
-            "the third residual starts from the layer's input": third(x, feed(z)),
-            "the third residual starts from before the cross-attention": third(y, feed(z)),
-            "the feed-forward network reads what came before the cross-attention": third(z, feed(y)),
-            "x counts twice in each add & norm: it is added before as well, or what is added is halved": third(
-                doubled, doubled + feed(doubled)
-            ),
-            "the feed-forward network is left out": z,
-            "the third add & norm gets x twice, and the feed-forward network is not used": third(z, z),
-            "the feed-forward network runs before the cross-attention as well": rest(
-                second(fed, cross(fed, memory, memory, src_mask))
-            ),
-            "the memory is normalised before the cross-attention reads it": wired(key=plain, value=plain),
-            "the memory goes through the norm of add_norm_2 before the cross-attention reads it": wired(
-                key=by_second, value=by_second
-            ),
-            "the third add & norm is left out": feed(z),
-            "the first add & norm is left out": wired(first=lambda _, attended: attended),
-            "add_norm_1 is used for all three": wired(second=first, third=first),
-            "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
-            "add_norm_2 and add_norm_3 are exchanged": wired(second=third, third=second),
-            "self_attention and cross_attention are exchanged": wired(cross(x, x, x, tgt_mask), cross=own),
-            "one attention does both jobs: self_attention": wired(cross=own),
+    y = first(x, own(x, x, x, tgt_mask))
+    crossed, unmasked = cross(y, memory, memory, src_mask), own(x, x, x)
+    z = second(y, crossed)
+    turned = first(x, cross(x, memory, memory, src_mask))
+    normed = x + own(first.norm(x), first.norm(x), first.norm(x), tgt_mask)
+    normed = normed + cross(second.norm(normed), memory, memory, src_mask)
+    fed, plain, by_second = rest(y), F.layer_norm(memory, memory.shape[-1:]), second.norm(memory)
+    added = x + y
+    added = added + second(added, cross(added, memory, memory, src_mask))
+    doubled = first(x, x + own(x, x, x, tgt_mask))
+    doubled = second(doubled, doubled + cross(doubled, memory, memory, src_mask))
+    slips = {
+        "the self-attention gets no mask, so every position sees the future": wired(unmasked),
+        "the cross-attention gets no mask, so it sees the padding of the source": wired(mask=None),
+        "neither attention gets a mask": wired(unmasked, mask=None),
+        "the cross-attention comes before the self-attention": rest(
+            second(turned, own(turned, turned, turned, tgt_mask))
+        ),
+        "the norms come before the sub-layers (pre-norm); the paper puts them after": (
+            normed + feed(third.norm(normed))
+        ),
+        "x is added once more behind each add & norm": added + rest(added),
+        "both later residuals start from the layer's input": third(x, feed(second(x, crossed))),
+        "the cross-attention reads x instead of the output of the first add & norm": wired(query=x),
+        "the cross-attention is left out": fed,
+        "both attentions read x side by side and share one add & norm": rest(
+            first(x, own(x, x, x, tgt_mask) + cross(x, memory, memory, src_mask))
+        ),
+        "the self-attention runs twice, and the cross-attention never": rest(second(y, own(y, y, y, tgt_mask))),
+        "the masked self-attention is left out": rest(second(x, cross(x, memory, memory, src_mask))),
+        "there is no residual around the cross-attention": rest(second.norm(crossed)),
+        "the second residual starts from the layer's input": rest(second(x, crossed)),
+        "the third residual starts from the layer's input": third(x, feed(z)),
+        "the third residual starts from before the cross-attention": third(y, feed(z)),
+        "the feed-forward network reads what came before the cross-attention": third(z, feed(y)),
+        "x counts twice in each add & norm: it is added before as well, or what is added is halved": third(
+            doubled, doubled + feed(doubled)
+        ),
+        "the feed-forward network is left out": z,
+        "the third add & norm gets x twice, and the feed-forward network is not used": third(z, z),
+        "the feed-forward network runs before the cross-attention as well": rest(
+            second(fed, cross(fed, memory, memory, src_mask))
+        ),
+        "the memory is normalised before the cross-attention reads it": wired(key=plain, value=plain),
+        "the memory goes through the norm of add_norm_2 before the cross-attention reads it": wired(
+            key=by_second, value=by_second
+        ),
+        "the third add & norm is left out": feed(z),
+        "the first add & norm is left out": wired(first=lambda _, attended: attended),
+        "add_norm_1 is used for all three": wired(second=first, third=first),
+        "add_norm_2 is used twice, add_norm_3 never": wired(third=second),
+        "add_norm_2 and add_norm_3 are exchanged": wired(second=third, third=second),
+        "self_attention and cross_attention are exchanged": wired(cross(x, x, x, tgt_mask), cross=own),
+        "one attention does both jobs: self_attention": wired(cross=own),
+    }
+    if src_mask is not None and tgt_mask is not None:
+        own_turned = own(x, x, x, ~tgt_mask)
+        slips |= {
+            "tgt_mask is read the wrong way round (True = may attend)": wired(own_turned),
+            "src_mask is read the wrong way round (True = may attend)": wired(mask=~src_mask),
+            "the masks are read the wrong way round (True = may attend)": wired(own_turned, mask=~src_mask),
         }
+    if x.shape == memory.shape:
         if src_mask is not None and tgt_mask is not None:
-            own_turned = own(x, x, x, ~tgt_mask)
-            slips |= {
-                "tgt_mask is read the wrong way round (True = may attend)": wired(own_turned),
-                "src_mask is read the wrong way round (True = may attend)": wired(mask=~src_mask),
-                "the masks are read the wrong way round (True = may attend)": wired(own_turned, mask=~src_mask),
-            }
-        if x.shape == memory.shape:
-            if src_mask is not None and tgt_mask is not None:
-                joined = wired(own(x, x, x, tgt_mask & src_mask))
-                slips["the self-attention gets both masks joined, instead of tgt_mask alone"] = joined
-            of_source = own(x, x, x, src_mask)
-            slips |= {
-                "x and the memory are exchanged": _wired(layer, memory, x, src_mask, tgt_mask),
-                "the cross-attention attends to the target instead of the memory": wired(key=None, value=None),
-                "the cross-attention attends to the target, with the mask of the target": wired(
-                    key=None, value=None, mask=tgt_mask
-                ),
-                "query and memory are exchanged in the cross-attention": wired(query=memory, key=None, value=None),
-                "the keys of the cross-attention come from the target": wired(key=None),
-                "the values of the cross-attention come from the target": wired(value=None),
-                "the cross-attention gets the mask of the target": wired(mask=tgt_mask),
-                "the self-attention gets the mask of the source": wired(of_source),
-                "the two masks are exchanged": wired(of_source, mask=tgt_mask),
-                "the second residual starts from the memory": rest(second(memory, crossed)),
-            }
-        return possible(slips, rest(z))
+            joined = wired(own(x, x, x, tgt_mask & src_mask))
+            slips["the self-attention gets both masks joined, instead of tgt_mask alone"] = joined
+        of_source = own(x, x, x, src_mask)
+        slips |= {
+            "x and the memory are exchanged": _wired(layer, memory, x, src_mask, tgt_mask),
+            "the cross-attention attends to the target instead of the memory": wired(key=None, value=None),
+            "the cross-attention attends to the target, with the mask of the target": wired(
+                key=None, value=None, mask=tgt_mask
+            ),
+            "query and memory are exchanged in the cross-attention": wired(query=memory, key=None, value=None),
+            "the keys of the cross-attention come from the target": wired(key=None),
+            "the values of the cross-attention come from the target": wired(value=None),
+            "the cross-attention gets the mask of the target": wired(mask=tgt_mask),
+            "the self-attention gets the mask of the source": wired(of_source),
+            "the two masks are exchanged": wired(of_source, mask=tgt_mask),
+            "the second residual starts from the memory": rest(second(memory, crossed)),
+        }
+    return possible(slips, rest(z))
 
 
 def _wired(

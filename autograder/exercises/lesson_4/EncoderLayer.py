@@ -59,6 +59,7 @@ def dropout_cases(answer: shared.Layer, *, seed: int = 0) -> None:
     shared.require_dropout("EncoderLayer", answer, parts.encoder_layer_twin, given, src_len=5)
 
 
+@torch.no_grad()
 def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
     """Outputs of wrong wirings of the learner's own parts, in eval mode, for x (batch, src_len, d_model)."""
     attend, feed, first, second = layer.self_attention, layer.feed_forward, layer.add_norm_1, layer.add_norm_2
@@ -66,57 +67,52 @@ def slips(layer: LearnersEncoderLayer, x: Tensor, mask: Tensor | None) -> dict[s
     def rest(y: Tensor, norm: TensorFunction = second) -> Tensor:
         return norm(y, feed(y))
 
-    with torch.no_grad():
-        attended = attend(x, x, x, mask)
-        y, doubled, normed, fed = first(x, attended), first(x, x + attended), first.norm(x), first(x, feed(x))
-        added = x + attend(normed, normed, normed, mask)
-        slips = {
-            "the mask is not handed to the attention": rest(first(x, attend(x, x, x))),
-            "all sentences get the mask of the first": rest(
-                first(x, attend(x, x, x, None if mask is None else mask[:1]))
-            ),
-            "the second residual starts from the layer's input": second(x, feed(y)),
-            "the second residual starts from the attention's output": second(attended, feed(y)),
-            "the feed-forward network reads what the attention returns, instead of the add & norm's output": second(
-                y, feed(attended)
-            ),
-            "the norm of the second add & norm is left out": y + feed(y),
-            "the feed-forward network reads the layer's input": second(y, feed(x)),
-            "x counts twice in add_norm_1: it is added before as well, or what is added is halved": rest(doubled),
-            "x counts twice in add_norm_2: it is added before as well, or what is added is halved": second(
-                y, y + feed(y)
-            ),
-            "x counts twice in each add & norm: it is added before as well, or what is added is halved": second(
-                doubled, doubled + feed(doubled)
-            ),
-            "x is added once more behind each add & norm": x + y + second(x + y, feed(x + y)),
-            "the first add & norm is left out": rest(attended),
-            "the second add & norm is left out": feed(y),
-            "the feed-forward network is left out": y,
-            "the attention is left out": rest(x),
-            "add_norm_1 is used twice": rest(y, first),
-            "add_norm_2 is used twice": rest(second(x, attended)),
-            "add_norm_1 and add_norm_2 are exchanged": rest(second(x, attended), first),
-            "the attention runs twice": rest(first(y, attend(y, y, y, mask))),
-            "attention and feed-forward network stand side by side: both read the layer's input": second(
-                x, attended + feed(x)
-            ),
-            "each add & norm gets the sub-layer's output twice, and x is lost": second(
-                *[feed(first(attended, attended))] * 2
-            ),
-            "keys and values are normalised before the attention reads them": rest(
-                first(x, attend(x, normed, normed, mask))
-            ),
-            "a ReLU stands at the end": rest(y).relu(),
-            "the feed-forward network comes before the attention": second(fed, attend(fed, fed, fed, mask)),
-            "the norms come before the sub-layers (pre-norm); the paper puts them after": (
-                added + feed(second.norm(added))
-            ),
-        }
-        if mask is not None:
-            turned = first(x, attend(x, x, x, ~mask))
-            slips["the mask is read the wrong way round (True = may attend)"] = rest(turned)
-            hidden = x * mask.flatten(0, -2).unsqueeze(-1)
-            unmasked = first(hidden, attend(hidden, hidden, hidden))
-            slips["x is multiplied by the mask, and the attention gets none"] = rest(unmasked)
-        return possible(slips, rest(y))
+    attended = attend(x, x, x, mask)
+    y, doubled, normed, fed = first(x, attended), first(x, x + attended), first.norm(x), first(x, feed(x))
+    added = x + attend(normed, normed, normed, mask)
+    slips = {
+        "the mask is not handed to the attention": rest(first(x, attend(x, x, x))),
+        "all sentences get the mask of the first": rest(first(x, attend(x, x, x, None if mask is None else mask[:1]))),
+        "the second residual starts from the layer's input": second(x, feed(y)),
+        "the second residual starts from the attention's output": second(attended, feed(y)),
+        "the feed-forward network reads what the attention returns, instead of the add & norm's output": second(
+            y, feed(attended)
+        ),
+        "the norm of the second add & norm is left out": y + feed(y),
+        "the feed-forward network reads the layer's input": second(y, feed(x)),
+        "x counts twice in add_norm_1: it is added before as well, or what is added is halved": rest(doubled),
+        "x counts twice in add_norm_2: it is added before as well, or what is added is halved": second(y, y + feed(y)),
+        "x counts twice in each add & norm: it is added before as well, or what is added is halved": second(
+            doubled, doubled + feed(doubled)
+        ),
+        "x is added once more behind each add & norm": x + y + second(x + y, feed(x + y)),
+        "the first add & norm is left out": rest(attended),
+        "the second add & norm is left out": feed(y),
+        "the feed-forward network is left out": y,
+        "the attention is left out": rest(x),
+        "add_norm_1 is used twice": rest(y, first),
+        "add_norm_2 is used twice": rest(second(x, attended)),
+        "add_norm_1 and add_norm_2 are exchanged": rest(second(x, attended), first),
+        "the attention runs twice": rest(first(y, attend(y, y, y, mask))),
+        "attention and feed-forward network stand side by side: both read the layer's input": second(
+            x, attended + feed(x)
+        ),
+        "each add & norm gets the sub-layer's output twice, and x is lost": second(
+            *[feed(first(attended, attended))] * 2
+        ),
+        "keys and values are normalised before the attention reads them": rest(
+            first(x, attend(x, normed, normed, mask))
+        ),
+        "a ReLU stands at the end": rest(y).relu(),
+        "the feed-forward network comes before the attention": second(fed, attend(fed, fed, fed, mask)),
+        "the norms come before the sub-layers (pre-norm); the paper puts them after": (
+            added + feed(second.norm(added))
+        ),
+    }
+    if mask is not None:
+        turned = first(x, attend(x, x, x, ~mask))
+        slips["the mask is read the wrong way round (True = may attend)"] = rest(turned)
+        hidden = x * mask.flatten(0, -2).unsqueeze(-1)
+        unmasked = first(hidden, attend(hidden, hidden, hidden))
+        slips["x is multiplied by the mask, and the attention gets none"] = rest(unmasked)
+    return possible(slips, rest(y))

@@ -103,38 +103,38 @@ def _alike(dropped: Tensor, drawn: Tensor) -> bool:
     return bool(dropped.any()) and bool((dropped == drawn).float().mean() > 0.98)
 
 
+@torch.no_grad()
 def slips(module: FeedForward, x: Tensor) -> dict[str, Tensor]:
     """Outputs for x (…, d_model), with the learner's own `linear_1` and `linear_2`."""
     first, second = module.linear_1, module.linear_2
-    with torch.no_grad():
-        hidden = first(x)
-        biases = [torch.zeros(()) if layer.bias is None else layer.bias for layer in (first, second)]
-        return possible(
-            {
-                "there is no ReLU between the two layers": second(hidden),
-                "the ReLU comes after the second layer": second(hidden).relu(),
-                "there is a ReLU after both layers": second(hidden.relu()).relu(),
-                "the ReLU comes before the first layer": second(first(x.relu())),
-                "there is a ReLU before the first layer as well": second(first(x.relu()).relu()),
-                "the bias of `linear_2` is left out": second(hidden.relu()) - biases[1],
-                "the bias of `linear_1` is added after the ReLU": second((hidden - biases[0]).relu() + biases[0]),
-                "the biases are left out": (hidden - biases[0]).relu() @ second.weight.mT,
-                "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
-                "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
-                "the activation is tanh instead of ReLU": second(hidden.tanh()),
-                "the activation is a leaky ReLU, which lets some of the negative values through": second(
-                    F.leaky_relu(hidden)
-                ),
-                "negative hidden values lose their sign instead of becoming 0": second(hidden.abs()),
-                "the positive hidden values become 0 instead of the negative ones": second(hidden.clamp(max=0)),
-                "the activation is a softmax instead of ReLU": second(hidden.softmax(-1)),
-                "the output is normalised, which is the next exercise's job": F.layer_norm(
-                    second(hidden.relu()), x.shape[-1:]
-                ),
-                "the input is added to the output, which is the next exercise's job": x + second(hidden.relu()),
-                "the hidden values are averaged over the positions": second(
-                    hidden.relu().mean(-2, keepdim=True).expand_as(hidden)
-                ),
-            },
-            second(hidden.relu()),
-        )
+    hidden = first(x)
+    biases = [torch.zeros(()) if layer.bias is None else layer.bias for layer in (first, second)]
+    return possible(
+        {
+            "there is no ReLU between the two layers": second(hidden),
+            "the ReLU comes after the second layer": second(hidden).relu(),
+            "there is a ReLU after both layers": second(hidden.relu()).relu(),
+            "the ReLU comes before the first layer": second(first(x.relu())),
+            "there is a ReLU before the first layer as well": second(first(x.relu()).relu()),
+            "the bias of `linear_2` is left out": second(hidden.relu()) - biases[1],
+            "the bias of `linear_1` is added after the ReLU": second((hidden - biases[0]).relu() + biases[0]),
+            "the biases are left out": (hidden - biases[0]).relu() @ second.weight.mT,
+            "the activation is GELU instead of ReLU": second(F.gelu(hidden)),
+            "the activation is a sigmoid instead of ReLU": second(hidden.sigmoid()),
+            "the activation is tanh instead of ReLU": second(hidden.tanh()),
+            "the activation is a leaky ReLU, which lets some of the negative values through": second(
+                F.leaky_relu(hidden)
+            ),
+            "negative hidden values lose their sign instead of becoming 0": second(hidden.abs()),
+            "the positive hidden values become 0 instead of the negative ones": second(hidden.clamp(max=0)),
+            "the activation is a softmax instead of ReLU": second(hidden.softmax(-1)),
+            "the output is normalised, which is the next exercise's job": F.layer_norm(
+                second(hidden.relu()), x.shape[-1:]
+            ),
+            "the input is added to the output, which is the next exercise's job": x + second(hidden.relu()),
+            "the hidden values are averaged over the positions": second(
+                hidden.relu().mean(-2, keepdim=True).expand_as(hidden)
+            ),
+        },
+        second(hidden.relu()),
+    )

@@ -12,14 +12,8 @@ from autograder import check, data, parts
 from autograder.exercises.shared import few, masks, sizes, some, tensors, without_dropout
 
 Module = Callable[..., Any]  # a class whose instances are modules
-
-
 Layer = Callable[..., Any]  # a class whose instances are layers
-
-
 ATTENTIONS = {"EncoderLayer": ("self_attention",), "DecoderLayer": ("self_attention", "cross_attention")}
-
-
 RANGES = {"batch": (1, 3), "tgt_len": (1, 7), "num_heads": (1, 3), "d_k": (4, 8), "d_ff": (1, 20)}
 
 

@@ -67,28 +67,28 @@ def _pairs_of_masks(
     yield source[0] | causal[0], source[1] | causal[1]
 
 
+@torch.no_grad()
 def slips(
     layers: nn.ModuleList, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
 ) -> dict[str, Tensor]:
     """Outputs of a badly wired stack, for x (batch, tgt_len, d_model) and memory (batch, src_len, d_model)."""
     masked = {"src_mask": src_mask, "tgt_mask": tgt_mask}
-    with torch.no_grad():
-        slips = {
-            "no mask is handed to the layers, so that a position sees the ones after it": shared.through(
-                layers, x, lambda y, layer: layer(y, memory)
-            ),
-            "`tgt_mask` is not handed to the layers, so that a position sees the ones after it": shared.through(
-                layers, x, lambda y, layer: layer(y, memory, src_mask=src_mask)
-            ),
-            "the masks are handed to the first layer only": shared.through(
-                layers[1:], layers[0](x, memory, **masked), lambda y, layer: layer(y, memory)
-            ),
-            "`src_mask` is not handed to the layers": shared.through(
-                layers, x, lambda y, layer: layer(y, memory, tgt_mask=tgt_mask)
-            ),
-        }
-        if src_mask is None:
-            slips["the layers attend to the target instead of the memory"] = shared.through(
-                layers, x, lambda y, layer: layer(y, y, tgt_mask=tgt_mask)
-            )
-        return shared.stack(layers, x, lambda y, layer: layer(y, memory, **masked), slips)
+    slips = {
+        "no mask is handed to the layers, so that a position sees the ones after it": shared.through(
+            layers, x, lambda y, layer: layer(y, memory)
+        ),
+        "`tgt_mask` is not handed to the layers, so that a position sees the ones after it": shared.through(
+            layers, x, lambda y, layer: layer(y, memory, src_mask=src_mask)
+        ),
+        "the masks are handed to the first layer only": shared.through(
+            layers[1:], layers[0](x, memory, **masked), lambda y, layer: layer(y, memory)
+        ),
+        "`src_mask` is not handed to the layers": shared.through(
+            layers, x, lambda y, layer: layer(y, memory, tgt_mask=tgt_mask)
+        ),
+    }
+    if src_mask is None:
+        slips["the layers attend to the target instead of the memory"] = shared.through(
+            layers, x, lambda y, layer: layer(y, y, tgt_mask=tgt_mask)
+        )
+    return shared.stack(layers, x, lambda y, layer: layer(y, memory, **masked), slips)

@@ -38,15 +38,15 @@ def value_cases(answer: shared.Model, *, seed: int = 0) -> None:
             shared.learns("encoder", stack, (mask,), twin(x.requires_grad_(), src_key_padding_mask=~real), x=x)
 
 
+@torch.no_grad()
 def slips(layers: nn.ModuleList, x: Tensor, mask: Tensor | None) -> dict[str, Tensor]:
     """Outputs of a badly wired stack of the learner's own `layers`, for x (batch, src_len, d_model)."""
-    with torch.no_grad():
-        slips = {
-            "the mask is not handed to the layers": shared.through(layers, x, lambda y, layer: layer(y)),
-            "the mask is handed to the first layer only": shared.through(
-                layers[1:], layers[0](x, mask), lambda y, layer: layer(y)
-            ),
-        }
-        if mask is not None:
-            slips["all rows get the mask of the first"] = shared.through(layers, x, lambda y, layer: layer(y, mask[:1]))
-        return shared.stack(layers, x, lambda y, layer: layer(y, mask), slips)
+    slips = {
+        "the mask is not handed to the layers": shared.through(layers, x, lambda y, layer: layer(y)),
+        "the mask is handed to the first layer only": shared.through(
+            layers[1:], layers[0](x, mask), lambda y, layer: layer(y)
+        ),
+    }
+    if mask is not None:
+        slips["all rows get the mask of the first"] = shared.through(layers, x, lambda y, layer: layer(y, mask[:1]))
+    return shared.stack(layers, x, lambda y, layer: layer(y, mask), slips)

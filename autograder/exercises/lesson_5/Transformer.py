@@ -15,14 +15,8 @@ from autograder.exercises.shared import few, possible, sizes, some
 from autograder.parts.model import LearnersTransformer
 
 SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 6, "max_len": 90}
-
-
 IN_BATCH = "A mask lets padding in or belongs to another sentence, or something else goes over all positions."
-
-
 STILL = "encoder.layers", "decoder.layers", "positional_encoding"
-
-
 SETTINGS = {"num_heads": 8, "num_layers": 6, "d_model": 512, "d_ff": 2048, "dropout": 0.1, "max_len": 5000, "pad_id": 0}
 
 
@@ -351,6 +345,7 @@ def _gaps(pad_id: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
     yield torch.tensor([src]), torch.tensor([[others[0], others[1], pad_id, first, others[2]]])
 
 
+@torch.no_grad()
 def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of badly joined parts, for src (batch, src_len) and tgt (batch, tgt_len) without padding.
 
@@ -367,87 +362,82 @@ def value_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[st
         result: Tensor = model.output_projection(model.decoder(target, memory, tgt_mask=causal))
         return result
 
-    with torch.no_grad():
-        right = logits()
-        decoded = model.decoder(placed_target, model.encoder(placed), tgt_mask=causal)
-        slips = {
-            "no positions are added, neither to the source nor to the target": logits(source, target),
-            "no positions are added to the source": logits(source),
-            "no positions are added to the target": logits(target=target),
-            "positions are added twice": logits(place(placed), place(placed_target)),
-            "the embeddings are multiplied by √d_model once more; they do that themselves": logits(
-                place(scale * source), place(scale * target)
-            ),
-            "the source is multiplied by √d_model once more; `src_embedding` does that itself": logits(
-                place(scale * source)
-            ),
-            "the target is multiplied by √d_model once more; `tgt_embedding` does that itself": logits(
-                target=place(scale * target)
-            ),
-            "the output of the decoder is divided by √d_model": model.output_projection(decoded / scale),
-            "a sigmoid is applied to the logits": right.sigmoid(),
-            "a softmax goes over the positions, not over the vocabulary": right.softmax(1),
-            "the embeddings are multiplied by √d_model after the positions have been added": logits(
-                scale * placed, scale * placed_target
-            ),
-            "the embeddings are not multiplied by √d_model, as `embedding` is called inside them": logits(
-                place(source / scale), place(target / scale)
-            ),
-            "the source is not multiplied by √d_model": logits(place(source / scale)),
-            "the target is not multiplied by √d_model": logits(target=place(target / scale)),
-            "the target is embedded with `src_embedding`": logits(target=place(model.src_embedding(tgt))),
-            "the encoder is left out: the memory is the embedded source": logits(memory=placed),
-            "the decoder is left out": model.output_projection(placed_target),
-            "a softmax is applied to the logits": right.softmax(-1),
-            "a ReLU is applied to the logits": right.relu(),
-        }
-        if model.output_projection.bias is not None:
-            slips["the bias of the output layer is left out"] = right - model.output_projection.bias
-        return possible(slips, right)
+    right = logits()
+    decoded = model.decoder(placed_target, model.encoder(placed), tgt_mask=causal)
+    slips = {
+        "no positions are added, neither to the source nor to the target": logits(source, target),
+        "no positions are added to the source": logits(source),
+        "no positions are added to the target": logits(target=target),
+        "positions are added twice": logits(place(placed), place(placed_target)),
+        "the embeddings are multiplied by √d_model once more; they do that themselves": logits(
+            place(scale * source), place(scale * target)
+        ),
+        "the source is multiplied by √d_model once more; `src_embedding` does that itself": logits(
+            place(scale * source)
+        ),
+        "the target is multiplied by √d_model once more; `tgt_embedding` does that itself": logits(
+            target=place(scale * target)
+        ),
+        "the output of the decoder is divided by √d_model": model.output_projection(decoded / scale),
+        "a sigmoid is applied to the logits": right.sigmoid(),
+        "a softmax goes over the positions, not over the vocabulary": right.softmax(1),
+        "the embeddings are multiplied by √d_model after the positions have been added": logits(
+            scale * placed, scale * placed_target
+        ),
+        "the embeddings are not multiplied by √d_model, as `embedding` is called inside them": logits(
+            place(source / scale), place(target / scale)
+        ),
+        "the source is not multiplied by √d_model": logits(place(source / scale)),
+        "the target is not multiplied by √d_model": logits(target=place(target / scale)),
+        "the target is embedded with `src_embedding`": logits(target=place(model.src_embedding(tgt))),
+        "the encoder is left out: the memory is the embedded source": logits(memory=placed),
+        "the decoder is left out": model.output_projection(placed_target),
+        "a softmax is applied to the logits": right.softmax(-1),
+        "a ReLU is applied to the logits": right.relu(),
+    }
+    if model.output_projection.bias is not None:
+        slips["the bias of the output layer is left out"] = right - model.output_projection.bias
+    return possible(slips, right)
 
 
+@torch.no_grad()
 def padding_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor, pad_id: int = 0) -> dict[str, Tensor]:
     """Logits of a model that does not hide the padding of src (batch, src_len) everywhere."""
     keys = torch.ne(src, pad_id)[:, None, None, :]
     past = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).tril()
-    with torch.no_grad():
-        source = model.positional_encoding(model.src_embedding(src))
-        target = model.positional_encoding(model.tgt_embedding(tgt))
+    source = model.positional_encoding(model.src_embedding(src))
+    target = model.positional_encoding(model.tgt_embedding(tgt))
 
-        def logits(encoder_mask: Tensor | None, cross_mask: Tensor | None, tgt_mask: Tensor = past) -> Tensor:
-            memory = model.encoder(source, src_mask=encoder_mask)
-            result: Tensor = model.output_projection(model.decoder(target, memory, cross_mask, tgt_mask))
-            return result
+    def logits(encoder_mask: Tensor | None, cross_mask: Tensor | None, tgt_mask: Tensor = past) -> Tensor:
+        memory = model.encoder(source, src_mask=encoder_mask)
+        result: Tensor = model.output_projection(model.decoder(target, memory, cross_mask, tgt_mask))
+        return result
 
-        slips = {
-            "the encoder gets no mask, so words attend to padding": logits(None, keys),
-            "the cross-attention gets no mask, so the target attends to the padding of the source": logits(keys, None),
-            "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
-            "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
-            "all sentences get the target mask of the first": logits(keys, keys, past & tgt[0].ne(pad_id)),
-        }
-        if pad_id:
-            zeros = torch.ne(src, 0)[:, None, None, :]
-            slip = "`pad_id` does not reach `padding_mask`"
-            slips[f"{slip}, which hides token 0 instead"] = logits(zeros, zeros)
-            slips[f"{slip} in `encode`, so that words attend to padding, and not to token 0"] = logits(zeros, keys)
-            slips[f"{slip} in `decode`, so that the target attends to padding, and not to token 0"] = logits(
-                keys, zeros
-            )
-        return possible(slips, logits(keys, keys))
+    slips = {
+        "the encoder gets no mask, so words attend to padding": logits(None, keys),
+        "the cross-attention gets no mask, so the target attends to the padding of the source": logits(keys, None),
+        "neither the encoder nor the cross-attention gets the mask of the source": logits(None, None),
+        "all sentences get the source mask of the first": logits(keys[:1], keys[:1]),
+        "all sentences get the target mask of the first": logits(keys, keys, past & tgt[0].ne(pad_id)),
+    }
+    if pad_id:
+        zeros = torch.ne(src, 0)[:, None, None, :]
+        slip = "`pad_id` does not reach `padding_mask`"
+        slips[f"{slip}, which hides token 0 instead"] = logits(zeros, zeros)
+        slips[f"{slip} in `encode`, so that words attend to padding, and not to token 0"] = logits(zeros, keys)
+        slips[f"{slip} in `decode`, so that the target attends to padding, and not to token 0"] = logits(keys, zeros)
+    return possible(slips, logits(keys, keys))
 
 
+@torch.no_grad()
 def future_slips(model: LearnersTransformer, src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
     """Logits of a model whose decoder sees the future, for src (batch, src_len) and tgt (batch, tgt_len) unpadded."""
-    with torch.no_grad():
-        memory = model.encoder(model.positional_encoding(model.src_embedding(src)))
-        target = model.positional_encoding(model.tgt_embedding(tgt))
-        later = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool)
-        masks = {
-            "the decoder sees the future: it gets no causal mask, or one that hides nothing": None,
-            "the mask of the decoder is one diagonal off, so a position sees the one after it": later.tril(1),
-            "the causal mask is upside down, so a position sees itself and the future": later.triu(),
-        }
-        return {
-            slip: model.output_projection(model.decoder(target, memory, tgt_mask=mask)) for slip, mask in masks.items()
-        }
+    memory = model.encoder(model.positional_encoding(model.src_embedding(src)))
+    target = model.positional_encoding(model.tgt_embedding(tgt))
+    later = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool)
+    masks = {
+        "the decoder sees the future: it gets no causal mask, or one that hides nothing": None,
+        "the mask of the decoder is one diagonal off, so a position sees the one after it": later.tril(1),
+        "the causal mask is upside down, so a position sees itself and the future": later.triu(),
+    }
+    return {slip: model.output_projection(model.decoder(target, memory, tgt_mask=mask)) for slip, mask in masks.items()}

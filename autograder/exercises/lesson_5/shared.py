@@ -11,14 +11,10 @@ from autograder import check, parts
 from autograder.exercises.shared import possible, sizes, without_dropout
 
 Model = Callable[..., Any]  # a learner's class
-
-
 IN_TRAINING: Any = {
     "when": "it is in train mode, its parts without dropout",
     "slip": "Nothing but the dropout of the parts may act in training alone.",
 }
-
-
 FUTURE = "The future leaks: an earlier position sees what comes after it."
 
 
