@@ -40,7 +40,8 @@ def slips(x: Tensor) -> dict[str, Tensor]:
     distance = places[:, None] - places
     products = torch.einsum("qd,kd->qk", x, x)
     scores, near = products / math.sqrt(x.size(1)), distance / 4
-    slips = {
+    future, right = distance < 0, scores - near
+    of_scores = {
         "the distance is added instead of subtracted, so that far words count more": scores + near,
         "the distance is no longer subtracted": scores,
         "the whole distance is subtracted instead of a quarter": scores - distance,
@@ -49,34 +50,24 @@ def slips(x: Tensor) -> dict[str, Tensor]:
         "the scores are divided by d instead of √d": products / x.size(1) - near,
         "the scores are no longer divided by √d": products - near,
     }
-    future = distance < 0
-    slips = {slip: values.masked_fill(future, -torch.inf).softmax(dim=1) for slip, values in slips.items()}
-    scores = scores - near
-    down = scores.masked_fill(future, -torch.inf).softmax(dim=0)
-    backward = scores.masked_fill(distance > 0, -torch.inf)
-    return slips | {
+    hidden = right.masked_fill(future, -torch.inf)
+    down, backward = hidden.softmax(dim=0), right.masked_fill(distance > 0, -torch.inf)
+    return {slip: values.masked_fill(future, -torch.inf).softmax(dim=1) for slip, values in of_scores.items()} | {
         "the softmax still runs down the columns, over the queries": down,
         "the softmax still runs down the columns, and the rows are divided by their sums afterwards": (
             down / down.sum(dim=1, keepdim=True)
         ),
-        "no future word is hidden": scores.softmax(dim=1),
-        "the distance has lost its sign, so that `distance < 0` hides nothing": (
-            (products / math.sqrt(x.size(1)) - near.abs()).softmax(dim=1)
-        ),
+        "no future word is hidden": right.softmax(dim=1),
+        "the distance has lost its sign, so that `distance < 0` hides nothing": (scores - near.abs()).softmax(dim=1),
         "a word does not see itself, so that the first sees nothing": (
-            scores.masked_fill(distance <= 0, -torch.inf).softmax(dim=1)
+            right.masked_fill(distance <= 0, -torch.inf).softmax(dim=1)
         ),
-        "the future is hidden after the softmax instead of before it": scores.softmax(dim=1).masked_fill(future, 0.0),
-        "the future's scores become 0, and exp(0) = 1 still is a weight": scores.masked_fill(future, 0.0).softmax(
-            dim=1
-        ),
+        "the future is hidden after the softmax instead of before it": right.softmax(dim=1).masked_fill(future, 0.0),
+        "the future's scores become 0, and exp(0) = 1 still is a weight": right.masked_fill(future, 0.0).softmax(dim=1),
         "the distance is turned round, the key's place minus the query's, or the softmax still runs over the queries, "
         "and the weights are transposed, which comes to the same": down.T,
-        "the weights are those of the right rows, transposed": scores.masked_fill(future, -torch.inf).softmax(dim=1).T,
-        "one softmax runs over all rows and columns": scores.masked_fill(future, -torch.inf)
-        .flatten()
-        .softmax(dim=0)
-        .view_as(scores),
+        "the weights are those of the right rows, transposed": hidden.softmax(dim=1).T,
+        "one softmax runs over all rows and columns": hidden.flatten().softmax(dim=0).view_as(scores),
         "the past is hidden instead of the future": backward.softmax(dim=1),
         "the past is hidden instead of the future, and the softmax still runs over the queries": backward.softmax(0),
     }

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -55,11 +56,9 @@ def free_weights(answer: Attention, query: Tensor, key: Tensor, value: Tensor, *
     with check.unchanged(query=query, key=key, value=value):
         _, weights = attend(answer, query, key, value)
     check.shape("weights", weights, batch=len(query), query_len=query.size(1), key_len=key.size(1))
-    check.true(
-        ((weights.sum(dim=-1) - 1).abs() < 1e-4).all(),
-        f"Already without {without}, the weights do not sum to 1 over the keys.",
-        "Fix that first; the checks of shapes and values say more.",
-    )
+    verdict = f"Already without {without}, the weights do not sum to 1 over the keys."
+    slip = "Fix that first; the checks of shapes and values say more."
+    check.true(((weights.sum(dim=-1) - 1).abs() < 1e-4).all(), verdict, slip)
     return weights
 
 
@@ -120,9 +119,8 @@ def _blocked_keys_get_nothing(answer: Attention, seed: int) -> None:
         if attend(answer, query, key[:, ::2], value[:, ::2])[1].isnan().any():
             continue  # a softmax that such scores break: the check of values says so
         _, weights = attend(answer, query, key, value, mask)
-        check.true(
-            not weights.isnan().any(), f"Under a mask, `weights` contains NaN when all scores are about {2 * low:g}."
-        )
+        verdict = f"Under a mask, `weights` contains NaN when all scores are about {2 * low:g}."
+        check.true(not weights.isnan().any(), verdict)
         check.true((weights[..., 1] < 1e-6).all(), "A blocked key gets weight when the other scores are very low.")
     query, key = torch.zeros(1, 2, 4), torch.ones(1, 3, 4)
     alone, weights = (attend(answer, query, *kept)[1] for kept in ((key[:, ::2], value[:, ::2]), (key, value, mask)))
@@ -171,6 +169,7 @@ def cases_by_hand(answer: Attention, *, seed: int = 0) -> None:
     answer = on_own_mask(answer)
     inputs = tensors((1, 2, 3), (1, 4, 3), (1, 4, 2), seed=seed, dtype=torch.float64)
     inputs = tuple(x.requires_grad_() for x in inputs)
+    gradcheck = partial(torch.autograd.gradcheck, raise_exception=False, fast_mode=True)
     for mask in (None, torch.tensor([[1, 1, 0, 0], [0, 1, 0, 1]]).bool().roll(seed, dims=-1)):
         with check.without(*READY, instead="products, a scale, a mask, a softmax"):
             output, _ = attend(answer, *inputs, mask)
@@ -182,15 +181,7 @@ def cases_by_hand(answer: Attention, *, seed: int = 0) -> None:
         verdict = "Two calls with the same inputs and without `dropout` give different outputs."
         check.true(torch.allclose(again, output), verdict, "Without `dropout`, nothing may be left to chance.")
         check.gradients_reach(dict(zip(("query", "key", "value"), inputs, strict=True)), output)
-        steep = torch.autograd.gradcheck(
-            lambda *given, mask=mask: answer(*given, mask)[0],
-            inputs,
-            eps=1e-3,
-            atol=5e-3,
-            rtol=1e-2,
-            raise_exception=False,
-            fast_mode=True,
-        )
+        steep = gradcheck(lambda *given, mask=mask: answer(*given, mask)[0], inputs, eps=1e-3, atol=5e-3, rtol=1e-2)
         verdict = "The gradient of `output` is not the slope that a small change of the inputs shows."
         right, _ = parts.scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], mask)
         is_right = torch.allclose(output, right, rtol=1e-9, atol=1e-9)  # so that the graph alone can be at fault
@@ -226,8 +217,7 @@ def weight_slips(query: Tensor, key: Tensor, value: Tensor | None = None) -> dic
     Args:
         value: (…, key_len, d_v), whose width somebody may divide by.
     """
-    products = torch.einsum("...qd,...kd->...qk", query, key)
-    scores = products / math.sqrt(query.size(-1))
+    products, scores = _products(query, key), _scores(query, key)
     right = scores.softmax(dim=-1)
     slips = _wrong_weights(query, key) | {
         "the softmax is missing, or the scores are returned in place of the weights": scores,
@@ -254,7 +244,7 @@ def sum_slips(query: Tensor, key: Tensor) -> dict[str, Tensor]:
 
 def overflow_slips(query: Tensor, key: Tensor) -> dict[str, Tensor]:
     """Weights by a softmax written out, for scores so large that only some rows survive it."""
-    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    scores = _scores(query, key)
     powers, shifted = scores.exp(), (scores - scores.max()).exp()
     return {
         "`exp` of a large score overflows to ∞, and ∞/∞ is NaN: subtract each row's largest score first, or use "
@@ -267,7 +257,7 @@ def overflow_slips(query: Tensor, key: Tensor) -> dict[str, Tensor]:
 
 def output_slips(query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """Outputs for query (…, query_len, d_k), key (…, key_len, d_k), value (…, key_len, d_v), without a mask."""
-    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    scores = _scores(query, key)
     right = scores.softmax(dim=-1)
     return {slip: weights @ value for slip, weights in _wrong_weights(query, key).items()} | {
         "the weights average the keys instead of the values": right @ key,
@@ -282,7 +272,7 @@ def mask_slips(query: Tensor, key: Tensor, mask: Tensor, free: Tensor) -> dict[s
     Args:
         free: (…, query_len, key_len), the answer's own weights without a mask, which may be wrong in themselves.
     """
-    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    scores = _scores(query, key)
     slips = {
         "the mask is not used": free,
         "the mask is read the wrong way round (True = may attend)": free * ~mask / (free * ~mask).sum(-1, keepdim=True),
@@ -309,7 +299,7 @@ def dropout_slips(
     Args:
         weights: (…, query_len, key_len), the answer's own without dropout.
     """
-    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    scores = _scores(query, key)
     early = dropout(scores).softmax(dim=-1)
     never, before = "dropout is not applied to them", "dropout acts on the scores, before the softmax"
     twice, again = "dropout is applied twice", "the weights are divided by their sum once more after dropout"
@@ -328,27 +318,37 @@ def dropout_slips(
 
 
 def _wrong_weights(query: Tensor, key: Tensor) -> dict[str, Tensor]:
-    products = torch.einsum("...qd,...kd->...qk", query, key)
-    scores = products / math.sqrt(query.size(-1))
-    slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()}
-    slips["the softmax runs over the queries instead of the keys"] = scores.softmax(dim=-2)
-    slips["the exponentials are not divided by their sum"] = scores.exp()
-    slips["all exponentials are divided by one sum, over every row and sentence, instead of their own row's"] = (
-        scores.flatten().softmax(dim=0).reshape(scores.shape)
-    )
-    slips["a sigmoid is used instead of the softmax"] = scores.sigmoid()
-    slips["the softmax is taken of minus the scores"] = (-scores).softmax(dim=-1)
-    slips["the softmax is taken twice"] = scores.softmax(dim=-1).softmax(dim=-1)
-    best = scores.argmax(dim=-1)
-    slips["each query takes its best-matching key alone, without a softmax"] = F.one_hot(best, key.size(-2)).to(scores)
-    slips["the scores are not scaled, and the softmax runs over the queries"] = products.softmax(dim=-2)
-    cosines = torch.einsum("...qd,...kd->...qk", F.normalize(query, dim=-1), F.normalize(key, dim=-1))
-    slips["the scores are cosines: query and key are divided by their lengths"] = cosines.softmax(dim=-1)
+    products, scores = _products(query, key), _scores(query, key)
+    slips = {slip: (products * scale).softmax(dim=-1) for slip, scale in _wrong_scales(query, key).items()} | {
+        "the softmax runs over the queries instead of the keys": scores.softmax(dim=-2),
+        "the exponentials are not divided by their sum": scores.exp(),
+        "all exponentials are divided by one sum, over every row and sentence, instead of their own row's": (
+            scores.flatten().softmax(dim=0).reshape(scores.shape)
+        ),
+        "a sigmoid is used instead of the softmax": scores.sigmoid(),
+        "the softmax is taken of minus the scores": (-scores).softmax(dim=-1),
+        "the softmax is taken twice": scores.softmax(dim=-1).softmax(dim=-1),
+        "each query takes its best-matching key alone, without a softmax": (
+            F.one_hot(scores.argmax(dim=-1), key.size(-2)).to(scores)
+        ),
+        "the scores are not scaled, and the softmax runs over the queries": products.softmax(dim=-2),
+        "the scores are cosines: query and key are divided by their lengths": (
+            _products(F.normalize(query, dim=-1), F.normalize(key, dim=-1)).softmax(dim=-1)
+        ),
+    }
     if query.dim() > 2:
         slips["the softmax runs over the first dimension, the batch"] = scores.softmax(dim=0)
     if query.dim() > 3:
         slips["the softmax runs over the heads instead of the keys"] = scores.softmax(dim=1)
     return slips
+
+
+def _products(query: Tensor, key: Tensor) -> Tensor:
+    return torch.einsum("...qd,...kd->...qk", query, key)
+
+
+def _scores(query: Tensor, key: Tensor) -> Tensor:
+    return _products(query, key) / math.sqrt(query.size(-1))
 
 
 def _wrong_scales(query: Tensor, key: Tensor) -> dict[str, float]:
