@@ -89,6 +89,11 @@ def strided(x: Tensor) -> Tensor:
     return x.transpose(-2, -3 if x.dim() > 2 else -1).contiguous().transpose(-2, -3 if x.dim() > 2 else -1)
 
 
+def columns(x: Tensor, starts: Iterable[int], size: int) -> Tensor:
+    """Groups of x (batch, seq_len, d_model), each of `size` columns from its start: (batch, groups, seq_len, size)."""
+    return torch.stack([x[..., start:][..., :size] for start in starts], dim=1)
+
+
 def sentences(seed: int, *, longest: int = 100) -> Iterator[tuple[Tensor, int]]:
     """Draw token ids (batch, seq_len) with a pad id, `some` of many shapes, the smallest first.
 

@@ -28,18 +28,19 @@ DECODER_LAYER = ENCODER_LAYER | {"multihead_attn": "cross_attention.attention", 
 
 def encoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerEncoderLayer:
     """`nn.TransformerEncoderLayer` with the weights of a course-built encoder layer, in eval mode."""
-    sizes = size_of(layer, "add_norm_1.norm.bias"), num_heads, size_of(layer, "feed_forward.linear_1.bias")
-    with torch.device("meta"):
-        oracle = nn.TransformerEncoderLayer(*sizes, batch_first=True)
-    return _filled(oracle, layer, ENCODER_LAYER)
+    return _layer_twin(nn.TransformerEncoderLayer, layer, num_heads, ENCODER_LAYER)
 
 
 def decoder_layer_twin(layer: nn.Module, num_heads: int) -> nn.TransformerDecoderLayer:
     """`nn.TransformerDecoderLayer` with the weights of a course-built decoder layer, in eval mode."""
+    return _layer_twin(nn.TransformerDecoderLayer, layer, num_heads, DECODER_LAYER)
+
+
+def _layer_twin(kind: Callable[..., Module], layer: nn.Module, num_heads: int, names: Mapping[str, str]) -> Module:
     sizes = size_of(layer, "add_norm_1.norm.bias"), num_heads, size_of(layer, "feed_forward.linear_1.bias")
     with torch.device("meta"):
-        oracle = nn.TransformerDecoderLayer(*sizes, batch_first=True)
-    return _filled(oracle, layer, DECODER_LAYER)
+        oracle = kind(*sizes, batch_first=True)
+    return _filled(oracle, layer, names)
 
 
 def stack_twin(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerDecoder:
@@ -56,7 +57,7 @@ def stack_twin(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerD
 def transformer_twin(model: LearnersTransformer) -> Callable[[Tensor, Tensor], Tensor]:
     """`nn.Transformer` with the weights of a course-built model as they are now: (src, tgt) → logits, in eval mode."""
     module, stacks = cast(nn.Module, model), {"encoder": model.encoder.layers, "decoder": model.decoder.layers}
-    d_model, num_heads, _ = _sizes(_first(stacks["encoder"]))
+    d_model, num_heads, _ = _sizes(stacks["encoder"])
     with torch.device("meta"):
         made: dict[str, Any] = {f"custom_{name}": _stack(layers) for name, layers in stacks.items()}
         oracle = nn.Transformer(d_model, num_heads, batch_first=True, **made)
@@ -90,20 +91,16 @@ def transformer_twin(model: LearnersTransformer) -> Callable[[Tensor, Tensor], T
 
 def _stack(layers: nn.ModuleList) -> nn.TransformerEncoder | nn.TransformerDecoder:
     """PyTorch's stack for `layers`, without their weights."""
-    first = _first(layers)
-    if isinstance(first, nn.TransformerEncoderLayer):
-        encoder_layer = nn.TransformerEncoderLayer(*_sizes(first), batch_first=True)
+    if isinstance(layers[0], nn.TransformerEncoderLayer):
+        encoder_layer = nn.TransformerEncoderLayer(*_sizes(layers), batch_first=True)
         return nn.TransformerEncoder(encoder_layer, len(layers), enable_nested_tensor=False)
-    return nn.TransformerDecoder(nn.TransformerDecoderLayer(*_sizes(first), batch_first=True), len(layers))
+    return nn.TransformerDecoder(nn.TransformerDecoderLayer(*_sizes(layers), batch_first=True), len(layers))
 
 
-def _first(layers: nn.ModuleList) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer:
-    return cast(nn.TransformerEncoderLayer | nn.TransformerDecoderLayer, layers[0])
-
-
-def _sizes(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> tuple[int, int, int]:
-    """d_model, num_heads and d_ff of one of PyTorch's layers; the widths are those of its parameters."""
-    return size_of(layer, "norm1.bias"), layer.self_attn.num_heads, size_of(layer, "linear1.bias")
+def _sizes(layers: nn.ModuleList) -> tuple[int, int, int]:
+    """d_model, num_heads and d_ff of the first of PyTorch's layers; the widths are those of its parameters."""
+    first = cast(nn.TransformerEncoderLayer | nn.TransformerDecoderLayer, layers[0])
+    return size_of(first, "norm1.bias"), first.self_attn.num_heads, size_of(first, "linear1.bias")
 
 
 def _filled(oracle: Module, module: nn.Module, names: Mapping[str, str]) -> Module:

@@ -43,8 +43,6 @@ def count_cases(answer: Callable[[int], Any], *, seed: int = 0) -> None:
             "a call counts twice": 2 * calls,
             "the rows of `x` are counted, not the calls": 4 * calls,
             "the number of columns is added at each call, not 1": size * calls,
-        }
-        counts |= {
             "a call in eval mode is not counted": calls - calls // 3,
             "only calls in eval mode are counted": calls // 3,
         }

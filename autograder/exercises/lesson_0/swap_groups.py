@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder import check
-from autograder.exercises.shared import DTYPES, sizes, strided, tensors
+from autograder.exercises.shared import DTYPES, columns, sizes, strided, tensors
 
 
 def cases(answer: Callable[[Tensor, int], Tensor], *, seed: int = 0) -> None:
@@ -38,14 +38,10 @@ def slips(x: Tensor, groups: int) -> dict[str, Tensor]:
         "the sequence and the columns are swapped before the columns are cut": (
             x.mT.reshape(batch, groups, seq_len, size)
         ),
-        "every group gets the first columns": torch.stack([x[..., :size]] * groups, dim=1),
-        "group i begins at column i · groups instead of column i · size": torch.stack(
-            [x[..., i * groups :][..., :size] for i in range(groups)], dim=1
-        ),
-        "group i begins at column i instead of column i · size": torch.stack(
-            [x[..., i : i + size] for i in range(groups)], dim=1
-        ),
-        "the groups come in reverse order": torch.stack(x.chunk(groups, dim=-1)[::-1], dim=1),
+        "every group gets the first columns": columns(x, [0] * groups, size),
+        "group i begins at column i · groups instead of column i · size": columns(x, range(0, groups**2, groups), size),
+        "group i begins at column i instead of column i · size": columns(x, range(groups), size),
+        "the groups come in reverse order": columns(x, range(0, width, size)[::-1], size),
         "the first group is never filled": torch.stack(
             [torch.zeros_like(x[..., :size]), *x.chunk(groups, dim=-1)[1:]], dim=1
         ),

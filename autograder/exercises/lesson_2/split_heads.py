@@ -7,7 +7,7 @@ from torch import Tensor
 
 from autograder import check, parts
 from autograder.exercises.lesson_2.shared import learns, stays
-from autograder.exercises.shared import DTYPES, each_smallest, strided, tensors
+from autograder.exercises.shared import DTYPES, columns, each_smallest, strided, tensors
 
 
 def cases(answer: Callable[[Tensor, int], Tensor], *, seed: int = 0) -> None:
@@ -43,18 +43,16 @@ def slips(x: Tensor, num_heads: int) -> dict[str, Tensor]:
         "the first head alone is filled": torch.stack(
             [x[..., :d_k], *[torch.zeros_like(x[..., :d_k])] * (num_heads - 1)], 1
         ),
-        "the heads come in reverse order": torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1),
-        "head i begins at column i · num_heads instead of column i · d_k": torch.stack(
-            [x[..., i * num_heads :][..., :d_k] for i in range(num_heads)], dim=1
+        "the heads come in reverse order": columns(x, range(0, d_model, d_k)[::-1], d_k),
+        "head i begins at column i · num_heads instead of column i · d_k": columns(
+            x, range(0, num_heads**2, num_heads), d_k
         ),
-        "head i begins at column i instead of column i · d_k": torch.stack(
-            [x[..., i : i + d_k] for i in range(num_heads)], dim=1
-        ),
+        "head i begins at column i instead of column i · d_k": columns(x, range(num_heads), d_k),
         "the first head is never filled": torch.stack(
             [torch.zeros_like(x[..., :d_k]), *x.chunk(num_heads, dim=-1)[1:]], dim=1
         ),
         "the code is that of a tensor with the sequence before the batch": (
             x.reshape(seq_len, batch * num_heads, d_k).transpose(0, 1).reshape(batch, num_heads, seq_len, d_k)
         ),
-        "every head gets the first d_k columns": torch.stack([x[..., :d_k]] * num_heads, dim=1),
+        "every head gets the first d_k columns": columns(x, [0] * num_heads, d_k),
     }

@@ -46,13 +46,13 @@ def length_cases(answer: Layer, *, seed: int = 0) -> None:
                 with check.case(max_len=max_len, x=x):
                     mentions = seq_len, max_len
                     check.raises("layer(x)", TOO_LONG, partial(layer, x), because=because, mentions=mentions)
-    check.defaults(_name(answer), answer, max_len=5000)
+    check.defaults(getattr(answer, "__name__", "layer"), answer, max_len=5000)
     answer(4)(torch.zeros(1, 5000, 4))
 
 
 def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
     """In training, each entry of the sum is dropped or scaled up by chance: at any rate, anew each time, on its own."""
-    check.defaults(_name(answer), answer, dropout=0.1)
+    check.defaults(getattr(answer, "__name__", "layer"), answer, dropout=0.1)
     for p in some(seed, (None, 0.25 + few(seed) / 1000, 0.4, 0.6)):
         layer, layer_p = answer(12, 40) if p is None else answer(12, 40, p), 0.1 if p is None else p
         (x,) = tensors((20, 30, 12), seed=seed + 6)
@@ -64,15 +64,12 @@ def dropout_cases(answer: Layer, *, seed: int = 0) -> None:
             verdict = "In training, every position drops the same entries of `layer(x)`."
             check.true(not (dropped == dropped[:, :1]).all(), verdict)
             columns = dropped.float().mean(dim=(0, 1))
-            check.true(
-                not ((columns == 0) | (columns == 1)).all(), "In training, whole columns of `layer(x)` are dropped."
-            )
+            whole = ((columns == 0) | (columns == 1)).all()
+            check.true(not whole, "In training, whole columns of `layer(x)` are dropped.")
             again = layer(x).detach() == 0
             check.true(not torch.equal(dropped, again), "In training, every call drops the same entries of `layer(x)`.")
-            with torch.no_grad():
-                slope = layer.eval()(x + 1).clone() - layer(
-                    x
-                )  # of its own values: whether they are right is asked elsewhere
+            with torch.no_grad():  # of its own values: whether they are right is asked elsewhere
+                slope = layer.eval()(x + 1).clone() - layer(x)
             x.requires_grad_()
             for training in (True, False):
                 output = layer.train(training)(x)
@@ -117,11 +114,6 @@ def buffer_cases(answer: Layer, *, seed: int = 0) -> None:
         check.dtype(f"`layer(x)` in {dtype}".replace("torch.", ""), layer.to(dtype)(x.to(dtype)), dtype)
 
 
-def _name(answer: Layer) -> str:
-    """What a class is called."""
-    return str(getattr(answer, "__name__", "layer"))
-
-
 def dropout_slips(x: Tensor, encoding: Tensor, p: float) -> dict[str, tuple[Tensor, Tensor]]:
     """What dropout in the wrong place makes of x + encoding: for each slip (dropped entries, kept entries).
 
@@ -145,9 +137,7 @@ def sum_slips(x: Tensor, encoding: Tensor) -> dict[str, Tensor]:
         "the encoding is returned without the input": encoding[:seq_len].expand_as(x),
         "the encoding is multiplied instead of added": x * encoding[:seq_len],
         "the input is multiplied by √d_model once more": x * math.sqrt(d_model) + encoding[:seq_len],
-        "the row of the encoding is chosen by the place in the batch, not in the sequence": (
-            x + encoding[:batch].unsqueeze(1)
-        ),
+        "the row of the encoding is chosen by the place in the batch, not in the sequence": x + encoding[:batch, None],
         "every position gets the row of position 0": x + encoding[0],
         "every position gets the row of the last position": x + encoding[seq_len - 1],
         "every position gets the mean of the rows": x + encoding[:seq_len].mean(dim=0),

@@ -3,7 +3,7 @@
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder import check, data
 from autograder.exercises.lesson_3.shared import Layer, ids, lengthened, rows_learn
@@ -24,11 +24,11 @@ def cases(answer: Layer, *, seed: int = 0) -> None:
             data.randomized(embed.to(dtype), seed=index + step)
             table = lengthened(embed.embedding.weight, step)
             expected = table[tokens] * d_model**0.5
-            described = {"vocab_size": vocab_size, "d_model": d_model, "tokens": tokens, "mode": _mode(embed)}
-            with check.case(**described):
+            mode = "train" if embed.training else "eval"
+            with check.case(vocab_size=vocab_size, d_model=d_model, tokens=tokens, mode=mode):
                 with check.unchanged(tokens=tokens, **{"embedding.weight": table}):
                     output, again = embed(tokens), embed(tokens)
-                verdict = f"In {_mode(embed)} mode, two calls of `embed(tokens)` differ: something drops or draws."
+                verdict = f"In {mode} mode, two calls of `embed(tokens)` differ: something drops or draws."
                 check.true(output.shape != again.shape or torch.equal(output, again), verdict)
                 check.shape("embed(tokens)", output, batch=shape[0], seq_len=shape[1], d_model=d_model)
                 check.dtype("embed(tokens)", output, dtype)
@@ -39,22 +39,17 @@ def cases(answer: Layer, *, seed: int = 0) -> None:
     device(seed, "embed(tokens)", answer(7, 6), torch.tensor([[0, 6, 2]]))
 
 
-def _mode(layer: nn.Module) -> str:
-    """The mode of a layer in a word."""
-    return "train" if layer.training else "eval"
-
-
 def slips(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:
     """Embeddings for the rows that the table gives, `lookup` (batch, seq_len, d_model)."""
     d_model = lookup.size(-1)
+    whole = math.isqrt(d_model)
     return {
         "the rows are taken as they are, not multiplied by √d_model": lookup,
         "the rows are multiplied by d_model / 2, which `d_model ** 1 / 2` is (parentheses)": lookup * d_model / 2,
         "√d_model is added to the rows instead of multiplied by": lookup + math.sqrt(d_model),
         "the rows are divided by √d_model instead of multiplied": lookup / math.sqrt(d_model),
         "the rows are multiplied by d_model instead of √d_model": lookup * d_model,
-        f"the rows are multiplied by {math.isqrt(d_model)}, which is √d_model rounded down": lookup
-        * math.isqrt(d_model),
+        f"the rows are multiplied by {whole}, which is √d_model rounded down": lookup * whole,
         "the rows are multiplied by √vocab_size instead of √d_model": lookup * math.sqrt(vocab_size),
         "the rows are multiplied by √seq_len instead of √d_model": lookup * math.sqrt(lookup.size(1)),
     }

@@ -12,7 +12,9 @@ from autograder.exercises.shared import few
 
 def cases(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
     """Every matrix of any model is drawn as a whole, anew at every call, and all else stays as it was."""
-    check.mode("initialize_parameters(model)", _initialized(answer, nn.Linear(30, 20).eval()), False)
+    resting = nn.Linear(30, 20).eval()
+    answer(resting)
+    check.mode("initialize_parameters(model)", resting, False)
     _every_matrix(answer, nn.Linear(40 + few(seed), 30))
     _every_matrix(answer, nn.Linear(40, 30 + few(seed)).double())
     _every_matrix(answer, nn.TransformerEncoderLayer(30, 3, 40))
@@ -26,16 +28,12 @@ def cases(answer: Callable[[nn.Module], object], *, seed: int = 0) -> None:
     check.true(bool((model.kept != 9).all()), verdict, "Every parameter with two dimensions or more is a matrix.")
     check.close("a parameter without dimensions", model.scale, torch.tensor(2.0))
     one, two = nn.Linear(40, 30), nn.Linear(40, 30)
-    both = _initialized(answer, nn.ModuleList([one, two]))
+    both = nn.ModuleList([one, two])
+    answer(both)
     check.differs("the weight of a layer", one.weight, two.weight, when="another layer is drawn")
     before = one.weight.detach().clone()
-    _initialized(answer, both)
+    answer(both)
     check.differs("the weight of a layer", one.weight, before, when="it is drawn once more")
-
-
-def _initialized(answer: Callable[[nn.Module], object], model: nn.Module) -> nn.Module:
-    answer(model)
-    return model
 
 
 def _every_matrix(answer: Callable[[nn.Module], object], model: nn.Module) -> None:
@@ -88,11 +86,9 @@ def _slips(matrix: Tensor) -> set[str]:
         "the bound is √(1 / fan_in), which is PyTorch's for a linear layer": (math.sqrt(1 / fan_in / 3), True),
         "fan_in + fan_out lacks its parentheses": (math.sqrt((6 / fan_in + fan_out) / 3), True),
         "fan_out + fan_in lacks its parentheses": (math.sqrt((6 / fan_out + fan_in) / 3), True),
-        "the numbers are drawn from a normal distribution whose standard deviation is Xavier's bound": (
-            math.sqrt(6 / total),
-            False,
-        ),
     }
+    by_bound = "the numbers are drawn from a normal distribution whose standard deviation is Xavier's bound"
+    sizes[by_bound] = math.sqrt(6 / total), False
     size, most = matrix.std().item(), matrix.abs().max().item()
     if abs(matrix.mean()) > 0.05 * size:
         return set()
