@@ -45,12 +45,10 @@ def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
     batch, num_heads, _, d_k = query.shape
     own = is_word[:, None, None, :]  # (batch, 1, 1, key_len)
 
-    def weights(allowed: Tensor, scale: float = d_k**-0.5) -> Tensor:
-        return (scale * query @ key.mT).masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-1)
-
-    def over_queries(allowed: Tensor) -> Tensor:
-        scores: Tensor = d_k**-0.5 * query @ key.mT
-        return scores.masked_fill(torch.logical_not(allowed), -torch.inf).softmax(dim=-2)
+    def weights(allowed: Tensor | None, scale: float = d_k**-0.5, dim: int = -1) -> Tensor:
+        scores = scale * query @ key.mT
+        hidden = scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
+        return hidden.softmax(dim=dim)
 
     def apart(folded: Tensor) -> Tensor:
         return folded.reshape(num_heads, batch, query.size(2), -1).transpose(0, 1)
@@ -58,22 +56,21 @@ def slips(query: Tensor, key: Tensor, is_word: Tensor) -> dict[str, Tensor]:
     in_turn = torch.cat([is_word] * num_heads).view(batch, num_heads, 1, -1)
     return {
         "some heads have the mask of another sentence": weights(in_turn),
-        "the mask is not used": weights(torch.ones_like(own)),
-        "a blocked score becomes 0, and exp(0) = 1 still is a weight": (d_k**-0.5 * query @ key.mT * own).softmax(
-            dim=-1
+        "the mask is not used": weights(None),
+        "a blocked score becomes 0, and exp(0) = 1 still is a weight": (
+            (d_k**-0.5 * query @ key.mT * own).softmax(dim=-1)
         ),
-        "the padding is hidden after the softmax, so that a row no longer sums to 1": weights(torch.ones_like(own))
-        * own,
-        "the softmax runs over the queries": over_queries(own),
-        "some heads have the mask of another sentence, and the softmax runs over the queries": over_queries(in_turn),
-        "the mask is read the wrong way round": weights(torch.logical_not(own)),
+        "the padding is hidden after the softmax, so that a row no longer sums to 1": weights(None) * own,
+        "the softmax runs over the queries": weights(own, dim=-2),
+        "some heads have the mask of another sentence, and the softmax runs over the queries": weights(in_turn, dim=-2),
+        "the mask is read the wrong way round": weights(~own),
         "every sentence gets the mask of the first": weights(own[:1]),
         "every sentence gets the mask of the last": weights(own[-1:]),
         "only what is a word in all sentences counts as one": weights(own.all(dim=0, keepdim=True)),
         "the scores are not divided by √d_k": weights(own, scale=1.0),
-        "the weights come out with the heads before the batch": weights(own)
-        .transpose(0, 1)
-        .reshape(*query.shape[:-1], -1),
+        "the weights come out with the heads before the batch": (
+            weights(own).transpose(0, 1).reshape(*query.shape[:-1], -1)
+        ),
         "the heads are folded in behind the batch, but taken apart as if they came before it": apart(weights(own)),
         "the heads are folded in behind the batch, but masks and result are treated as if they came before it": (
             apart(weights(in_turn))

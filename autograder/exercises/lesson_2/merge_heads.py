@@ -31,16 +31,17 @@ def cases(answer: Callable[[Tensor], Tensor], *, seed: int = 0) -> None:
 def slips(x: Tensor) -> dict[str, Tensor]:
     """Columns put back from x (batch, num_heads, seq_len, d_k) as (batch, seq_len, d_model)."""
     batch, num_heads, seq_len, d_k = x.shape
+    shape = batch, seq_len, num_heads * d_k
     return {
         "the tensor is reshaped before the heads are moved back, which mixes tokens; transpose first": (
-            x.reshape(batch, seq_len, num_heads * d_k)
+            x.reshape(shape)
         ),
         "the sequence and the columns of each head are swapped instead of the heads and the sequence": (
-            x.transpose(2, 3).reshape(batch, seq_len, num_heads * d_k)
+            x.transpose(2, 3).reshape(shape)
         ),
         "the columns of the heads are interleaved instead of side by side": x.permute(0, 2, 3, 1).flatten(2),
-        "the columns of each head stand before the heads, and the rows are cut from that": x.permute(
-            0, 3, 1, 2
-        ).reshape(batch, seq_len, num_heads * d_k),
+        "the columns of each head stand before the heads, and the rows are cut from that": (
+            x.permute(0, 3, 1, 2).reshape(shape)
+        ),
         "the heads come in reverse order": torch.cat(x.unbind(dim=1)[::-1], dim=-1),
     }

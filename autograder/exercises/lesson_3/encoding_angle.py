@@ -34,6 +34,7 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
     def turned(exponent: float) -> Tensor:
         return torch.tensor(position / 10000.0**exponent)
 
+    right = turned(even / d_model)
     slips = {
         f"{DOUBLED}: {RIGHT_POWER}": turned(2 * even / d_model),
         "the pair is numbered by a remainder, `column % 2`, instead of `column // 2`": turned(
@@ -42,7 +43,7 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         "the pair is numbered by a remainder, `column % (d_model // 2)`, instead of `column // 2`": turned(
             2 * (column % (d_model // 2)) / d_model
         ),
-        "the position is left out, so that the angle is the pair's speed": turned(even / d_model) / position,
+        "the position is left out, so that the angle is the pair's speed": right / position,
         f"each column takes its own number, and {DOUBLED}: {RIGHT_POWER}": turned(2 * column / d_model),
         f"{HALVED}: {RIGHT_POWER}": turned(even / 2 / d_model),
         "the position is multiplied by 10000^(2i / d_model) instead of divided": turned(-even / d_model),
@@ -54,7 +55,7 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         "10000 is squared first, as in `10000 ** 2 * i / d_model`: the exponent needs parentheses": torch.tensor(
             position / 10000.0**2 * (even / 2) / d_model
         ),
-        "positions are counted from 1 instead of 0": turned(even / d_model) * (position + 1) / position,
+        "positions are counted from 1 instead of 0": right * (position + 1) / position,
         "the exponent is 0, as `//` makes it, so that every pair turns at the speed of the first": turned(0.0),
         "the base is 1000 instead of 10000": torch.tensor(position / 1000.0 ** (even / d_model)),
         "the base is e instead of 10000": torch.tensor(position / math.exp(even / d_model)),
@@ -62,16 +63,15 @@ def slips(position: int, column: int, d_model: int) -> dict[str, Tensor]:
         "position / 10000 is raised to the power, not 10000 alone (parentheses)": torch.tensor(
             (position / 10000.0) ** (even / d_model)
         ),
-        "it is the angle in degrees": torch.rad2deg(turned(even / d_model)),
-        "it is the sine of the angle": turned(even / d_model).sin(),
-        "it is the cosine of the angle": turned(even / d_model).cos(),
+        "it is the angle in degrees": torch.rad2deg(right),
+        "it is the sine of the angle": right.sin(),
+        "it is the cosine of the angle": right.cos(),
         "it is the sine or cosine already, whichever stands in the column": (
-            turned(even / d_model).cos() if column % 2 else turned(even / d_model).sin()
+            right.cos() if column % 2 else right.sin()
         ),
         "the fraction is turned upside down": torch.tensor(10000.0 ** (even / d_model) / position),
-        "the angle is multiplied by 2π": 2 * math.pi * turned(even / d_model),
-        "whole turns of 2π are taken away": turned(even / d_model) % (2 * math.pi),
+        "the angle is multiplied by 2π": 2 * math.pi * right,
+        "whole turns of 2π are taken away": right % (2 * math.pi),
     }
-    right = turned(even / d_model)
     apart = {slip: angle for slip, angle in slips.items() if not torch.isclose(angle, right, rtol=1e-2)}
     return {slip: angle for slip, angle in apart.items() if angle != 0}  # 0 proves nothing
