@@ -39,13 +39,7 @@ from autograder.parts.gpt import (
     sample,
 )
 from autograder.parts.model import Decoder, Encoder, Transformer, initialize_parameters
-from autograder.parts.oracles import (
-    decoder_layer_twin,
-    encoder_layer_twin,
-    parameters_of,
-    stack_twin,
-    transformer_twin,
-)
+from autograder.parts.oracles import decoder_layer_twin, encoder_layer_twin, parameters_of, stack_twin, transformer_twin
 from autograder.parts.position import PositionalEncoding, TokenEmbedding, encoding_angle, sinusoidal_encoding
 from autograder.parts.removals import without
 from autograder.parts.scripted import NextByHistory, NextByTable, NextToken, ScriptedModel
