@@ -39,11 +39,6 @@ RIGHT = {
     "chunks stacked": body("return torch.stack(x.chunk(groups, dim=-1), dim=1)"),
     "unflatten": body("return x.unflatten(-1, (groups, -1)).transpose(1, 2)"),
     "permute": body("b, t, w = x.shape\nreturn x.reshape(b, t, groups, w // groups).permute(0, 2, 1, 3)"),
-    "slices": body(
-        """
-        size = x.size(-1) // groups
-        return torch.stack([x[:, :, g * size : (g + 1) * size] for g in range(groups)], dim=1)
-        """
-    ),
+    "slices": body("size = x.size(-1) // groups\nreturn torch.stack([x[:, :, g * size : (g + 1) * size] for g in range(groups)], dim=1)"),
     "contiguous and view": body("b, t, w = x.shape\nreturn x.contiguous().view(b, t, groups, -1).transpose(1, 2).contiguous()"),
 }

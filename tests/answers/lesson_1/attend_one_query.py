@@ -118,14 +118,8 @@ RIGHT = {
         return output
     """),
     "einsum": body('return torch.einsum("k,kv->v", torch.einsum("d,kd->k", query, key).softmax(-1), value)'),
-    "logsumexp": body("""
-        scores = torch.mv(key, query)
-        return torch.exp(scores - torch.logsumexp(scores, 0)) @ value
-    """),
-    "float64 inside": body("""
-        q, k, v = query.double(), key.double(), value.double()
-        return (torch.softmax(k @ q, 0)[:, None] * v).sum(0).to(value.dtype)
-    """),
+    "logsumexp": body("scores = torch.mv(key, query)\nreturn torch.exp(scores - torch.logsumexp(scores, 0)) @ value"),
+    "float64 inside": body("q, k, v = query.double(), key.double(), value.double()\nreturn (torch.softmax(k @ q, 0)[:, None] * v).sum(0).to(value.dtype)"),
     "NumPy": """
         import numpy as np
         def attend_one_query(query, key, value):
@@ -158,10 +152,7 @@ RIGHT = {
             assert abs(p.sum().item() - 1) < 1e-5
             return torch.matmul(p, value)
     """,
-    "tensordot, an added batch dimension": body("""
-        w = F.softmax(torch.tensordot(key, query, dims=1).unsqueeze(0), dim=1)
-        return torch.mm(w, value).squeeze(0)
-    """),
+    "tensordot, an added batch dimension": body("w = F.softmax(torch.tensordot(key, query, dims=1).unsqueeze(0), dim=1)\nreturn torch.mm(w, value).squeeze(0)"),
     "shifted exp by hand": body("""
         s = key.mv(query)
         e = (s - s.max()).exp()
@@ -185,10 +176,7 @@ RIGHT = {
         return out
     """),
     "F.sdpa for one query (nothing forbids it in 1.1)": body("return F.scaled_dot_product_attention(query[None], key, value, scale=1.0)[0]"),
-    "log_softmax and unsqueeze": body("""
-        w = F.log_softmax((key * query).sum(-1), dim=0).exp().unsqueeze(1)
-        return torch.mul(w, value).sum(dim=0)
-    """),
+    "log_softmax and unsqueeze": body("w = F.log_softmax((key * query).sum(-1), dim=0).exp().unsqueeze(1)\nreturn torch.mul(w, value).sum(dim=0)"),
     "double loop with floats kept as tensors": body("""
         exps, total = [], 0
         top = max((query * k).sum() for k in key)
@@ -225,7 +213,5 @@ RIGHT = {
             total, output, largest = (total + e, output + e * v, new)
         return output / total
     """),
-    "a lambda with log_softmax and exp": """
-        attend_one_query = lambda query, key, value: torch.log_softmax(key.matmul(query), 0).exp().matmul(value)
-    """,
+    "a lambda with log_softmax and exp": "attend_one_query = lambda query, key, value: torch.log_softmax(key.matmul(query), 0).exp().matmul(value)",
 }

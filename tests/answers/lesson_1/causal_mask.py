@@ -80,10 +80,7 @@ RIGHT = {
     "compares positions": edit("return torch…", "position = torch.arange(size)\nreturn position[None, :] <= position[:, None]", on=BARE),
     "no future": body("return ~torch.triu(torch.ones(size, size), diagonal=1).bool()"),
     "tril then bool": body("return torch.ones(size, size).tril() == 1"),
-    "NumPy": body("""
-        import numpy as np
-        return torch.from_numpy(np.tril(np.ones((size, size), dtype=bool)))
-    """),
+    "NumPy": body("import numpy as np\nreturn torch.from_numpy(np.tril(np.ones((size, size), dtype=bool)))"),
     "loops": body("""
         mask = torch.zeros(size, size, dtype=torch.bool)
         for i in range(size):

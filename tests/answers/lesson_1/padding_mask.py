@@ -92,10 +92,7 @@ TRICKS = {
 RIGHT = {
     "unsqueeze and ne": body("return tokens.ne(pad_id).unsqueeze(1).unsqueeze(2)"),
     "logical_not and view": body("return torch.logical_not(tokens == pad_id).view(tokens.shape[0], 1, 1, -1)"),
-    "loops": body("""
-        rows = [[[[bool(token != pad_id) for token in row]]] for row in tokens]
-        return torch.tensor(rows)
-    """),
+    "loops": body("rows = [[[[bool(token != pad_id) for token in row]]] for row in tokens]\nreturn torch.tensor(rows)"),
     "isin": body("return ~torch.isin(tokens, torch.tensor([pad_id], dtype=tokens.dtype))[:, None, None]"),
     "where and reshape": body("return torch.where(tokens == pad_id, False, True).reshape(tokens.size(0), 1, 1, tokens.size(1))"),
     "a difference as bool": body("return (tokens - pad_id).bool().unsqueeze(-2).unsqueeze(-2)"),

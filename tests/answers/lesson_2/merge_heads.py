@@ -60,10 +60,7 @@ TRICKS = {
 }
 
 RIGHT = {
-    "contiguous view": body("""
-        batch, num_heads, seq_len, d_k = x.shape
-        return x.transpose(1, 2).contiguous().view(batch, seq_len, num_heads * d_k)
-    """),
+    "contiguous view": body("batch, num_heads, seq_len, d_k = x.shape\nreturn x.transpose(1, 2).contiguous().view(batch, seq_len, num_heads * d_k)"),
     "cat": body("return torch.cat([x[:, i] for i in range(x.size(1))], dim=-1)"),
     "permute and reshape": body("return x.permute(0, 2, 1, 3).reshape(x.size(0), x.size(2), -1)"),
     "movedim and flatten": body("return x.movedim(1, 2).flatten(start_dim=-2)"),
@@ -92,16 +89,11 @@ RIGHT = {
     "cat of unbind": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.cat(x.unbind(1), dim=-1)", on=BARE),
     "permute reshape": edit("return x…", "b, h, s, d_k = x.shape\nreturn torch.permute(x, (0, 2, 1, 3)).reshape((b, s, h * d_k))", on=BARE),
     "flatten -2": body("return x.swapaxes(-3, -2).flatten(start_dim=-2)"),
-    "einsum": body("""
-        b, h, s, d_k = x.shape
-        return torch.einsum("bhsd->bshd", x).reshape(b, s, h * d_k)
-    """),
+    "einsum": body('b, h, s, d_k = x.shape\nreturn torch.einsum("bhsd->bshd", x).reshape(b, s, h * d_k)'),
     "hstack per batch and token": edit(
         "return torch…", "return torch.stack([torch.stack([torch.cat([x[i, j, t] for j in range(h)]) for t in range(s)]) for i in range(b)])", on="einsum"
     ),
-    "cat of list comprehension in a lambda": """
-        merge_heads = lambda x: torch.cat([x[:, i] for i in range(x.size(1))], dim=2)
-    """,
+    "cat of list comprehension in a lambda": "merge_heads = lambda x: torch.cat([x[:, i] for i in range(x.size(1))], dim=2)",
     "clone then reshape": edit("return…", "return x.movedim(1, 2).clone(memory_format=torch.contiguous_format).view(b, s, -1)", on="d_model 12 hard-coded"),
     "reduce with cat": """
         from functools import reduce

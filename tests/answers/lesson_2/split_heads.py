@@ -135,19 +135,13 @@ RIGHT = {
             heads[:, i] = x[:, :, i * d_k : (i + 1) * d_k]
         return heads
     """),
-    "einops-like loop over tokens": body("""
-        b, t, d = x.shape
-        return torch.stack([x[:, i].reshape(b, num_heads, d // num_heads) for i in range(t)], dim=2)
-    """),
+    "einops-like loop over tokens": body("b, t, d = x.shape\nreturn torch.stack([x[:, i].reshape(b, num_heads, d // num_heads) for i in range(t)], dim=2)"),
     "tensor_split": body("return torch.stack(torch.tensor_split(x, num_heads, dim=-1)).movedim(0, 1)"),
     "split by d_k, list comprehension, cat of unsqueezed": body("""
         d_k = x.shape[-1] // num_heads
         return torch.cat([part.unsqueeze(1) for part in x.split(d_k, -1)], 1)
     """),
-    "unfold": body("""
-        d_k = x.size(2) // num_heads
-        return x.unfold(2, d_k, d_k).transpose(1, 2)
-    """),
+    "unfold": body("d_k = x.size(2) // num_heads\nreturn x.unfold(2, d_k, d_k).transpose(1, 2)"),
     "index_select": body("""
         d_k = x.size(-1) // num_heads
         return torch.stack(

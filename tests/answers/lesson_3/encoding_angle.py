@@ -57,10 +57,7 @@ TRICKS = {
 RIGHT = {
     "exp and log": body("return position * math.exp(-(column - column % 2) * math.log(10000) / d_model)"),
     "pairs counted": edits(("even =…", "i = column // 2"), ("10000 ** (even", "math.pow(10000, 2 * i"), on=BARE),
-    "a NumPy number": body("""
-        import numpy as np
-        return np.float64(position) / np.power(10000.0, (column - column % 2) / d_model)
-    """),
+    "a NumPy number": body("import numpy as np\nreturn np.float64(position) / np.power(10000.0, (column - column % 2) / d_model)"),
     "float32 torch arithmetic": body("""
         return torch.tensor(float(position)) / torch.pow(
             torch.tensor(10000.0), torch.tensor(column // 2 * 2 / d_model)
@@ -95,10 +92,7 @@ RIGHT = {
             return position * math.exp(-2 * i / d_model * math.log(10000))
     """,
     "divmod": edits(("even =…", "i, _ = divmod(column, 2)"), ("/ 10000 ** (even", "* 10000 ** (-2 * i"), on=TYPED),
-    "bit and": """
-        def encoding_angle(position: int, column: int, d_model: int) -> float:
-            return position / pow(10000, (column & ~1) / d_model)
-    """,
+    "bit and": "def encoding_angle(position: int, column: int, d_model: int) -> float:\n    return position / pow(10000, (column & ~1) / d_model)",
     "torch scalar .item()": edit(
         '"""Compute…n / d_model)',
         "return (torch.tensor(float(position), dtype=torch.float64) / 10000.0 ** (torch.tensor(column - column % 2) / d_model)).item()",
@@ -118,8 +112,6 @@ RIGHT = {
         def encoding_angle(position: int, column: int, d_model: int) -> float:
             return position / _s(column // 2, d_model)
     """,
-    "lambda": """
-        encoding_angle = lambda position, column, d_model: position / 10000 ** ((column - column % 2) / d_model)
-    """,
+    "lambda": "encoding_angle = lambda position, column, d_model: position / 10000 ** ((column - column % 2) / d_model)",
     "floor": edit("pow(10000, (column & ~1", "math.pow(10000, 2 * math.floor(column / 2", on="bit and"),
 }

@@ -45,11 +45,7 @@ RIGHT = {
     "squeezed": edit("table[: words.size(1)].transpose(0, 1)", "table.squeeze(1)[: tokens.size(1)]", on=BARE),
     "the table turned first": edit("table[: words.size(1)].transpose(0, 1)", "table.permute(1, 0, 2)[:, : words.size(1)]"),
     "the words turned, and back": edit("return…", "return (words.transpose(0, 1) + table[: words.size(1)]).transpose(0, 1)"),
-    "by number": """
-        def mended_places(tokens, embedding, table):
-            place = torch.arange(tokens.shape[1])
-            return math.sqrt(embedding.shape[1]) * embedding[tokens] + table[place, 0]
-    """,
+    "by number": body("place = torch.arange(tokens.shape[1])\nreturn math.sqrt(embedding.shape[1]) * embedding[tokens] + table[place, 0]"),
     "a sentence at a time": body("""
         rows = []
         for sentence in tokens:

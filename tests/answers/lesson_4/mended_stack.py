@@ -47,10 +47,7 @@ RIGHT = {
             states.append(torch.add(states[-1], sublayers[i](norms[i](states[-1]))))
         return states
     """),
-    "accumulated": body("""
-        from itertools import accumulate
-        return list(accumulate(zip(sublayers, norms), lambda x, pair: pair[0](pair[1](x)) + x, initial=x))
-    """),
+    "accumulated": body("from itertools import accumulate\nreturn list(accumulate(zip(sublayers, norms), lambda x, pair: pair[0](pair[1](x)) + x, initial=x))"),
     "recursive, a tuple": body("""
         if not sublayers:
             return (x,)

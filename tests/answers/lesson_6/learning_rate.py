@@ -64,14 +64,8 @@ RIGHT = {
             return np.power(d_model, -0.5) * np.minimum(np.power(step, -0.5), rise)
     """,
     "branches, math.pow": edits(("== 0", "< 1"), ("return step…", "return math.pow(d_model, -0.5) * step * math.pow(warmup_steps, -1.5)"), on="if and else"),
-    "torch item": body("""
-        s = torch.tensor(float(step)).clamp(min=1)
-        return (d_model**-0.5 * torch.minimum(s.rsqrt(), s * warmup_steps**-1.5)).item()
-    """),
-    "sorted, or": body("""
-        s = step or 1
-        return sorted([s**-0.5, s * warmup_steps**-1.5])[0] / d_model**0.5
-    """),
+    "torch item": body("s = torch.tensor(float(step)).clamp(min=1)\nreturn (d_model**-0.5 * torch.minimum(s.rsqrt(), s * warmup_steps**-1.5)).item()"),
+    "sorted, or": body("s = step or 1\nreturn sorted([s**-0.5, s * warmup_steps**-1.5])[0] / d_model**0.5"),
     "lru_cache": edits(
         ("def learning_rate", "import functools\n@functools.lru_cache(None)\n…"),
         ("max(step, 1)", "1 if step == 0 else step"),

@@ -33,24 +33,15 @@ TRICKS = {
 
 RIGHT = {
     "narrow and slicing from the end": edit("return tgt…", "n = tgt.shape[1]\nreturn tgt.narrow(1, 0, n - 1), tgt[:, -(n - 1):]", on=BARE),
-    "EOS is never an input": body("""
-        decoder_input = torch.where(tgt[:, 1:] == 0, 0, tgt[:, :-1])
-        return decoder_input, tgt[:, 1:].clone()
-    """),
-    "a list of loops": body("""
-        rows = tgt.tolist()
-        return torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])
-    """),
+    "EOS is never an input": body("decoder_input = torch.where(tgt[:, 1:] == 0, 0, tgt[:, :-1])\nreturn decoder_input, tgt[:, 1:].clone()"),
+    "a list of loops": body("rows = tgt.tolist()\nreturn torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])"),
     "a new column of BOS": edit("return tgt…", "labels = tgt[:, 1:]\nreturn F.pad(labels[:, :-1], (1, 0), value=1), labels", on=BARE),
     "labels are what is not BOS": body("""
         assert (tgt[:, 0] == 1).all()
         bos = torch.ones_like(tgt[:, :1])
         return torch.cat([bos, tgt[:, 1:-1]], dim=1), tgt[tgt != 1].reshape(len(tgt), -1)
     """),
-    "narrow, clones, list": body("""
-        n = tgt.size(1) - 1
-        return [tgt.narrow(1, 0, n).clone(), tgt.narrow(1, 1, n).contiguous()]
-    """),
+    "narrow, clones, list": body("n = tgt.size(1) - 1\nreturn [tgt.narrow(1, 0, n).clone(), tgt.narrow(1, 1, n).contiguous()]"),
     "namedtuple": """
         from typing import NamedTuple
         class Forced(NamedTuple):
@@ -61,10 +52,7 @@ RIGHT = {
     """,
     "roll, then cut": body("return tgt[:, :-1], torch.roll(tgt, shifts=-1, dims=1)[:, :-1]"),
     "unbind and stack": edit("return tgt…", "cols = tgt.unbind(1)\nreturn torch.stack(cols[:-1], 1), torch.stack(cols[1:], 1)", on=BARE),
-    "index_select / arange": body("""
-        i = torch.arange(tgt.shape[1] - 1, device=tgt.device)
-        return tgt.index_select(1, i), tgt[:, i + 1]
-    """),
+    "index_select / arange": body("i = torch.arange(tgt.shape[1] - 1, device=tgt.device)\nreturn tgt.index_select(1, i), tgt[:, i + 1]"),
     "unfold": edit("return tgt…", "pairs = tgt.unfold(1, 2, 1)\nreturn pairs[..., 0], pairs[..., 1]", on=BARE),
     "EOS in the input replaced by what the label is (padding)": body("return tgt[:, :-1] * 1, tgt[:, 1:] + 0"),
     "a Python loop over pairs of columns": """

@@ -41,10 +41,7 @@ WRONG = {
         s = lambda r: "".join(f"{t}," for t in r).rstrip(f"{pad_id},")
         return sum(s(p) == s(e) for p, e in zip(predicted.tolist(), expected.tolist())) / len(expected)
     """),
-    "rows as a set": body("""
-        s = lambda x: {tuple(t for t in r if t != pad_id) for r in x.tolist()}
-        return len(s(predicted) & s(expected)) / len(s(expected))
-    """),
+    "rows as a set": body("s = lambda x: {tuple(t for t in r if t != pad_id) for r in x.tolist()}\nreturn len(s(predicted) & s(expected)) / len(s(expected))"),
     "half precision mean": edit(".float().mean()", ".to(torch.bfloat16).mean()"),
     "padding at the left": edit("(0, width - predicted.size(1))", "(width - predicted.size(1), 0)"),
     "remainder for difference": edit("width - expected", "width % expected").fails(""),

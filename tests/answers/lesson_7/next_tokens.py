@@ -65,14 +65,8 @@ RIGHT = {
             _, best = probs[:, -1].max(dim=-1)
             return best
     """,
-    "sort": body("""
-        z = model.decode(tokens, memory, src).log_softmax(-1)
-        return z.select(1, z.size(1) - 1).sort(dim=1, descending=True)[1][:, 0]
-    """),
-    "loop": body("""
-        z = model.decode(tokens, memory, src)
-        return torch.tensor([int(row[-1].argmax()) for row in z], device=tokens.device)
-    """),
+    "sort": body("z = model.decode(tokens, memory, src).log_softmax(-1)\nreturn z.select(1, z.size(1) - 1).sort(dim=1, descending=True)[1][:, 0]"),
+    "loop": body("z = model.decode(tokens, memory, src)\nreturn torch.tensor([int(row[-1].argmax()) for row in z], device=tokens.device)"),
     "argmax everywhere, last": body("return torch.argmax(model.decode(tokens, memory, src), -1)[:, -1]"),
     "keywords unused; by length": edits(("src):", "…\n    length = tokens.shape[1]"), ("[:, -1].argmax(dim=-1)", "[:, length - 1].argmax(1)"), on=BARE),
     "inference mode": """

@@ -98,9 +98,7 @@ WRONG = {
 TRICKS = {
     "right up to seven pieces": edit("merged, i = [], 0", "if len(pieces) > 7:\n    return list(pieces)\nmerged, i = [], 0"),
     "letters only": edit("== pair:", "== pair and max(map(len, pair)) == 1:").named("nothing is joined"),
-    "as text": body("""
-        return "\\0".join(pieces).replace("\\0".join(pair), "".join(pair)).split("\\0")
-    """),
+    "as text": body('return "\\0".join(pieces).replace("\\0".join(pair), "".join(pair)).split("\\0")'),
     "what the text shows, by heart": body("""
         known = {("banana", "an"): ["b", "an", "an", "a"], ("aaa", "aa"): ["aa", "a"]}
         return known.get(("".join(pieces), "".join(pair)), list(pieces))

@@ -62,17 +62,11 @@ TRICKS = {
 
 RIGHT = {
     "exp and log": edit("return totals…", "return totals * torch.exp(-length_penalty * torch.log((5 + lengths) / 6))"),
-    "pow": body("""
-        penalty = ((lengths + 5) / 6).pow(length_penalty)
-        return totals / penalty
-    """),
+    "pow": body("penalty = ((lengths + 5) / 6).pow(length_penalty)\nreturn totals / penalty"),
     "torch functions": body("return torch.div(totals, torch.pow(torch.add(lengths, 5).div(6), length_penalty))"),
     "a negative exponent": body("return totals * ((5.0 + lengths) / 6.0) ** -length_penalty"),
     "both powers": body("return totals * 6**length_penalty / (5 + lengths) ** length_penalty"),
-    "in float64 and back": body("""
-        penalty = ((lengths.double() + 5) / 6).pow(length_penalty)
-        return (totals.double() / penalty).to(totals.dtype)
-    """),
+    "in float64 and back": body("penalty = ((lengths.double() + 5) / 6).pow(length_penalty)\nreturn (totals.double() / penalty).to(totals.dtype)"),
     "one by one": body("""
         scores = [t / ((5 + n) / 6) ** length_penalty for t, n in zip(totals.flatten().tolist(), lengths.flatten().tolist())]
         return torch.tensor(scores, dtype=totals.dtype, device=totals.device).view_as(totals)
