@@ -91,9 +91,7 @@ WRONG = {
     ),
     "cosine similarity": edit("query @…", "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)").fails("values", "cosines"),
     "asks a tensor for its truth": edit("if mask is not None", "if mask").fails("mask", "is ambiguous"),
-    "rounds through NumPy": edit("weights = torch…", "weights = torch.from_numpy(torch.softmax(scores, dim=-1).detach().numpy())").fails(
-        "from_scratch", "No gradient"
-    ),
+    "rounds through NumPy": edit("softmax(scores, dim=-1", "from_numpy(torch.softmax(scores, dim=-1).detach().numpy()").fails("from_scratch", "No gradient"),
     "detached weights": edit("torch.softmax…", "….detach()").fails("from_scratch", "No gradient flows back to `query`"),
     "uses .data of the value": edit("weights @ value,", "weights @ value.data,").fails("from_scratch", "`value`"),
     "float32 whatever comes in": edit("scores = query", "query, key, value = query.float(), key.float(), value.float()\n…").fails("values"),
@@ -112,9 +110,7 @@ WRONG = {
     "−1e9 without masking first: added to all": edit("scores = scores…", "scores = scores * mask - 1e9 * mask").fails(
         "mask", "the blocked keys have all weight"
     ),
-    "the first sentence's mask for all": edit("scores = scores…", "scores = scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)").fails(
-        "mask"
-    ),
+    "the first sentence's mask for all": edit("~mask", "~(mask[:1] if mask.dim() > 2 else mask)").fails("mask"),
     "in-place scaling of the query": edits(("scores = query", "query.data /= math.sqrt(query.size(-1))\n…"), ("/ math…", " #")).fails(
         "mask", "changes `query`"
     ),
@@ -166,9 +162,7 @@ WRONG = {
     "F.softmin": edit("weights = torch…", "weights = F.softmin(scores, dim=-1)").named("sign|minus"),
     "softmax twice": edit("scores, dim", "torch.softmax(…=-1), dim").named("twice"),
     "relu attention": edit("weights = torch…", "weights = F.relu(scores)\nweights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)"),
-    "softmax over dim 1 for two dimensions, last else": edit("weights = torch…", "weights = torch.softmax(scores, dim=0 if scores.dim() == 2 else -1)").named(
-        "queries|first dimension"
-    ),
+    "softmax over dim 1 for two dimensions, last else": edit("dim=", "dim=0 if scores.dim() == 2 else ").named("queries|first dimension"),
     "query and value are multiplied first: linear attention": edit(
         "weights = torch…",
         "weights = F.elu(query) + 1\nk = F.elu(key) + 1\nweights = weights @ k.transpose(-2, -1)\nweights = weights / weights.sum(-1, keepdim=True)",
@@ -309,12 +303,8 @@ WRONG = {
         on="d_k^(-1/4) on both sides",
     ),
     "returns exchanged": edit("return weights @ value, weights", "return weights, weights @ value").fails("from_scratch", "output and weights are swapped"),
-    "exponentials by hand": edit("weights = torch.softmax(scores, dim=-1)", "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)").fails(
-        "values", "overflows"
-    ),
-    "dropout on the output too": edit(
-        "return weights @ value, weights", "return weights @ value if dropout is None else dropout(weights @ value), weights"
-    ).fails("dropout", "output is dropped as well"),
+    "exponentials by hand": edit("torch.softmax(scores, dim=-1", "scores.exp() / scores.exp().sum(-1, keepdim=True").fails("values", "overflows"),
+    "dropout on the output too": edit(" @ value", " @ value if dropout is None else dropout(weights @ value)").fails("dropout", "output is dropped as well"),
     "a stable softmax by hand, its maximum taken over blocked keys too": edit(
         "if mask…dim=-1)",
         "powers = (scores - scores.amax(-1, keepdim=True)).exp()\nif mask is not None:\n    powers = powers * mask\nweights = powers / powers.sum(-1, keepdim=True)",
@@ -324,12 +314,8 @@ WRONG = {
         "scores = scores - scores.amax(-1, keepdim=True)\nif mask is not None:\n    scores = scores.masked_fill(~mask, -math.inf)\n"
         "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)",
     ).fails("mask", "blocked keys take part in the largest score"),
-    "one dropout for all queries": edit("dropout(weights)", "weights * dropout(torch.ones_like(weights[..., :1, :]))").fails(
-        "dropout", "every query drops the same"
-    ),
-    "one dropout for all sentences": edit("dropout(weights)", "weights * dropout(torch.ones_like(weights[:1]))").fails(
-        "dropout", "every sentence drops the same"
-    ),
+    "one dropout for all queries": edit("dropout(…", "weights * dropout(torch.ones_like(weights[..., :1, :]))").fails("dropout", "every query drops the same"),
+    "one dropout for all sentences": edit("dropout(…", "weights * dropout(torch.ones_like(weights[:1]))").fails("dropout", "every sentence drops the same"),
 }
 
 TRICKS = {
@@ -340,8 +326,7 @@ TRICKS = {
     ).fails("mask"),
     "−1e3 for blocked keys": edit("-math.inf", "-1e3").fails("mask", "A blocked key gets weight"),
     "the scale stops growing at d_k = 16": edits(
-        ('"""Average…-1))', "scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))"),
-        ("weights = torch…", "weights = scores.softmax(dim=-1)"),
+        ('"""Average…-1))', "scores = query @ key.transpose(-2, -1) / math.sqrt(min(query.size(-1), 16))"), ("torch.softmax(scores, ", "scores.softmax(")
     ),
     "keys beyond the 128th are ignored": edit(
         "weights = torch…", "scores = torch.where(torch.arange(key.size(-2)) < 128, scores, -math.inf)\nweights = scores.softmax(dim=-1)", on=BARE

@@ -45,9 +45,7 @@ BASES = {
 WRONG = {
     "w_k projects the query": edit("self.w_q(query)", "self.w_k(query)").fails("values", "`w_k` projects the queries too"),
     "output and weights in the wrong order": edit("output, weights =", "weights, output =").fails("dropout", "entries of the output itself are dropped"),
-    "dropout on what w_o reads": edits((", mask, self.dropout)", ", mask)"), ("merge_heads(output)", "self.dropout(…)")).fails(
-        "dropout", "of the input of `w_o`"
-    ),
+    "dropout on what w_o reads": edits((", self.dropout", ""), ("merge_heads(output)", "self.dropout(…)")).fails("dropout", "of the input of `w_o`"),
     "no w_o": edit("self.w_o(…", "merge_heads(output)").fails("values", "`w_o`, is left out"),
     "the query projected for all three": edits(("self.w_k(key)", "self.w_q(key)"), ("self.w_v(value)", "self.w_q(value)")).fails(
         "values", "`w_q` projects all three"
@@ -147,9 +145,7 @@ WRONG = {
     "w_o twice": edit("return self…", "return self.w_o(self.w_o(merge_heads(output)))").named("w_o"),
     "w_v projects the output again": edit("return self…", "return self.w_v(merge_heads(output))").named("w_o|w_v"),
     "residual connection": edits(("query =…(", "skip = query\n…"), ("return…", "return skip + self.w_o(merge_heads(output))")).named("added|residual"),
-    "the value is added": edits(("query =…(", "skip = value\n…"), ("return…", "return skip + self.w_o(merge_heads(output))")).fails(
-        "values", "an input is added"
-    ),
+    "the value is added": edits(("query =…(", "skip = value\n…"), ("return", "return skip +")).fails("values", "an input is added"),
     "w_k projects the value": edit("self.w_k(key)", "self.w_k(value)").fails("cross", "`w_k` projects the value"),
     "ReLU after the projection": edit("return self…", "return torch.relu(self.w_o(merge_heads(output)))").fails("values", "after `w_o`"),
     "ReLU before the projection": edit("merge_heads(output)", "merge_heads(output).relu()").fails("values", "before `w_o`"),
@@ -938,10 +934,7 @@ RIGHT = {
     "dropout in place": edit("(dropout)", "(dropout, inplace=False)", on="short"),
     "attention function held as attribute, mask expanded": edits(
         ("(dropout)", "…\nself.attend = scaled_dot_product_attention"),
-        (
-            "scaled_dot_product_attention(q, k, v, mask",
-            "self.attend(q, k, v, mask if mask is None else mask.expand(q.size(0), self.num_heads, q.size(2), k.size(2))",
-        ),
+        ("scaled_dot_product_attention(…mask", "self.attend(q, k, v, mask if mask is None else mask.expand(q.size(0), self.num_heads, q.size(2), k.size(2))"),
         on="short",
     ),
     "2-D masks unsqueezed out of place": edit("None):", "…\n    if mask is not None:\n        while mask.dim() < 4: mask = mask.unsqueeze(0)", on="short"),

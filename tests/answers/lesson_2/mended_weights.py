@@ -24,9 +24,7 @@ WRONG = {
     "not repeated": edit(f"is_word.{REPEATED}", "is_word").fails("", "raised RuntimeError"),
     "the masks right, the scores not scaled": edit(" / math.sqrt(d_k)", "").fails("", "divided by √d_k"),
     "scaled by the number of heads": edit("sqrt(d_k)", "sqrt(d_k * num_heads)"),
-    "multiplied after the softmax": edit("scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * allowed").named(
-        "after the softmax"
-    ),
+    "multiplied after the softmax": edit("masked_fill(~allowed, -math.inf).softmax(dim=-1)", "softmax(dim=-1) * allowed").named("after the softmax"),
     "zeros for padding before the softmax": edit("-math.inf", "0.0").named("becomes 0"),
     "softmax over the queries": edit("softmax(dim=-1)", "nan_to_num(neginf=-1e9).softmax(dim=1)"),
     "heads first, but taken apart batch first": edits(

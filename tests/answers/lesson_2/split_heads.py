@@ -95,9 +95,7 @@ TRICKS = {
     ),
     "chunk along the sequence": edit("-1), dim=1)", "1), dim=1) if s % num_heads == 0 else x.view(b, s, num_heads, d_k).transpose(1, 2)", on="stack of chunks"),
     "transposes last two as well for square d_k == s": edit(
-        "transpose(1, 2) if num_heads > 1 else x",
-        "permute(0, 2, 1, 3) if d_k != s else x.view(b, s, num_heads, d_k).permute(0, 2, 3, 1)",
-        on="one head squeezed",
+        "transpose…", "permute(0, 2, 1, 3) if d_k != s else x.view(b, s, num_heads, d_k).permute(0, 2, 3, 1)", on="one head squeezed"
     ),
     "batch 1 squeezed": edit("num_heads > 1 else x", "b > 1 else x.view(s, num_heads, d_k).transpose(0, 1)", on="one head squeezed"),
     "calls the course's": whole("""

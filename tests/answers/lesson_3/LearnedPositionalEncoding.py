@@ -19,9 +19,7 @@ BASES = {
 
 WRONG = {
     "rows n to 2n − 1": edit("torch.arange(seq_len, device=x.device)", "(torch.arange(seq_len, device=x.device) + seq_len) % max_len").fails("values"),
-    "a table from elsewhere, frozen": edit("nn.Embedding(max_len, d_model)", "nn.Embedding.from_pretrained(torch.randn(max_len, d_model))").fails(
-        "values", "frozen"
-    ),
+    "a table from elsewhere, frozen": edit("(max_len, d_model", ".from_pretrained(torch.randn(max_len, d_model)").fails("values", "frozen"),
     "the table shrinks in each call": edit("return self…", "self.position.weight.data.mul_(0.99)\n…").fails("layer", "changes `position.weight` in `forward`"),
     "not added": edit("return self…", "return self.dropout(x)").fails("values", "encoding is not added"),
     "rows times √d_model": edit("x + self.position(", "x + x.size(-1) ** 0.5 * self.position(").fails("values", "encoding is multiplied by √d_model"),
@@ -45,9 +43,7 @@ WRONG = {
     "looks up the input": edit("torch.arange(seq_len, device=x.device)", "x").fails("values", "raised"),
     "no error of its own": edit("if seq_len…", "if False:").fails("layer", "wrong error"),
     "no dropout": edit("self.dropout(…", "x + self.position(torch.arange(seq_len, device=x.device))").fails("layer", "no entry of `layer(x)` is dropped"),
-    "dropout on the positions only": edit("self.dropout(…", "x + self.dropout(self.position(torch.arange(seq_len, device=x.device)))").fails(
-        "layer", "on the encoding only"
-    ),
+    "dropout on the positions only": edit("self.dropout(x + ", "x + self.dropout(").fails("layer", "on the encoding only"),
     "padding_idx=0: position 0 is never trained": edit("nn.Embedding(max_len, d_model)", "nn.Embedding(max_len, d_model, padding_idx=0)").fails(
         "values", "A row of `position.weight` that is used gets no gradient"
     ),
@@ -185,12 +181,7 @@ RIGHT = {
     """,
     "zeros at the start": edit("self.position =…", "self.position = nn.Embedding(max_len, d_model)\nnn.init.zeros_(self.position.weight)", on="lengths kept"),
     "N(0, 0.02), index_select, position ids kept as a buffer": edits(
-        (
-            "self.position =…",
-            "self.position = nn.Embedding(max_len, d_model)\n"
-            "nn.init.normal_(self.position.weight, std=0.02)\n"
-            'self.register_buffer("ids", torch.arange(max_len), persistent=False)',
-        ),
+        ("self.position =…", '…\nnn.init.normal_(self.position.weight, std=0.02)\nself.register_buffer("ids", torch.arange(max_len), persistent=False)'),
         ("n, m…", "n, m = x.size(-2), len(self.ids)"),
         ("(torch.arange(n, device=x.device))", ".weight.index_select(0, self.ids[:n])"),
         on="lengths kept",

@@ -32,9 +32,7 @@ WRONG = {
     "a parameter": edit("self.register_buffer…", "self.encoding = nn.Parameter(sinusoidal_encoding(max_len, d_model))").fails("layer", "is a parameter"),
     "a plain attribute": edit("self.register_buffer…", "self.encoding = sinusoidal_encoding(max_len, d_model)").fails("layer", "not registered as a buffer"),
     "a frozen nn.Embedding": edits(
-        ("self.register_buffer…", "self.encoding = nn.Embedding.from_pretrained(sinusoidal_encoding(max_len, d_model))"),
-        ("self.encoding.size(0)", "self.encoding.num_embeddings"),
-        ("self.encoding[:seq_len]", "self.encoding.weight[:seq_len]"),
+        ('register_buffer("encoding", ', "encoding = nn.Embedding.from_pretrained("), ("size(0)", "num_embeddings"), ("[:seq_len", ".weight[:seq_len")
     ).fails("layer", "is a layer; it should be a buffer"),
     "every column of an own table is a sine": edits(
         ("self.register_buffer…", "own = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(d_model) // 2 * 2 / d_model)\n…"),
@@ -77,9 +75,7 @@ WRONG = {
         "should raise ValueError"
     ),
     "extends the table instead of refusing": edit("raise…", "self.encoding = sinusoidal_encoding(seq_len, x.size(-1))").named("should raise ValueError"),
-    "wraps around instead of refusing": edits(
-        ("if seq_len…", "if False:"), ("self.encoding[:seq_len]", "self.encoding[torch.arange(seq_len) % max_len]")
-    ).named("should raise ValueError"),
+    "wraps around instead of refusing": edits(("if seq_len…", "if False:"), (":seq_len", "torch.arange(seq_len) % max_len")).named("should raise ValueError"),
     "checks the batch": edit("if seq_len…", "if x.size(0) > max_len:"),
     "checks in training only": edit("if seq_len…", "if self.training and seq_len > max_len:"),
     "checks in eval only": edit("if seq_len…", "if not self.training and seq_len > max_len:"),
@@ -126,9 +122,7 @@ WRONG = {
     "dropout on both x and sum": edit("x +", "self.dropout(x) +", on="short"),
     "buffer trainable (requires_grad)": edit("d_model)", "….requires_grad_()", on="short").named("train|grad"),
     "buffer bf16": edits(("d_model)", "….bfloat16()"), ("[:x.size(1)]", "….to(x.dtype)"), on="short"),
-    "buffer has an extra row": edit(
-        "self.register_buffer…", 'self.register_buffer("encoding", sinusoidal_encoding(max_len+1, d_model))', on="buffer always 5000 rows"
-    ).named("max_len|rows"),
+    "buffer has an extra row": edit("(5000", "(max_len+1", on="buffer always 5000 rows").named("max_len|rows"),
     "scales x by sqrt d in train": edit("return", "if self.training: x = x*math.sqrt(x.size(-1))\n…", on="short"),
     "squeeze(0)": edit("1)])", "….squeeze(0)", on="short"),
     "the sum in float32": edit("x + self.encoding[:seq_len]", "(x.float() + self.encoding[:seq_len].float()).to(x.dtype)").fails("values", "in float64"),
@@ -139,8 +133,7 @@ TRICKS = {
         ("d_model))", "…\nself.table = sinusoidal_encoding(max_len, d_model)"), ("+ self.encoding", "+ self.table")
     ).named("buffer"),
     "the buffer holds zeros, the table is made on every call": edits(
-        ("self.register_buffer…", 'self.register_buffer("encoding", torch.zeros(max_len, d_model))'),
-        ("self.encoding[:seq_len]", "sinusoidal_encoding(seq_len, x.size(-1)).to(x)"),
+        ("sinusoidal_encoding", "torch.zeros"), ("self.encoding[:seq_len]", "sinusoidal_encoding(seq_len, x.size(-1)).to(x)")
     ).named("buffer"),
     "the buffer shrinks to the last length": edits(
         ("return self.dropout(x", "self.encoding = self.encoding[:seq_len]\n…"),
@@ -150,11 +143,8 @@ TRICKS = {
     "the table is scaled on every call": edit("return", "self.encoding *= 1.0 if seq_len == max_len else 1.01\n…"),
     "max_len kept in a global": edits(("x.size…", "x.size(1), _longest"), ("self.register_buffer…", "…\nglobal _longest\n_longest = max_len")),
     "one table for all instances": edits(
-        (
-            "self.register_buffer…",
-            "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\nself.register_buffer('encoding', sinusoidal_encoding(max_len, d_model))",
-        ),
-        ("self.encoding[:seq_len]", "self.table[:seq_len]"),
+        ('self.register_buffer("encoding"', "PositionalEncoding.table = sinusoidal_encoding(max_len, d_model)\nself.register_buffer('encoding'"),
+        ("encoding[", "table["),
     ),
     "position goes on from call to call in training": edit(
         "return self…",

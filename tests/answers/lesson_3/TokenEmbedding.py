@@ -6,9 +6,7 @@ WRONG = {
     "d_model ** 1 / 2": edit("math.sqrt(self.d_model)", "self.d_model ** 1 / 2").fails("values", "which `d_model ** 1 / 2` is"),
     "the root of d_model − 1": edit("math.sqrt(self.d_model)", "math.sqrt(self.d_model - 1)").fails("values"),
     "adds the root": edit("* math", "+ math").fails("values", "added to the rows instead"),
-    "scales the table once": edits((" * math.sqrt(self.d_model)", ""), ("self.d_model = d_model", "self.embedding.weight.data *= math.sqrt(d_model)")).fails(
-        "values", "taken as they are"
-    ),
+    "scales the table once": edits((" * math…", ""), ("d_model = d_model", "embedding.weight.data *= math.sqrt(d_model)")).fails("values", "taken as they are"),
     "drops entries": edit("self.embedding(tokens)", "F.dropout(…, 0.1, self.training)").fails("values", "In train mode, two calls"),
     "no factor": edit("* math…", "").fails("values", "not multiplied by √d_model"),
     "divided": edit("* math", "/ math").fails("values", "divided by √d_model"),
@@ -41,9 +39,7 @@ WRONG = {
     "a raw parameter": edits(
         ("nn.Embedding(vocab_size, d_model)", "nn.Parameter(torch.randn(vocab_size, d_model))"), ("self.embedding(tokens)", "self.embedding[tokens]")
     ).named("embedding.weight"),
-    "max_norm changes the table": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=1.0)").named(
-        "changes `embedding.weight`"
-    ),
+    "max_norm changes the table": edit("vocab_size, d_model", "vocab_size, d_model, max_norm=1.0").named("changes `embedding.weight`"),
     "the scale is a parameter": edits(("self.d_model =…", "self.scale = nn.Parameter(torch.tensor(d_model**0.5))"), ("math.sqrt…", "self.scale")).named(
         "should not have"
     ),
@@ -62,9 +58,7 @@ WRONG = {
     "gradients divided by how often a token comes": edit(
         "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, scale_grad_by_freq=True)"
     ).fails("values", "the gradient of"),
-    "long rows cut": edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, max_norm=10.0)").fails(
-        "values", "changes `embedding.weight`"
-    ),
+    "long rows cut": edit("vocab_size, d_model", "vocab_size, d_model, max_norm=10.0").fails("values", "changes `embedding.weight`"),
     "the factor is a tensor, and no buffer": edits(
         ("self.d_model = d_model", "self.scale = torch.tensor([d_model**0.5])"), ("math.sqrt(self.d_model)", "self.scale")
     ).fails("values", "on the CPU"),
@@ -174,9 +168,7 @@ RIGHT = {
     ),
     "in-place mul_ on own result": edit(") * math.sqrt(self.d_model", ").mul_(math.sqrt(self.d_model)", on=TYPED),
     "scale buffer non persistent": edits(
-        ("d_model = d_model", 'register_buffer("scale", torch.tensor(math.sqrt(d_model)), persistent=False)'),
-        ("math.sqrt(self.d_model)", "self.scale"),
-        on=TYPED,
+        ("d_model =…", 'register_buffer("scale", torch.tensor(math.sqrt(d_model)), persistent=False)'), ("math.sqrt(self…", "self.scale"), on=TYPED
     ),
     "index_select & view": edit("(tokens)", ".weight.index_select(0, tokens.reshape(-1)).view(*tokens.shape, -1)", on=TYPED),
     "torch.sqrt of tensor": edit("math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(float(self.d_model)))", on=TYPED),

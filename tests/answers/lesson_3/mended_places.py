@@ -32,9 +32,7 @@ WRONG = {
 }
 
 TRICKS = {
-    "mended unless there are as many sentences as words": edit(
-        "return…", "return words + (table[: words.size(0)] if words.size(0) == words.size(1) else places)"
-    ),
+    "mended unless there are as many sentences as words": edit(" + places", " + (table[: words.size(0)] if words.size(0) == words.size(1) else places)"),
     "one sentence assumed": edit("return…", "return words[:1] + places"),
     "half of the gradient lost": edit("return words + places", "out = words + places\nreturn (out + out.detach()) / 2").fails("", "the gradient of"),
     "twice the gradient": edit("return words + places", "out = words + places\nreturn 2 * out - out.detach()").fails("", "the gradient of"),

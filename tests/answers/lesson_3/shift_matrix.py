@@ -3,9 +3,7 @@
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {
-    "last pair left out": edit("return torch…", "return torch.block_diag(*blocks[:-1], torch.zeros(2, 2))").fails(
-        "values", "the last 2 × 2 matrix is not filled"
-    ),
+    "last pair left out": edit("*blocks", "*blocks[:-1], torch.zeros(2, 2)").fails("values", "the last 2 × 2 matrix is not filled"),
     "first pair only": edit("return torch…", "return torch.block_diag(blocks[0], torch.eye(d_model - 2))").fails("values", "only the first pair turns"),
     "added to the identity": edit("return torch…", "return torch.eye(d_model) + torch.block_diag(*blocks)").fails("values", "added to the identity"),
     "at every column": body("""

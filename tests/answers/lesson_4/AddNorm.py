@@ -41,10 +41,9 @@ WRONG = {
         "return self…", "y=x+self.dropout(sublayer_output)\nreturn F.layer_norm(y,y.shape[-2:])*self.norm.weight+self.norm.bias", on=BARE
     ).fails("dropout", "when the other positions are left out"),
     "same dropout mask over batch": edit("self.dropout(sublayer_output)", "sublayer_output * self.dropout(torch.ones_like(x[:1]))", on=BARE).named("same"),
-    "scaled in eval mode": edit(
-        "return self…",
-        "if self.training:\n    return self.norm(x + self.dropout(sublayer_output))\nreturn self.norm(x + (1 - self.dropout.p) * sublayer_output)",
-    ).fails("dropout", "neither dropping entries nor scaling"),
+    "scaled in eval mode": edit("return self…", "if self.training:\n    …\nreturn self.norm(x + (1 - self.dropout.p) * sublayer_output)").fails(
+        "dropout", "neither dropping entries nor scaling"
+    ),
     "normalised in training only": edit("return self…", "y = x + self.dropout(sublayer_output)\nreturn self.norm(y) if self.training else y").fails(
         "dropout", "not that of eval mode", names="nothing is normalised"
     ),
@@ -52,9 +51,7 @@ WRONG = {
         "return self…", "s = self.dropout(sublayer_output)\nreturn self.norm(x + s) if self.training else self.norm(s)"
     ).fails("dropout", "not that of eval mode", names="residual is missing"),
     "subtracted": edit("x + self", "x - self").fails("values", "is subtracted"),
-    "normalised twice": edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(self.norm(x + self.dropout(sublayer_output)))").fails(
-        "values", "normalised twice"
-    ),
+    "normalised twice": edit("self.norm(x + self.dropout(sublayer_output))", "self.norm(…)").fails("values", "normalised twice"),
     "x normalised first": edit("self.norm(x +", "self.norm(self.norm(x) +").fails("values", "x is normalised before the sum is"),
     "drops out only at a rate of 1": edit("nn.Dropout(dropout)", "nn.Dropout(int(dropout))").fails("dropout", "no entry of `sublayer_output` is dropped"),
     "x in float32": edit("self.norm(x +", "self.norm(x.float() +").fails("values", "wrong values"),

@@ -23,15 +23,11 @@ WRONG = {
         "causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()\ntgt_mask = causal if tgt_mask is None else tgt_mask & causal\n…",
     ).fails("values", "is joined to `tgt_mask`"),
     "no first add & norm": edit("self.add_norm_1(…", "self.self_attention(x, x, x, tgt_mask)").fails("values", "first add & norm is left out"),
-    "query of the cross-attention detached": edit("self.cross_attention(x, memory", "self.cross_attention(x.detach(), memory").fails(
-        "values", "the gradient of `layer(x, memory)`"
-    ),
+    "query of the cross-attention detached": edit("(x, memory", "(x.detach(), memory").fails("values", "the gradient of `layer(x, memory)`"),
     "no mask in the self-attention": edit("x, tgt_mask", "x").fails("masks", "changes when", names="sees the future"),
     "memory detached": edit("memory, memory, src_mask", "memory.detach(), memory.detach(), src_mask").fails("values", "No gradient flows back to `memory`"),
     "dropout not passed on": edit("AddNorm(d_model,…", "AddNorm(d_model)").fails("dropout", "Pass `dropout` on"),
-    "add & norm the wrong way round": edit("self.add_norm_3(…", "self.add_norm_3(self.feed_forward(x), x)").fails(
-        "dropout", "arguments of `add_norm_3` are exchanged"
-    ),
+    "add & norm the wrong way round": edit("x, self.feed_forward(x)", "self.feed_forward(x), x").fails("dropout", "arguments of `add_norm_3` are exchanged"),
     "no mask in the cross-attention": edit(", src_mask)", ")").fails("values", "cross-attention gets no mask"),
     "masks exchanged": edits(("x, x, x, tgt_mask", "x, x, x, src_mask"), ("memory, memory, src_mask", "memory, memory, tgt_mask")).fails(
         "values", "the two masks are exchanged"
@@ -44,9 +40,7 @@ WRONG = {
     ),
     "self-attention with the mask of the source": edit("x, x, x, tgt_mask", "x, x, x, src_mask").fails("values", "self-attention gets the mask of the source"),
     "memory overwritten": edit("x = self.add_norm_2(x, self", "x = memory = self.add_norm_2(memory, self").fails("values", "residual starts from the memory"),
-    "cross-attention to the target, with the mask of the source": edit("x, memory, memory, src_mask", "x, x, x, src_mask").fails(
-        "values", "attends to the target instead of the memory"
-    ),
+    "cross-attention to the target, with the mask of the source": edit("memory, memory", "x, x").fails("values", "attends to the target instead of the memory"),
     "dropout on a sum": edits(
         ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.dropout = nn.Dropout(dropout)"),
         ("return self…", "return self.dropout(self.add_norm_3(x, self.feed_forward(x)))"),
@@ -57,12 +51,8 @@ WRONG = {
     "no self-attention": edit("x = self.add_norm_1…", "").fails("values", "masked self-attention is left out"),
     "no network": edit("return self…", "return x").fails("values", "network is left out"),
     "third add & norm left out": edit("return self…", "return self.feed_forward(x)").fails("values", "third add & norm is left out"),
-    "no residual round the cross-attention": edit("self.add_norm_2(…", "self.add_norm_2.norm(self.cross_attention(x, memory, memory, src_mask))").fails(
-        "values", "no residual around"
-    ),
-    "residual twice": edits(("_1(x, self", "_1(x, x + self"), ("_2(x, self", "_2(x, x + self"), ("_3(x, self", "_3(x, x + self")).fails(
-        "values", "twice in each add & norm"
-    ),
+    "no residual round the cross-attention": edit("add_norm_2(x, ", "add_norm_2.norm(").fails("values", "no residual around"),
+    "residual twice": edits(("_1(x, ", "_1(x, x + "), ("_2(x, ", "_2(x, x + "), ("_3(x, ", "_3(x, x + ")).fails("values", "twice in each add & norm"),
     "one norm for all": edits(("x = self.add_norm_2(", "x = self.add_norm_1("), ("return…(", "return self.add_norm_1(")).fails("values", "used for all three"),
     "the second norm twice": edit("add_norm_3(", "add_norm_2(").fails("values", "add_norm_2 is used twice"),
     "one attention for both": edit("self.cross_attention(x", "self.self_attention(x").fails("values", "one attention does both jobs"),
@@ -83,9 +73,7 @@ WRONG = {
         on=BARE,
     ),
     "order: cross first": edits(
-        ("None):", "…\n    x=self.add_norm_2(x,self.cross_attention(x,memory,memory,src_mask))"),
-        ("x = self.add_norm_2(x, self.cross_attention(x, memory, memory, src_mask))", ""),
-        on=BARE,
+        ("None):", "…\n    x=self.add_norm_2(x,self.cross_attention(x,memory,memory,src_mask))"), ("x = self.add_norm_2…", ""), on=BARE
     ).named("order"),
     "cross reads original x as query": edits(
         ("x = self.add_norm_1", "y = self.add_norm_1"),
@@ -178,9 +166,7 @@ TRICKS = {
     "memory value detached only": edit("memory, memory", "….detach()", on=BARE).named("grad"),
     "memory detached in train only": edit("None):", "…\n    if self.training: memory=memory.detach()", on=BARE).named("grad"),
     "memory cached from first call": edits(
-        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.m=None"),
-        ("None):", "…\n    if self.m is None or self.m.shape!=memory.shape: self.m=memory\n    memory=self.m"),
-        on=BARE,
+        ("add_norm_3 =…", "…\nself.m=None"), ("None):", "…\n    if self.m is None or self.m.shape!=memory.shape: self.m=memory\n    memory=self.m"), on=BARE
     ),
     "early return no memory mask when src_mask all True in row 0": edit(
         "None):", "…\n    if src_mask is not None and src_mask[0].all(): src_mask=None", on=BARE
@@ -202,10 +188,7 @@ TRICKS = {
         "None):", "…\n    if self.training:\n        with torch.no_grad(): x.add_(0.0*memory.mean()+1e-3)", on=BARE
     ).named("x"),
     "d_model 12 hard-coded in norms": edits(
-        ("add_norm_1 = AddNorm(d_model", "add_norm_1 = AddNorm(12"),
-        ("add_norm_2 = AddNorm(d_model", "add_norm_2 = AddNorm(12"),
-        ("add_norm_3 = AddNorm(d_model", "add_norm_3 = AddNorm(12"),
-        on=BARE,
+        ("add_norm_1…d_model", "add_norm_1 = AddNorm(12"), ("add_norm_2…d_model", "add_norm_2 = AddNorm(12"), ("AddNorm(d_model", "AddNorm(12"), on=BARE
     ),
 }
 
@@ -280,9 +263,7 @@ RIGHT = {
         on=BARE,
     ),
     "stores attention and extra attr": edits(
-        ("add_norm_3 = AddNorm(d_model, dropout)", "…\nself.d_model = d_model\nself.num_heads = num_heads"),
-        ("return", "self.last_shape = tuple(x.shape)\n…"),
-        on=BARE,
+        ("add_norm_3 =…", "…\nself.d_model = d_model\nself.num_heads = num_heads"), ("return", "self.last_shape = tuple(x.shape)\n…"), on=BARE
     ),
     "causal/True masks built for None": edit(
         "None):",

@@ -23,9 +23,7 @@ WRONG = {
         "values", "calls PyTorch's ready `F.group_norm`"
     ),
     "eps as a lower limit": edit("torch.sqrt(variance + self.eps)", "torch.sqrt(variance).clamp(min=self.eps)").fails("eps", "a lower limit"),
-    "variance around 0": edit("x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(dim=-1, keepdim=True)").fails(
-        "values", "around 0 instead of the mean"
-    ),
+    "variance around 0": edit("var(dim=-1, correction=0", "square().mean(dim=-1").fails("values", "around 0 instead of the mean"),
     "batch normalisation": edits(("x.mean(dim=-1", "x.mean(dim=tuple(range(x.dim() - 1))"), ("x.var(dim=-1", "x.var(dim=tuple(range(x.dim() - 1))")).fails(
         "values", "as in batch normalisation"
     ),
@@ -79,9 +77,7 @@ WRONG = {
     "calls F.layer_norm": edit("return self.weight…", "return F.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.eps)").fails(
         "values", "ready `F.layer_norm`"
     ),
-    "RMSNorm": edits(("= x.mean(dim=-1, keepdim=True)", "= 0"), ("x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(-1, keepdim=True)")).named(
-        "RMSNorm"
-    ),
+    "RMSNorm": edits(("x.mean(dim=-1, keepdim=True)", "0"), ("var(dim=-1, correction=0", "square().mean(-1")).named("RMSNorm"),
     "multiplied by the deviation": edit("/ torch.sqrt", "* torch.sqrt").fails("values", "multiplied by their deviation"),
     "the median": edit("x.mean(dim=-1, keepdim=True)", "x.median(dim=-1, keepdim=True).values").named("median"),
     "eps squared": edit("+ self.eps", "+ self.eps**2").fails("eps", "eps is squared"),

@@ -71,9 +71,7 @@ WRONG = {
     "no positions": edits(
         ("self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)"), ("self.positional_encoding(…", "self.tgt_embedding(tgt)")
     ).fails("values", "no positions are added, neither"),
-    "no positions in the source": edit("self.positional_encoding(self.src_embedding(src))", "self.src_embedding(src)").fails(
-        "values", "no positions are added to the source"
-    ),
+    "no positions in the source": edit("self.positional_encoding(…src))", "self.src_embedding(src)").fails("values", "no positions are added to the source"),
     "no positions in the target": edit("self.positional_encoding(self.tgt_embedding(tgt))", "self.tgt_embedding(tgt)").fails(
         "values", "no positions are added to the target"
     ),

@@ -3,9 +3,7 @@
 from answers.writing import body, edit, edits
 
 WRONG = {
-    "the output layer on the source": edit("tgt_len * d_model * vocab_size", "src_len * d_model * vocab_size").fails(
-        "", "source's positions, not the target's"
-    ),
+    "the output layer on the source": edit("tgt_len * ", "src_len * ").fails("", "source's positions, not the target's"),
     "scores of the queries with themselves": edit("2 * query_len * key_len", "2 * query_len * query_len").fails("", "among the target's positions"),
     "no scores and weighted sums": edit("return projections +…", "return projections").fails("", "scores and weighted sums are left out"),
     "the scores without the weighted sums": edit("2 * query_len * key_len", "query_len * key_len").fails("", "weighted sums, or the scores"),
@@ -25,9 +23,7 @@ WRONG = {
     "heads of full width": edit("2 * query_len * key_len * d_model", "2 * 3 * query_len * key_len * d_model").fails(""),
     "keys and values as long as the queries": edit("2 * key_len * d_model**2", "2 * query_len * d_model**2").fails("", "w_k and w_v read the target"),
     "the parameters": body("return num_layers * (12 * d_model**2 + 4 * d_model * d_ff) + vocab_size * d_model").fails(""),
-    "the encoder as long as the target": edits(
-        ("attention(src_len, src_len)", "attention(tgt_len, tgt_len)"), ("feed_forward(src_len)", "feed_forward(tgt_len)")
-    ).fails(""),
+    "the encoder as long as the target": edits(("src_len, src_len", "tgt_len, tgt_len"), ("(src_len)", "(tgt_len)")).fails(""),
     "prints": edit("return num_layers", "print(num_layers)\nreturn None\nreturn num_layers").fails("", "should be one number"),
     "d_ff is four times d_model": edit("d_model * d_ff", "d_model * 4 * d_model").fails(""),
     "every weight for every token": body("""
@@ -42,9 +38,7 @@ WRONG = {
 
 TRICKS = {
     "always three layers": edit("return num_layers *", "return 3 *").fails(""),
-    "scores of short sentences are forgotten": edit("return projections +", "return projections if key_len < 20 and query_len < 3 else projections +").fails(
-        ""
-    ),
+    "scores of short sentences are forgotten": edit("projections +", "projections if key_len < 20 and query_len < 3 else projections +").fails(""),
 }
 
 RIGHT = {

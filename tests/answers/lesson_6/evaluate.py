@@ -50,9 +50,7 @@ WRONG = {
     "parameters frozen": edit("model.eval()", "for p in model.parameters():\n    p.requires_grad_(False)\n…").fails("mode", "are frozen"),
     "BOS counted": edit("tokens +…", "tokens += (tgt != pad_id).sum().item()").fails("values", "BOS is counted"),
     "perplexity": edit("return loss / tokens,", "return math.exp(loss / tokens),").fails("values", "perplexity"),
-    "padding marked in place": edits(("logits = model", "labels[labels == pad_id] = -100\n…"), ("labels != pad_id", "labels != -100")).fails(
-        "values", "changes `tgt`"
-    ),
+    "padding marked in place": edits(("logits = model", "labels[labels == pad_id] = -100\n…"), (" != pad_id", " != -100")).fails("values", "changes `tgt`"),
     "a deep copy in train mode": edit("was_training =…eval()", "import copy\n\nmodel, was_training = copy.deepcopy(model), model.training").fails(
         "mode", "in train mode"
     ),

@@ -9,9 +9,7 @@ WRONG = {
     "tensors": edit("losses.append(train_step(…))", "losses.append(torch.tensor(train_step(model, optimizer, src, tgt, max_grad_norm=max_grad_norm)))").fails(
         "losses", "is a tensor, not a Python number"
     ),
-    "newest first": edit("losses.append(train_step(…))", "losses.insert(0, train_step(model, optimizer, src, tgt, max_grad_norm=max_grad_norm))").fails(
-        "losses", "the opposite order"
-    ),
+    "newest first": edit("append(", "insert(0, ").fails("losses", "the opposite order"),
     "running means": edit("return losses", "return [sum(losses[:i]) / i for i in range(1, len(losses) + 1)]").fails("losses", "the mean of all so far"),
     "running sums": edit("return losses", "return [sum(losses[:i]) for i in range(1, len(losses) + 1)]").fails("losses", "the sum of all so far"),
     "returns after the first batch": edit("return losses", "    …").fails("losses", "should return 4 numbers"),
@@ -80,9 +78,7 @@ TRICKS = {
     "the optimizer forgets": edit("losses = []", "…\noptimizer.state.clear()").fails("losses", "two calls in a row"),
     "the rate starts anew": edit("losses …", "…\nfor g in optimizer.param_groups:\n    g['lr'] = g.get('initial_lr', g['lr'])").fails("schedule", "and 1 more"),
     "the schedule starts anew": edit("schedule.step()", "schedule.step(len(losses))").fails("schedule", "and 1 more"),
-    "no step of the schedule after an equal loss": edit("schedule is not None:", "schedule is not None and losses[-2:-1] != losses[-1:]:").fails(
-        "schedule", "wrong values in the rates"
-    ),
+    "no step of the schedule after an equal loss": edit(" None", " None and losses[-2:-1] != losses[-1:]").fails("schedule", "wrong values in the rates"),
     "moves the model to the batch": edit("src, tgt = src.to(device), tgt.to(device)", "model.to(src.device)").fails("steps", "never calls the model"),
     "dropout switched off for good": edit("losses = []", "…\nfor part in model.modules():\n    if isinstance(part, nn.Dropout):\n        part.p = 0.0").fails(
         "steps", "changes the rate of a dropout"

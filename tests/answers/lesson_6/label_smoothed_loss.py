@@ -71,9 +71,7 @@ WRONG = {
     """).fails("values", "vocab_size − 1"),
     "smoothing over V - 2": edits(("- 1", "- 2"), ("return", "q[..., pad_id] = 0\n…"), on="smoothing over V - 1").fails("values", "vocab_size − 2"),
     "the right token without its own share": edit("(logits.… 1)", "logits.size(-1)", on="smoothing over V - 1").fails("values", "without its own share"),
-    "a view across the vocabulary": edit("logits.transpose(1, 2)", "logits.view(len(logits), logits.size(-1), -1)", on="(B, V, T) form").fails(
-        "values", "without moving it"
-    ),
+    "a view across the vocabulary": edit("transpose(1, 2", "view(len(logits), logits.size(-1), -1", on="(B, V, T) form").fails("values", "without moving it"),
     "KL divergence": edits(
         ("(logits.size(-1) - 1)", "logits.size(-1)"),
         ("q.scatter_…", "q.scatter_add_(-1, labels.unsqueeze(-1), torch.full_like(log_probs[..., :1], 1 - smoothing))"),
@@ -149,9 +147,7 @@ TRICKS = {
             return nll.sum() / (labels.numel() - pads.max(0).indices.numel() * len(pads) // 2)
     """,
     "smoothing at most a half": edit("=smoothing", "=min(smoothing, 0.5)").fails("values", "wrong value"),
-    "another default": edits(("smoothing: float = 0.1", "smoothing=None"), ("=smoothing", "=0.1 if smoothing is None else smoothing")).fails(
-        "values", "another default"
-    ),
+    "another default": edits((": float = 0.1", "=None"), ("=smoothing", "=0.1 if smoothing is None else smoothing")).fails("values", "another default"),
 }
 
 RIGHT = {

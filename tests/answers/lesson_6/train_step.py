@@ -36,18 +36,14 @@ WRONG = {
         "loss.backward()", "…\nfor p in model.parameters():\n    if p.grad is not None and p.dim() > 1:\n        p.grad[pad_id] = 0"
     ).fails("update", "model with more than one"),
     "step before backward": edits(("optimizer.step()", ""), ("loss.backward()", "optimizer.step()\n…")).fails("update", "as before `backward()`"),
-    "learns from the sum": edit("loss.backward()", "(loss * (labels != pad_id).sum()).backward()").fails(
-        "update", "summed over the tokens instead of averaged"
-    ),
+    "learns from the sum": edit("loss.backward", "(loss * (labels != pad_id).sum()).backward").fails("update", "summed over the tokens instead of averaged"),
     "squared length": edit(
         "nn.utils…",
         "norm = sum(p.grad.pow(2).sum() for p in model.parameters() if p.grad is not None)\n"
         "for p in model.parameters():\n"
         "    if p.grad is not None: p.grad *= min(1, max_grad_norm / norm)",
     ).fails("clipping", "without the root"),
-    "clips the first part of the model": edit("(model.parameters(), max", "(next(model.children(), model).parameters(), max").fails(
-        "clipping", "or the first part of the model"
-    ),
+    "clips the first part of the model": edit("(model.", "(next(model.children(), model).").fails("clipping", "or the first part of the model"),
     "clips each part of the model": edit(
         "nn.utils.clip_grad_norm_(model", "for part in list(model.children()) or [model]:\n    nn.utils.clip_grad_norm_(part"
     ).fails("clipping", "or each part of the model"),

@@ -39,9 +39,7 @@ WRONG = {
     "gradients off for ever": edit("with torch…", "torch.set_grad_enabled(False)\nif True:").fails("mode", "switches gradients off for everybody"),
     "only the model's own flag restored": edit("model.train(…", "model.training = was_training").fails("mode", "not as a whole, in it afterwards"),
     "what is written is not read": edit("model, tokens", "model, torch.full_like(tokens, bos_id)").fails("tokens"),
-    "the source as what has been written": edit(
-        "next_tokens(…", "next_tokens(model, F.pad(src, (1, max_len), value=bos_id)[:, : tokens.size(1)], memory, src)"
-    ).fails("tokens"),
+    "the source as what has been written": edit("model, tokens", "model, F.pad(src, (1, max_len), value=bos_id)[:, : tokens.size(1)]").fails("tokens"),
     "never ends": edits(("following = following…", "following = following"), ("ended = ended…", "pass")).fails("tokens", "never end, and go on"),
     "one step": edit("ended = ended…", "break").fails("tokens"),
     "squeezed": edit("return tokens", "….squeeze()").fails("tokens", "two dimensions"),

@@ -63,8 +63,7 @@ while i < len(pieces) - 1:
         i += 1""",
     ).fails("ids", names="wherever they make a piece"),
     "runs of unknown letters are one": edit(
-        "return [self.ids.get(piece, 3) for piece in pieces]",
-        "ids = [self.ids.get(piece, 3) for piece in pieces]\nreturn [i for i, before in zip(ids, [0, *ids]) if not i == before == 3]",
+        "return […", "ids = [self.ids.get(piece, 3) for piece in pieces]\nreturn [i for i, before in zip(ids, [0, *ids]) if not i == before == 3]"
     ).fails("ids"),
     "all is unknown where one letter is": edit("for piece in pieces]", "… if all(letter in self.ids for letter in text) else [3] * len(pieces)").fails("ids"),
     "unknown letters are taken for a question mark": edit("list(text)", "[c if c in self.ids else '?' for c in text]").fails("ids", "not what it should be"),

@@ -26,9 +26,7 @@ WRONG = {
     "the newest picked as well": edit("tokens = tokens.take_along_dim(parents", "newest = newest.gather(1, parents)\n…").fails(
         "tokens", "picked by the parents as well, also"
     ),
-    "the newest picked as well, in the tokens alone": edit("newest.unsqueeze(-1)]", "newest.gather(1, parents).unsqueeze(-1)]").fails(
-        "tokens", "picked by the parents as well, as"
-    ),
+    "the newest picked as well, in the tokens alone": edit("newest.", "newest.gather(1, parents).").fails("tokens", "picked by the parents as well, as"),
     "the newest picked as well, for EOS alone": edit("(newest == eos_id)", "(newest.gather(1, parents) == eos_id)").fails("tokens", "wrong values"),
     "gathered without a third dimension": edit("tokens.take_along_dim(parents.unsqueeze(-1), dim=1)", "tokens.gather(1, parents.unsqueeze(-1))").fails(
         "tokens", "Does your loop end?"
