@@ -49,9 +49,7 @@ WRONG = {
         "", "wrong values", names="the totals before the newest token"
     ),
     "the totals not picked": edit("candidates.flatten(1).gather(1, best)", "totals").fails("", "wrong values"),
-    "only the new log-probabilities": edit("candidates.flatten(1).gather", "log_probs.flatten(1).gather").fails(
-        "", "wrong values", names="the log-probability of the newest token"
-    ),
+    "only the new log-probabilities": edit("candidates.", "log_probs.").fails("", "wrong values", names="the log-probability of the newest token"),
     "probabilities added": edit("+ log_probs", "+ log_probs.exp()").fails("", "wrong values"),
     "the scores go on": edit("candidates = totals…", "candidates = sequence_scores(totals, lengths, length_penalty).unsqueeze(-1) + log_probs").fails(
         "", "wrong values"
@@ -222,9 +220,7 @@ RIGHT = {
         return tuple(torch.stack(x) for x in zip(*map(of_row, log_probs, totals, lengths, ended)))
     """),
     "chosen in float64": edits(
-        ("scores = sequence_scores(candidates, ", "scores = sequence_scores(candidates.double(), "),
-        ("best // vocab_size, best % vocab_size", "best.floor_divide(vocab_size), best.fmod(vocab_size)"),
-        on=BARE,
+        ("(candidates", "(candidates.double()"), (" // vocab_size, best % vocab_size", ".floor_divide(vocab_size), best.fmod(vocab_size)"), on=BARE
     ),
     "a list of three": edit("return…", "return [best // vocab_size, best % vocab_size, candidates.flatten(1).gather(1, best)]"),
     "candidates in one row from the start, sorted": body("""

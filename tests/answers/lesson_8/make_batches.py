@@ -37,9 +37,7 @@ WRONG = {
     ).fails("pairs"),
     "padded at the front": edit("padded(ids) for ids in", "padded([[0] * (max(map(len, ids)) - len(i)) + list(i) for i in ids]) for ids in").fails("pairs"),
     "padded to max_tokens": edit("padded(ids) for ids in", "F.pad(padded(ids), (0, 3)) for ids in").fails("pairs", "nothing but padding"),
-    "padded with 1": edit(
-        "padded(ids) for ids in", "nn.utils.rnn.pad_sequence([torch.tensor(i) for i in ids], batch_first=True, padding_value=1) for ids in"
-    ).fails("pairs"),
+    "padded with 1": edit("padded(ids", "nn.utils.rnn.pad_sequence([torch.tensor(i) for i in ids], batch_first=True, padding_value=1").fails("pairs"),
     "long pairs dropped": edit('raise ValueError(f"A pair has {longest} ids, more than {max_tokens}.")', "continue").fails("pairs"),
     "long pairs cut": edit("raise…", "pair = tuple(ids[:max_tokens] for ids in pair)").fails("pairs"),
     "no error": edit("if longest > max_tokens:", "if False:").fails("pairs"),
@@ -68,9 +66,7 @@ WRONG = {
     "one and the same list for all": edits(
         ("batches.append([pair])", "batches[-1][:] = [pair]\nbatches.append(batches[-1])"), ("= grown", "[:] = grown")
     ).fails("pairs", "come more than once"),
-    "a list that is put there with each pair": edit("batches[-1] = grown", "batches[-1] = grown\nbatches.append(grown)").fails(
-        "lengths", "come more than once"
-    ),
+    "a list that is put there with each pair": edit("batches[-1] = grown", "…\nbatches.append(grown)").fails("lengths", "come more than once"),
     "the batches in an order that is always the same": edit("generator.shuffle(batches)", "random.Random(0).shuffle(batches)").fails(
         "order", "Short batches and long ones come in the same order"
     ),

@@ -14,9 +14,7 @@ WRONG = {
     "attention without its norm": edit("self.norm_1(x)", "x").fails("", "the attention reads x without its norm"),
     "network without its norm": edit("self.norm_2(x)", "x").fails("", "the feed-forward network reads its input without its norm"),
     "no norms": edits(("self.norm_1(x)", "x"), ("self.norm_2(x)", "x")).fails("", "neither part gets its input normalised"),
-    "norms exchanged": edits(("self.norm_1(x)", "self.SECOND(x)"), ("self.norm_2(x)", "self.norm_1(x)"), ("self.SECOND", "self.norm_2")).fails(
-        "", "are exchanged"
-    ),
+    "norms exchanged": edits(("norm_1(", "SECOND("), ("norm_2(", "norm_1("), ("SECOND", "norm_2")).fails("", "are exchanged"),
     "the first norm twice": edit("self.norm_2(x)", "self.norm_1(x)").fails("", "norm_1 is used twice"),
     "the second norm twice": edit("self.norm_1(x)", "self.norm_2(x)").fails("", "norm_2 is used twice"),
     "sums from the norms": edits(
@@ -36,9 +34,7 @@ WRONG = {
     "no attention": edit("x = x + attended", "").fails("", "the attention is left out"),
     "no network": edit(FEED, "return x, cache").fails("", "the feed-forward network is left out"),
     "outputs normalised": edits(
-        ("self.attention(self.norm_1(x), cache)", "self.attention(x, cache)"),
-        ("x + attended", "x + self.norm_1(attended)"),
-        (FEED, "return x + self.norm_2(self.feed_forward(x)), cache"),
+        ("self.norm_1(x)", "x"), (" + attended", " + self.norm_1(attended)"), (FEED, "return x + self.norm_2(self.feed_forward(x)), cache")
     ).fails("", "the parts' outputs are normalised"),
     "normalised once more": edit(FEED, "return self.norm_2(x + self.feed_forward(self.norm_2(x))), cache").fails("", "the output is normalised once more"),
     "the cache not handed on": edit("self.attention(self.norm_1(x), cache)", "self.attention(self.norm_1(x))").fails(
@@ -91,9 +87,7 @@ RIGHT = {
         (FEED, "return y + self.feed_forward(self.norm_2(y)), result[1]"),
     ),
     "a cache without gradients": edit(", cache\n", ", tuple(each.detach() for each in cache)\n"),
-    "torch.add": edits(
-        ("x = x + attended", "x = torch.add(attended, x)"), ("x + self.feed_forward(self.norm_2(x))", "torch.add(x, self.feed_forward(self.norm_2(x)))")
-    ),
+    "torch.add": edits(("x + attended", "torch.add(attended, x)"), ("x + self.feed_forward(self.norm_2(x", "torch.add(x, self.feed_forward(self.norm_2(x)")),
     "in place on its own sum": edits(("x = x + attended", "x = attended.add(x)"), (FEED, "return self.feed_forward(self.norm_2(x)) + x, cache")),
     "a helper": edits(
         (ATTEND, "attended, longer = self.attention(self.norm_1(x), cache)"),
@@ -103,8 +97,6 @@ RIGHT = {
     "one sum at the end": edits(("x = x + attended", "y = x + attended"), (FEED, "return x + attended + self.feed_forward(self.norm_2(y)), cache")),
     "PyTorch's norm": edit("RMSNorm(d_model)", "nn.RMSNorm(d_model, eps=1e-6)"),
     "bare": edits(("attended, cache", "out, cache"), ("x + attended", "out + x"), on=BARE),
-    "a dictionary of parts": edits(
-        ("self.norm_1 = RMSNorm(d_model)", "self.norm_1, self.norm_2 = (RMSNorm(d_model) for _ in range(2))"), ("self.norm_2 = RMSNorm(d_model)", "")
-    ),
+    "a dictionary of parts": edits(("self.norm_1 =…", "self.norm_1, self.norm_2 = (RMSNorm(d_model) for _ in range(2))"), ("self.norm_2 = RMSNorm…", "")),
     "parts by keyword": edits(("SwiGLU(d_model, d_ff)", "SwiGLU(d_ff=d_ff, d_model=d_model)")),
 }

@@ -54,9 +54,7 @@ WRONG = {
         (ATTEND, "output, _ = scaled_dot_product_attention(query, *(each[:, :, start:] for each in shared), mask.tril(start)[:, start:])")
     ).fails("cache", "the cache is not attended to"),
     "keys repeated in the cache": edit(", (key, value)", ", tuple(shared)").fails("cache", "has a copy of its own"),
-    "the newest first": edits(("[cache[0], key]", "[key, cache[0]]"), ("[cache[1], value]", "[value, cache[1]]")).fails(
-        "cache", "stand before those of the cache"
-    ),
+    "the newest first": edits(("cache[0], key", "key, cache[0]"), ("cache[1], value", "value, cache[1]")).fails("cache", "stand before those of the cache"),
     "values before keys in the cache": edit(", (key, value)", ", (value, key)").fails("cache", "are exchanged: they come back"),
     "the cache is cut off at its other end": edit(", (key, value)", ", (key[:, :, : x.size(1)], value[:, :, : x.size(1)])").fails(
         "cache", "only as many are kept as are new"
@@ -73,8 +71,7 @@ WRONG = {
     "a mask too narrow": edit("mask.tril(start)", "mask.tril(start - 1)").fails("values", "a token does not see itself"),
     "dropout": edit("merge_heads(output)", "F.dropout(merge_heads(output), 0.1)").fails("future", "given once more"),
     "a list that grows": edits(
-        ("key = torch.cat([cache[0], key], dim=2)", "cache[0].data = torch.cat([cache[0], key], dim=2)"),
-        ("value = torch.cat([cache[1], value], dim=2)", "cache[1].data = torch.cat([cache[1], value], dim=2)\nkey, value = cache"),
+        ("key = torch", "cache[0].data = torch"), ("value = torch…", "cache[1].data = torch.cat([cache[1], value], dim=2)\nkey, value = cache")
     ).fails("cache"),
     "biases": edit(", bias=False", "").fails("parameters", "should not have"),
     "as many keys as queries": edit("kept = num_kv_heads", "kept = num_heads").fails("parameters", "wrong shape"),

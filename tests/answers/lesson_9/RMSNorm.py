@@ -4,9 +4,7 @@ from answers.writing import BARE, edit, edits
 
 WRONG = {
     "layer norm": edits(("mean_square =…", "x = x - x.mean(dim=-1, keepdim=True)\n…")).fails("values", "the mean is subtracted first"),
-    "a standard deviation": edit("x.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, correction=0, keepdim=True)").fails(
-        "values", "divided by its standard deviation"
-    ),
+    "a standard deviation": edit("square().mean(dim=-1", "var(dim=-1, correction=0").fails("values", "divided by its standard deviation"),
     "an unbiased standard deviation": edit("x.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True)").fails("values", "made with d − 1"),
     "squares added up": edit("square().mean(", "square().sum(").fails("values", "added up instead of averaged"),
     "the norm of the vector": edit("torch.sqrt(mean_square + self.eps)", "x.norm(dim=-1, keepdim=True)").fails("values", "divided by its length"),
@@ -14,13 +12,9 @@ WRONG = {
     "std": edit("torch.sqrt(mean_square + self.eps)", "(x.std(dim=-1, keepdim=True) + self.eps)").fails("values", "eps is added behind the root"),
     "no root": edit("torch.sqrt(mean_square + self.eps)", "(mean_square + self.eps)").fails("values", "the root is missing"),
     "mean, then squared": edit("x.square().mean(dim=-1, keepdim=True)", "x.mean(dim=-1, keepdim=True).square()").fails("values", "the mean of x is squared"),
-    "absolute values": edits(("x.square()", "x.abs()"), ("torch.sqrt(mean_square + self.eps)", "(mean_square + self.eps)")).fails(
-        "values", "absolute values are averaged"
-    ),
+    "absolute values": edits((".square", ".abs"), ("torch.sqrt", "")).fails("values", "absolute values are averaged"),
     "multiplied": edit("x / torch", "x * torch").fails("values", "multiplied by the root instead of divided"),
-    "eps outside the root": edit("torch.sqrt(mean_square + self.eps)", "(torch.sqrt(mean_square) + self.eps)").fails(
-        "values", "eps is added to the root instead"
-    ),
+    "eps outside the root": edit("torch.sqrt(mean_square", "(torch.sqrt(mean_square)").fails("values", "eps is added to the root instead"),
     "no eps": edit(" + self.eps", "").fails("values", "eps is left out"),
     "eps fixed": edit("self.eps = eps", "self.eps = 1e-6").fails("values", "eps is fixed at 1e-6"),
     "eps squared": edit("+ self.eps", "+ self.eps**2").fails("values", "eps is squared"),
@@ -28,9 +22,7 @@ WRONG = {
     "no weight": edit(" * self.weight", "").fails("values", "`weight` is not used"),
     "one plus weight": edit("* self.weight", "* (1 + self.weight)").fails("values", "1 is added to `weight`"),
     "weight added": edit("* self.weight", "+ self.weight").fails("values", "`weight` is added instead"),
-    "divided by the weight": edit("torch.sqrt(mean_square + self.eps) * self.weight", "(torch.sqrt(mean_square + self.eps) * self.weight)").fails(
-        "values", "`weight` is divided by"
-    ),
+    "divided by the weight": edit("torch.sqrt(mean_square + self.eps) * self.weight", "(…)").fails("values", "`weight` is divided by"),
     "over the positions": edit("dim=-1", "dim=-2").fails("values", "over the positions"),
     "over the batch": edit("dim=-1", "dim=0").fails("values", "over the batch"),
     "over everything": edit("dim=-1, keepdim=True", "").fails("values", "over everything"),
@@ -74,9 +66,7 @@ RIGHT = {
         ("return…", "return torch.stack([row / (row.pow(2).mean() + self.eps).sqrt() * self.weight for row in rows]).view(x.shape)"),
         on=BARE,
     ),
-    "in float64 and back": edits(
-        ("x.square()", "x.double().square()"), ("return x / torch.sqrt(mean_square + self.eps)", "return (x / torch.sqrt(mean_square + self.eps)).to(x)")
-    ),
+    "in float64 and back": edits((".square", ".double().square"), ("x / torch.sqrt(mean_square + self.eps", "(x / torch.sqrt(mean_square + self.eps)).to(x")),
     "hypot": edits(("torch.sqrt(mean_square + self.eps)", "torch.hypot(mean_square.sqrt(), torch.full_like(mean_square, self.eps**0.5))")),
     "a matrix product": edit("x.square().mean(dim=-1, keepdim=True)", "x.square() @ x.new_full((x.size(-1), 1), 1 / x.size(-1))"),
     "registered, filled later": edit(

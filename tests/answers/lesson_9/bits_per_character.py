@@ -111,9 +111,7 @@ RIGHT = {
                     losses.append(F.cross_entropy(model(one).flatten(0, 1), other.flatten(), reduction="none"))
         return (torch.cat(losses).mean() / math.log(2)).item()
     """),
-    "log2 of probabilities": edits(
-        ("total +=…", "total -= logits.double().softmax(-1).gather(-1, block[1:, None]).log2().sum().item()"), (" / math.log(2)", "")
-    ),
+    "log2 of probabilities": edits(("total +…", "total -= logits.double().softmax(-1).gather(-1, block[1:, None]).log2().sum().item()"), (" / math…", "")),
     "split": body("""
         total = 0.0
         with torch.inference_mode():

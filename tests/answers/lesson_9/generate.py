@@ -15,9 +15,7 @@ WRONG = {
     "the newest alone": edits(("model(tokens)", "model(tokens[:, -1:])")).fails("", "wrong values", names="nothing is remembered"),
     "the least probable": edit("logits[:, -1]", "-logits[:, -1]").fails("", "the least probable token"),
     "all tokens into the cache": edit("model(newest, cache)", "model(tokens, cache)").fails("", "all tokens are given again"),
-    "the first cache for ever": edit("logits, cache = model(newest, cache)", "logits, longer = model(newest, cache)\ncache = cache or longer").fails(
-        "", "again and again"
-    ),
+    "the first cache for ever": edit("cache = model(newest, cache)", "longer = model(newest, cache)\ncache = cache or longer").fails("", "again and again"),
     "no cache kept": edit("logits, cache =", "logits, _ =").fails("", "the newest token stands alone"),
     "the last of the prompt alone": edit("cache, newest = [], tokens", "cache, newest = [], tokens[:, -1:]").fails("", "only the last goes into the cache"),
     "None for a cache": edit("cache, newest = []", "cache, newest = None").fails("", "raised"),
@@ -133,9 +131,7 @@ RIGHT = {
     """),
     "a decorator": edits(("def generate", "@torch.no_grad()\ndef generate"), ("with torch.no_grad():", "if True:")),
     "a tuple to begin with": edit("cache, newest = []", "cache, newest = ()"),
-    "the last of all tokens": edits(
-        ("cache, newest = [], tokens", "cache, given = [], tokens"), ("model(newest, cache)", "model(given, cache)"), (SAMPLE, f"{SAMPLE}\ngiven = newest")
-    ),
+    "the last of all tokens": edits(("newest = [", "given = ["), ("(newest", "(given"), (SAMPLE, f"{SAMPLE}\ngiven = newest")),
     "select": edit("logits[:, -1]", "logits.select(1, logits.size(1) - 1)"),
     "counting the length": edits(("for _ in range(max_new):", "end = tokens.size(1) + max_new\nwhile tokens.size(1) < end:")),
     "sliced by what is new": edit("model(newest, cache)", "model(tokens if not cache else tokens[:, -1:], cache)"),

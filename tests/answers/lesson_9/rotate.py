@@ -18,9 +18,7 @@ WRONG = {
     "one angle": edit("rates =…", "rates = torch.ones(d_k // 2, device=x.device)").fails("values", "the same angle"),
     "positions not used": edit("positions.unsqueeze(-1)", "torch.arange(x.size(-2), device=x.device).unsqueeze(-1)").fails("values", "`positions` is not used"),
     "from 1": edit("positions.unsqueeze(-1)", "(positions + 1).unsqueeze(-1)").fails("values", "counted from 1"),
-    "the first and on": edit("positions.unsqueeze(-1)", "(positions[0] + torch.arange(x.size(-2), device=x.device)).unsqueeze(-1)").fails(
-        "values", "only the first position is used"
-    ),
+    "the first and on": edit("positions.", "(positions[0] + torch.arange(x.size(-2), device=x.device)).").fails("values", "only the first position is used"),
     "base fixed": edit("base **", "10000.0 **").fails("values", "`base` is not used"),
     "sine and cosine exchanged": edits(("cos()", "SIN"), ("sin()", "cos()"), ("SIN", "sin()")).fails("values", "sine and cosine are exchanged"),
     "a plus on the left": edit("cos() - second", "cos() + second").fails("values", "a cos α + b sin α, not"),
@@ -84,9 +82,7 @@ RIGHT = {
         ("right =…", ""),
         (WOVEN, "x * angles.cos() + beside * angles.sin()"),
     ),
-    "an exponential": edit(
-        "base ** (-torch.arange(0, d_k, 2, device=x.device) / d_k)", "torch.exp(-math.log(base) * torch.arange(0, d_k, 2, device=x.device) / d_k)"
-    ),
+    "an exponential": edit("base ** (-", "torch.exp(-math.log(base) * "),
     "a division": edit("base ** (-torch.arange(0, d_k, 2, device=x.device) / d_k)", "1 / base ** (torch.arange(0, d_k, 2, device=x.device) / d_k)"),
     "an outer product": edit("positions.unsqueeze(-1) * rates", "torch.outer(positions.to(rates), rates)"),
     "einsum": edit("positions.unsqueeze(-1) * rates", 'torch.einsum("s,i->si", positions.to(rates), rates)'),
@@ -109,7 +105,5 @@ RIGHT = {
         ("left =…", "length, angle = torch.hypot(first, second), torch.atan2(second, first) + angles"),
         ("right =…", "left, right = length * angle.cos(), length * angle.sin()"),
     ),
-    "in float64 and back": edits(
-        ("rates = base", "rates = float(base)"), ("positions.unsqueeze(-1)", "positions.double().unsqueeze(-1)"), (WOVEN, f"{WOVEN}.to(x.dtype)")
-    ),
+    "in float64 and back": edits((" = base", " = float(base)"), ("unsqueeze", "double().unsqueeze"), (WOVEN, f"{WOVEN}.to(x.dtype)")),
 }

@@ -47,9 +47,7 @@ WRONG = {
                 chances = chances * (chances.cumsum(-1) - chances < top_p)
             return order.gather(-1, torch.multinomial(chances, 1, generator=generator)).squeeze(-1)
     """).fails("cuts", "wrong values"),
-    "the first row cuts small batches": edit("before >= top_p", "(before if len(before) >= 50 else before[:1]) >= top_p").fails(
-        "cuts", "cut by its own probabilities"
-    ),
+    "the first row cuts small batches": edit("before >", "(before if len(before) >= 50 else before[:1]) >").fails("cuts", "cut by its own probabilities"),
     "the last one left out": edit("before >= top_p", "(before + chances > top_p) & (before > 0)").fails("cuts", "with which the sum reaches p is left out"),
     "one more than p needs": edit("before >= top_p", "before - chances.roll(1, -1) >= top_p").fails("cuts", "one token more is kept"),
     "less probable than 1 − p": edit("before >= top_p", "(chances < 1 - top_p) & (before > 0)").fails("cuts", "wrong values"),
