@@ -1,5 +1,3 @@
-"""Answers to `attend_one_query`, lesson 1."""
-
 from answers.writing import BARE, body, edit
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `decoder_mask`, lesson 1."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `scaled_dot_product_attention`, lesson 1."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `MultiHeadAttention`, lesson 2."""
-
 from answers.writing import BARE, edit, edits
 
 BASES = {

@@ -1,5 +1,3 @@
-"""Answers to `mended_weights`, lesson 2."""
-
 from answers.writing import body, edit, edits
 
 REPEATED = "repeat_interleave(num_heads, dim=0)"

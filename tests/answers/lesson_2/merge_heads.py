@@ -1,5 +1,3 @@
-"""Answers to `merge_heads`, lesson 2."""
-
 from answers.writing import BARE, body, edit
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `split_heads`, lesson 2."""
-
 from answers.writing import body, edit, edits, whole
 
 WRONG = {

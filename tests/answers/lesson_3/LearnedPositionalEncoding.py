@@ -1,5 +1,3 @@
-"""Answers to `LearnedPositionalEncoding`, lesson 3."""
-
 from answers.writing import BARE, TYPED, body, edit, edits
 
 BASES = {

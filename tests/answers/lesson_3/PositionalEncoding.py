@@ -1,5 +1,3 @@
-"""Answers to `PositionalEncoding`, lesson 3."""
-
 from answers.writing import TYPED, body, edit, edits
 
 BASES = {

@@ -1,5 +1,3 @@
-"""Answers to `TokenEmbedding`, lesson 3."""
-
 from answers.writing import BARE, TYPED, edit, edits
 
 WRONG = {

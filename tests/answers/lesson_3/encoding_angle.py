@@ -1,5 +1,3 @@
-"""Answers to `encoding_angle`, lesson 3."""
-
 from answers.writing import BARE, TYPED, body, edit, edits
 
 WRONG = {

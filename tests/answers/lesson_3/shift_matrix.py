@@ -1,5 +1,3 @@
-"""Answers to `shift_matrix`, lesson 3."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

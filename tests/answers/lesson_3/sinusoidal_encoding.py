@@ -1,5 +1,3 @@
-"""Answers to `sinusoidal_encoding`, lesson 3."""
-
 from answers.writing import BARE, body, edit, edits
 
 BASES = {

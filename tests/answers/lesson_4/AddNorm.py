@@ -1,5 +1,3 @@
-"""Answers to `AddNorm`, lesson 4."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `EncoderLayer`, lesson 4."""
-
 from answers.writing import BARE, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `FeedForward`, lesson 4."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

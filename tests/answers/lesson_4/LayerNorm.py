@@ -1,5 +1,3 @@
-"""Answers to `LayerNorm`, lesson 4."""
-
 from answers.writing import BARE, body, edit, edits
 
 BASES = {

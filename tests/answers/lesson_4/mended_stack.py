@@ -1,5 +1,3 @@
-"""Answers to `mended_stack`, lesson 4."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

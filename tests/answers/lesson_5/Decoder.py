@@ -1,5 +1,3 @@
-"""Answers to `Decoder`, lesson 5."""
-
 from answers.writing import BARE, edit, edits, whole
 
 PART_OF = "Encoder"

@@ -1,5 +1,3 @@
-"""Answers to `Transformer`, lesson 5."""
-
 from answers.writing import BARE, body, edit, edits
 
 BASES = {

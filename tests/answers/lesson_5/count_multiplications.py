@@ -1,5 +1,3 @@
-"""Answers to `count_multiplications`, lesson 5."""
-
 from answers.writing import body, edit, edits
 
 WRONG = {

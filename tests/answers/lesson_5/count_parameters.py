@@ -1,5 +1,3 @@
-"""Answers to `count_parameters`, lesson 5."""
-
 from answers.writing import BARE, body, edit, edits
 
 PART_OF = "count_parameters"

@@ -1,5 +1,3 @@
-"""Answers to `initialize_parameters`, lesson 5."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `mended_load`, lesson 5."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

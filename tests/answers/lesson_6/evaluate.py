@@ -1,5 +1,3 @@
-"""Answers to `evaluate`, lesson 6."""
-
 from answers.writing import body, edit, edits
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `label_smoothed_loss`, lesson 6."""
-
 from answers.writing import edit, edits, whole
 
 WRONG = {

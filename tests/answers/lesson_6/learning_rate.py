@@ -1,5 +1,3 @@
-"""Answers to `learning_rate`, lesson 6."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `teacher_forcing`, lesson 6."""
-
 from answers.writing import BARE, body, edit
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `train_step`, lesson 6."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

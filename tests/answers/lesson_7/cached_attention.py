@@ -1,5 +1,3 @@
-"""Answers to `cached_attention`, lesson 7."""
-
 from answers.writing import body, edit, edits, whole
 
 WRONG = {

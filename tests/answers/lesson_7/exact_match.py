@@ -1,5 +1,3 @@
-"""Answers to `exact_match`, lesson 7."""
-
 from answers.writing import body, edit, edits
 
 WRONG = {

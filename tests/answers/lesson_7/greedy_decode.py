@@ -1,5 +1,3 @@
-"""Answers to `greedy_decode`, lesson 7."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `mended_next`, lesson 7."""
-
 from answers.writing import body, edit, whole
 
 WRONG = {

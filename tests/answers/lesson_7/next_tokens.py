@@ -1,5 +1,3 @@
-"""Answers to `next_tokens`, lesson 7."""
-
 from answers.writing import BARE, body, edit, edits, whole
 
 WRONG = {

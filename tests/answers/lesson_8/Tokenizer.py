@@ -1,5 +1,3 @@
-"""Answers to `Tokenizer`, lesson 8."""
-
 from answers.writing import BARE, edit, edits
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `beam_search`, lesson 8."""
-
 from textwrap import dedent, indent
 
 from answers.writing import BARE, Code, edit, edits, whole

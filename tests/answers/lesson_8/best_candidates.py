@@ -1,5 +1,3 @@
-"""Answers to `best_candidates`, lesson 8."""
-
 from answers.writing import BARE, body, edit, edits
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `make_batches`, lesson 8."""
-
 from answers.writing import body, edit, edits, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `merge_pair`, lesson 8."""
-
 from answers.writing import body, edit
 
 WRONG = {

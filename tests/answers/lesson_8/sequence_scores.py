@@ -1,5 +1,3 @@
-"""Answers to `sequence_scores`, lesson 8."""
-
 from answers.writing import body, edit, whole
 
 WRONG = {

@@ -1,5 +1,3 @@
-"""Answers to `GPT`, lesson 9."""
-
 from answers.writing import edit, edits
 
 LOOP = "for i, layer in enumerate(self.layers):"

@@ -1,5 +1,3 @@
-"""Answers to `GPTBlock`, lesson 9."""
-
 from answers.writing import BARE, edit, edits
 
 ATTEND = "attended, cache = self.attention(self.norm_1(x), cache)"

@@ -1,5 +1,3 @@
-"""Answers to `GroupedQueryAttention`, lesson 9."""
-
 from answers.writing import edit, edits
 
 ATTEND = "output, _ = scaled_dot_product_attention(query, *shared, mask.tril(start))"

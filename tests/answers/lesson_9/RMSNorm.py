@@ -1,5 +1,3 @@
-"""Answers to `RMSNorm`, lesson 9."""
-
 from answers.writing import BARE, edit, edits
 
 WRONG = {

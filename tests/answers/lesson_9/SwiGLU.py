@@ -1,5 +1,3 @@
-"""Answers to `SwiGLU`, lesson 9."""
-
 from answers.writing import edit, edits
 
 ALL = "F.silu(self.w_gate(x)) * self.w_up(x)"

@@ -1,5 +1,3 @@
-"""Answers to `bits_per_character`, lesson 9."""
-
 from answers.writing import body, edit, edits, whole
 
 END = "return total / (len(tokens) - 1) / math.log(2)"

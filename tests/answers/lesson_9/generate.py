@@ -1,5 +1,3 @@
-"""Answers to `generate`, lesson 9."""
-
 from answers.writing import body, edit, edits
 
 SAMPLE = "newest = sample(logits[:, -1], **options).unsqueeze(1)"

@@ -1,5 +1,3 @@
-"""Answers to `rotate`, lesson 9."""
-
 from answers.writing import body, edit, edits, whole
 
 HALVES = ("first, second =…", "first, second = x.chunk(2, dim=-1)")

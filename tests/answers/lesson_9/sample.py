@@ -1,5 +1,3 @@
-"""Answers to `sample`, lesson 9."""
-
 from answers.writing import body, edit, edits, whole
 
 DRAW = "torch.multinomial(chances, 1, generator=generator)"
