@@ -435,7 +435,8 @@ EXHAUSTING_RESOURCES += [
     Attack("the judge is told of a name of five million letters").forges("""
         long = "n" * 5_000_000
         error = ["error", long, long, long, [[long, 1, long]], long]
-        told = ["object", long, long], ["f", -9, long, None], ["class", -9, "C", [[long, 1, []]]], error
+        mirrors = ["object", -9, long, long], ["function", -9, long], ["class", -9, "C", "", [[long, 1, []]]]
+        told = *(["mirror", *each] for each in mirrors), error
         reply = {"operation": "ok", "number": size, "value": told[size % len(told)], "grad_enabled": True}
         for end in sockets():
             os.write(end, frame(reply))

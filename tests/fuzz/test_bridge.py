@@ -26,7 +26,8 @@ from torch import nn, optim
 from autograder import parts
 from autograder.check._errors import CheckFailed
 from autograder.grading.rpc.channel import Channel, Lost
-from autograder.grading.rpc.encoder import ARRAY_TYPES, MOST_DIGITS, Encoder
+from autograder.grading.rpc.encoder import ARRAY_TYPES, Encoder
+from autograder.grading.rpc.messages import MOST_DIGITS
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.registry import DTYPES
 
@@ -187,12 +188,11 @@ def things() -> list[Any]:
 FRAMES = [frame_of(thing, judge=False) for thing in things()]
 HEADERS = [(json.loads(header), blob) for header, blob in FRAMES]
 TAGS = """
-t l set d T Ts float slice number array exact dtype device python known back m f class next object optimizer verdict
-error ok call get copy backward
+s T Ts number array known m mirror generator optimizer verdict error ok call get copy backward next
 """.split()
 SPECIAL = """
-cpu meta nan Decimal 1e999999999 1/0 torch forward __class__ Adam Adagrad SparseAdam LBFGS Optimizer lr fused KeyError
-ExceptionGroup StopIteration
+tuple list set dict slice float function class iterator object cpu meta nan Decimal 1e999999999 1/0
+torch forward __class__ Adam Adagrad SparseAdam LBFGS Optimizer lr fused KeyError ExceptionGroup StopIteration
 """.split()
 WORDS = [*TAGS, *DTYPES, *ARRAY_TYPES, *SPECIAL]
 LARGE = 2**31, 2**40 - 1, 2**63, 2**64, 10**30, 1e308

@@ -12,59 +12,16 @@ import torch
 from torch import Tensor, nn, optim
 
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.grading.rpc import registry
+from autograder.grading.rpc import messages, proxies, registry
 from autograder.grading.rpc.channel import MOST_BYTES, malformed
 from autograder.grading.rpc.encoder import ARRAY_TYPES, MOST_DEPTH, MOST_ITEMS
-from autograder.grading.rpc.messages import (
-    Buffer,
-    ClassValue,
-    CommonObject,
-    DeviceValue,
-    DictValue,
-    DtypeValue,
-    ErrorValue,
-    ExactNumber,
-    FloatValue,
-    FunctionValue,
-    GeneratorValue,
-    IteratorValue,
-    ListValue,
-    Message,
-    ModuleContent,
-    ModuleState,
-    ModuleValue,
-    NumpyArray,
-    NumpyNumber,
-    ObjectValue,
-    OptimizerGroup,
-    OptimizerValue,
-    OwnObject,
-    PythonModule,
-    SetValue,
-    SliceValue,
-    TensorContent,
-    TensorValue,
-    TupleValue,
-    Value,
-    Verdict,
-)
+from autograder.grading.rpc.messages import Message, ModuleState, Value
 from autograder.grading.rpc.modules import refill
-from autograder.grading.rpc.proxies import (
-    Caller,
-    RemoteFunction,
-    RemoteIterator,
-    RemoteModule,
-    mirror_class,
-    mirror_error,
-    mirror_module,
-    mirror_object,
-    signature_of,
-)
 from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import Blob, have_same_bits
 
 _MODULE: type = nn.Module
-Reader = Callable[["Decoder", Any, int], object]
+Reader = Callable[["Decoder", Any], object]
 
 
 class Decoder:
@@ -74,7 +31,7 @@ class Decoder:
         caller: the way to the other side, for the mirrors.
     """
 
-    def __init__(self, state: Session, message: Message, blob: bytearray, caller: Caller) -> None:
+    def __init__(self, state: Session, message: Message, blob: bytearray, caller: proxies.Caller) -> None:
         self._state, self._caller, self._items, self._array_bytes = state, caller, 0, 0
         self._message, self._blob = message, Blob(blob, strides=not state.judge)
         self._kept: list[Tensor] = []  # until the value has been read
@@ -108,24 +65,21 @@ class Decoder:
         self._items += 1
         if depth > MOST_DEPTH + 2 or self._items > 4 * MOST_ITEMS:
             raise malformed("too much")
+        if type(value) is messages.SeveralValue:
+            return COLLECTIONS[value.kind]([self._decode(item, depth + 1) for item in value.items])
         reader = READERS.get(type(value))
-        return value if reader is None else reader(self, value, depth + 1)
+        return value if reader is None else reader(self, value)
 
-    def _several(self, values: list[Value], depth: int) -> list[Any]:
-        return [self._decode(value, depth) for value in values]
-
-    def _dict(self, value: DictValue, depth: int) -> dict[Any, Any]:
-        return {self._decode(key, depth): self._decode(item, depth) for key, item in value.items}
-
-    def _slice(self, value: SliceValue, depth: int) -> slice:
-        return slice(*self._several([value.start, value.stop, value.step], depth))
-
-    def _numpy_number(self, value: NumpyNumber, depth: int) -> object:
-        if value.char not in ARRAY_TYPES:
+    def _number(self, value: messages.NumberValue) -> object:
+        kind, number = value.kind, value.value
+        if kind in ARRAY_TYPES:
+            return np.dtype(kind).type(float(number) if isinstance(number, str) else number)
+        is_endless = kind == "Fraction" and "e" in str(number).lower()  # as an exponent may make it
+        if is_endless or not isinstance(number, str):
             raise malformed("no number")
-        return np.dtype(value.char).type(self._decode(value.value, depth))
+        return NUMBERS[kind](number)
 
-    def _numpy_array(self, value: NumpyArray, depth: int) -> object:
+    def _numpy_array(self, value: messages.NumpyArray) -> object:
         if value.char not in ARRAY_TYPES:
             raise malformed("no array")
         tensor, dtype = self._state.tensors.get(value.data.number), np.dtype(value.char)
@@ -134,34 +88,15 @@ class Decoder:
             raise malformed("too much")
         return tensor.numpy().astype(dtype).reshape(value.shape)
 
-    def _exact(self, value: ExactNumber, depth: int) -> Decimal | Fraction:
-        if value.kind == "Decimal":
-            return Decimal(value.text)
-        if "e" in value.text.lower():  # an exponent may make it endless
-            raise malformed("no number")
-        return Fraction(value.text)
+    def _mirror(self, told: messages.MirrorValue) -> object:
+        if told.kind == "object" and not told.number:
+            return proxies.mirror_object(self._caller, told)
+        return self._taken(told.number, lambda: proxies.MIRRORS[told.kind](self._caller, told))
 
-    def _function(self, value: FunctionValue, depth: int) -> object:
-        signature = signature_of(value.signature)
-        return self._mirror(value.number, lambda: RemoteFunction(self._caller, value.number, value.name, signature))
+    def _generator(self, value: messages.GeneratorValue) -> object:
+        return self._taken(value.number, lambda: torch.Generator().manual_seed(value.seed))
 
-    def _class(self, value: ClassValue, depth: int) -> object:
-        signature = signature_of(value.signature)
-        return self._mirror(value.number, lambda: mirror_class(self._caller, value.number, value.name, signature))
-
-    def _iterator(self, value: IteratorValue, depth: int) -> object:
-        return self._mirror(value.number, lambda: RemoteIterator(self._caller, value.number))
-
-    def _generator(self, value: GeneratorValue, depth: int) -> object:
-        return self._mirror(value.number, lambda: torch.Generator().manual_seed(value.seed))
-
-    def _other(self, value: ObjectValue, depth: int) -> object:
-        number = value.number
-        if number is None:
-            return mirror_object(value.module, value.name)
-        return self._mirror(number, lambda: mirror_object(value.module, value.name, self._caller, number))
-
-    def _mirror(self, number: int, make: Callable[[], object]) -> object:
+    def _taken(self, number: int, make: Callable[[], object]) -> object:
         self._state.require_foreign(number)
         mirror = self._state.objects.get(number)
         if mirror is None:
@@ -169,7 +104,7 @@ class Decoder:
             self._state.take(mirror, number)
         return mirror
 
-    def _optimizer(self, value: OptimizerValue, depth: int) -> object:
+    def _optimizer(self, value: messages.OptimizerValue) -> object:
         state, optimizer = self._state, self._state.objects.get(value.number)
         state.groups[value.number] = value.groups
         if optimizer is not None:
@@ -185,17 +120,17 @@ class Decoder:
         state.take(optimizer, value.number)
         return optimizer
 
-    def _verdict(self, value: Verdict, depth: int) -> CheckFailed:
+    def _verdict(self, value: messages.Verdict) -> CheckFailed:
         kind = NotWritten if value.is_unwritten else CheckFailed
         return kind(value.verdict[:500], [line[:300] for line in value.details[:8]], value.slip and value.slip[:500])
 
-    def _error(self, value: ErrorValue, depth: int) -> Exception:
+    def _error(self, value: messages.ErrorValue) -> Exception:
         frames = [(owner[:200], line, source[:300]) for owner, line, source in value.frames[:20]]
-        return mirror_error(value, frames)
+        return proxies.mirror_error(value, frames)
 
     # What comes beside the value
 
-    def _take_tensor(self, content: TensorContent) -> None:
+    def _take_tensor(self, content: messages.TensorContent) -> None:
         tensors, number = self._state.tensors, content.number
         fresh, raw = self._blob.take(content)
         requires_grad = content.requires_grad and (fresh.dtype.is_floating_point or fresh.dtype.is_complex)
@@ -218,7 +153,7 @@ class Decoder:
             tensor.requires_grad_(requires_grad)
         tensors.agree(number, tensor)
 
-    def _take_options(self, number: int, groups: list[OptimizerGroup]) -> None:
+    def _take_options(self, number: int, groups: list[messages.OptimizerGroup]) -> None:
         """What has changed in the options of an optimizer."""
         optimizer = self._state.optimizers.get(number)
         if optimizer is None or len(optimizer.param_groups) != len(groups):
@@ -227,7 +162,7 @@ class Decoder:
         for group, (_, options) in zip(optimizer.param_groups, groups, strict=True):
             group |= {name: option for name, option in options.items() if name in group}
 
-    def _take_module(self, content: ModuleContent) -> nn.Module:
+    def _take_module(self, content: messages.ModuleContent) -> nn.Module:
         """The module that is told of, made where it is new."""
         state, number, kind = self._state, content.number, content.kind
         if number in state.objects:
@@ -237,7 +172,7 @@ class Decoder:
             raise malformed("an unknown module")
         if not all(registry.may_be_set(_MODULE, method) for method in kind.methods if method != "forward"):
             raise malformed("no method")
-        module = mirror_module(self._caller, number, kind)
+        module = proxies.mirror_module(self._caller, number, kind)
         state.take(module, number)
         return module
 
@@ -247,7 +182,7 @@ class Decoder:
         vars(module)["training"] = told.training
         if isinstance(module, registry.SECRETIVE):
             return
-        if before is not None and isinstance(module, RemoteModule):
+        if before is not None and isinstance(module, proxies.RemoteModule):
             for name in before.attributes.keys() - told.attributes.keys():  # no longer plain: asked for when it is read
                 vars(module).pop(name, None)
         kind: type = type(module)
@@ -270,38 +205,30 @@ class Decoder:
             raise malformed("no parameter")
         return tensor
 
-    def _buffer(self, buffer: Buffer) -> Tensor:
+    def _buffer(self, buffer: messages.Buffer) -> Tensor:
         tensor = self._state.tensors.get(buffer.number)
         if buffer.requires_grad and not tensor.requires_grad and tensor.dtype.is_floating_point:
             tensor.requires_grad_()
         return tensor
 
 
+COLLECTIONS: dict[str, Callable[[list[Any]], object]] = {
+    "tuple": tuple,
+    "list": list,
+    "set": set,
+    "dict": lambda items: dict(zip(items[::2], items[1::2], strict=True)),
+    "slice": lambda items: slice(*items),
+}
+NUMBERS: dict[str, Callable[[str], object]] = {"float": float, "Decimal": Decimal, "Fraction": Fraction}
 READERS: dict[type, Reader] = {  # what is in none of these is None, a truth value, a number or a text
-    TupleValue: lambda decoder, value, depth: tuple(decoder._several(value.items, depth)),
-    ListValue: lambda decoder, value, depth: decoder._several(value.items, depth),
-    SetValue: lambda decoder, value, depth: set(decoder._several(value.items, depth)),
-    DictValue: Decoder._dict,
-    TensorValue: lambda decoder, value, depth: decoder._state.tensors.get(value.number),
-    FloatValue: lambda decoder, value, depth: float(value.text),
-    SliceValue: Decoder._slice,
-    NumpyNumber: Decoder._numpy_number,
-    NumpyArray: Decoder._numpy_array,
-    ExactNumber: Decoder._exact,
-    DtypeValue: lambda decoder, value, depth: registry.DTYPES[value.name],
-    DeviceValue: lambda decoder, value, depth: torch.device(
-        value.kind if value.kind in ("cpu", "meta", "cuda") else "cpu"
-    ),
-    PythonModule: lambda decoder, value, depth: registry.MODULES[value.name],
-    CommonObject: lambda decoder, value, depth: registry.OBJECTS[value.name],
-    OwnObject: lambda decoder, value, depth: decoder._state.own(value.number),
-    ModuleValue: lambda decoder, value, depth: decoder._state.module(value.number),
-    FunctionValue: Decoder._function,
-    ClassValue: Decoder._class,
-    IteratorValue: Decoder._iterator,
-    GeneratorValue: Decoder._generator,
-    ObjectValue: Decoder._other,
-    OptimizerValue: Decoder._optimizer,
-    Verdict: Decoder._verdict,
-    ErrorValue: Decoder._error,
+    messages.TensorValue: lambda decoder, value: decoder._state.tensors.get(value.number),
+    messages.NumberValue: Decoder._number,
+    messages.NumpyArray: Decoder._numpy_array,
+    messages.CommonObject: lambda decoder, value: registry.OBJECTS[value.name],
+    messages.HeldObject: lambda decoder, value: decoder._state.held(value.number),
+    messages.MirrorValue: Decoder._mirror,
+    messages.GeneratorValue: Decoder._generator,
+    messages.OptimizerValue: Decoder._optimizer,
+    messages.Verdict: Decoder._verdict,
+    messages.ErrorValue: Decoder._error,
 }

@@ -3,57 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn, optim
 
 from autograder.check._errors import CheckFailed, NotWritten
-from autograder.grading.rpc import registry
-from autograder.grading.rpc.messages import (
-    MOST_OF_ERROR,
-    MOST_TEXT,
-    Buffer,
-    ClassValue,
-    CommonObject,
-    DeviceValue,
-    DictValue,
-    DtypeValue,
-    ErrorValue,
-    ExactNumber,
-    FloatValue,
-    Frame,
-    FunctionValue,
-    GeneratorValue,
-    IteratorValue,
-    ListValue,
-    Message,
-    ModuleClass,
-    ModuleContent,
-    ModuleState,
-    ModuleValue,
-    NumpyArray,
-    NumpyNumber,
-    ObjectValue,
-    OptimizerGroup,
-    OptimizerValue,
-    OwnObject,
-    ParameterInfo,
-    PythonModule,
-    SetValue,
-    Simple,
-    SliceValue,
-    TensorContent,
-    TensorValue,
-    TupleValue,
-    Value,
-    Verdict,
-)
+from autograder.grading.rpc import messages, registry
+from autograder.grading.rpc.messages import Message, MirrorValue, NumberValue, SeveralValue, Simple, TensorValue, Value
 from autograder.grading.rpc.modules import SIMPLE, attributes, methods_of
 from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator, RemoteObject
 from autograder.grading.rpc.session import Session
@@ -61,7 +24,6 @@ from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 
 MOST_ITEMS = 20_000
 MOST_DEPTH = 12
-MOST_DIGITS = 200  # of an exact number
 ARRAY_TYPES = "?bhilqBefd"
 
 
@@ -75,12 +37,12 @@ class Encoder:
         blobs: the bytes of the message's tensors.
     """
 
-    def __init__(self, state: Session, frames: Callable[[BaseException], list[Frame]]) -> None:
+    def __init__(self, state: Session, frames: Callable[[BaseException], list[messages.Frame]]) -> None:
         self._state, self._frames = state, frames
         self.blobs: list[Raw] = []
         self._items = 0
-        self._tensors: list[TensorContent] = []
-        self._modules: list[ModuleContent] = []
+        self._tensors: list[messages.TensorContent] = []
+        self._modules: list[messages.ModuleContent] = []
         self._visited: set[int] = set()
 
     def message(self, operation: str, number: int, value: Value) -> Message:
@@ -109,74 +71,73 @@ class Encoder:
         if value is None or kind is bool:
             return simple
         if kind is float:
-            return _finite(value)
+            return value if math.isfinite(value) else NumberValue("float", str(value))
         self._items += 1
         if depth > MOST_DEPTH or self._items > MOST_ITEMS:
             raise CheckFailed("What your code returns is nested too deeply, or holds too many things.")
-        if (kind is int and abs(value) < 2**63) or (kind is str and len(value) <= MOST_TEXT):
+        if (kind is int and abs(value) < 2**63) or (kind is str and len(value) <= messages.MOST_TEXT):
             return simple
         if issubclass(kind, Tensor):
             return self._tensor(value)
         if issubclass(kind, tuple):
-            return TupleValue([self.encode(item, depth + 1) for item in tuple.__iter__(value)])
+            return self._several("tuple", tuple.__iter__(value), depth)
         if issubclass(kind, list):
-            return ListValue([self.encode(item, depth + 1) for item in list.__iter__(value)])
+            return self._several("list", list.__iter__(value), depth)
         if kind is dict:
-            return DictValue(
-                [(self.encode(key, depth + 1), self.encode(item, depth + 1)) for key, item in value.items()]
-            )
+            return self._several("dict", itertools.chain.from_iterable(value.items()), depth)
         if kind is set or kind is frozenset:
-            return SetValue([self.encode(item, depth + 1) for item in value])
-        return self._object(value, kind, depth)
+            return self._several("set", value, depth)
+        if kind is slice:
+            return self._several("slice", (value.start, value.stop, value.step), depth)
+        return self._object(value, kind)
 
-    def _object(self, value: Any, kind: type, depth: int) -> Value:
+    def _several(
+        self, kind: Literal["tuple", "list", "set", "dict", "slice"], items: Iterable[Any], depth: int
+    ) -> SeveralValue:
+        return SeveralValue(kind, [self.encode(item, depth + 1) for item in items])
+
+    def _object(self, value: Any, kind: type) -> Value:
         name = registry.NAMES.get(id(value))
         if name is not None:
-            return CommonObject(name)
+            return messages.CommonObject(name)
         if issubclass(kind, BaseException):
             return self._error(value)
         if issubclass(kind, nn.Module):
-            return ModuleValue(self._module(value))
-        if kind is torch.dtype and value in registry.DTYPE_NAMES:
-            return DtypeValue(registry.DTYPE_NAMES[value])
+            return messages.HeldObject(self._module(value))
         if kind is torch.device:
-            return DeviceValue(value.type)
-        if kind is slice:
-            return SliceValue(*(self.encode(item, depth + 1) for item in (value.start, value.stop, value.step)))
+            return messages.CommonObject(value.type if value.type in registry.DEVICES else "cpu")
         if issubclass(kind, np.generic) and value.dtype.char in ARRAY_TYPES:
             number = value.item()
-            return NumpyNumber(value.dtype.char, _finite(number) if type(number) is float else number)
+            return NumberValue(value.dtype.char, number if math.isfinite(number) else str(number))
         if kind is np.ndarray and value.dtype.char in ARRAY_TYPES and value.nbytes < 2**26:
             tensor = self._tensor(torch.from_numpy(value.copy()))
             shape = list(value.shape)
-            return NumpyArray(value.dtype.char, shape, tensor) if isinstance(tensor, TensorValue) else tensor
-        if (kind is Decimal or kind is Fraction) and len(text := str(value)) <= MOST_DIGITS:
-            return ExactNumber("Decimal" if kind is Decimal else "Fraction", text)
-        if registry.is_module(value):
-            return PythonModule(value.__name__)
+            return messages.NumpyArray(value.dtype.char, shape, tensor) if isinstance(tensor, TensorValue) else tensor
+        if (kind is Decimal or kind is Fraction) and len(text := str(value)) <= messages.MOST_DIGITS:
+            return NumberValue(kind.__name__, text)
         if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject):
             number = self._state.number(value)
             if number is not None:
-                return OwnObject(number)
+                return messages.HeldObject(number)
         if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
             return self._optimizer(value)
         if kind is torch.Generator and (self._state.judge or self._state.is_foreign(value)):
             return self._generator(value)
         if hasattr(kind, "__next__") and self._state.judge:
-            return IteratorValue(self._state.hand_out(value))
+            return MirrorValue("iterator", self._state.hand_out(value), "")
         if isinstance(value, type):
-            return ClassValue(self._state.hand_out(value), value.__name__[:200], _signature(value))
+            return MirrorValue("class", self._state.hand_out(value), value.__name__[:200], "", _signature(value))
         if callable(value):
             title = str(getattr(value, "__name__", kind.__name__))[:200]
-            return FunctionValue(self._state.hand_out(value), title, _signature(value))
-        number = None if self._state.judge else self._state.hand_out(value)
-        return ObjectValue(str(kind.__module__)[:200], kind.__name__[:200], number)
+            return MirrorValue("function", self._state.hand_out(value), title, "", _signature(value))
+        number = 0 if self._state.judge else self._state.hand_out(value)
+        return MirrorValue("object", number, kind.__name__[:200], str(kind.__module__)[:200])
 
     def _generator(self, generator: torch.Generator) -> Value:
         """A generator of the judge's, as something new or, on its way back, as the judge's own."""
         if self._state.judge:
-            return GeneratorValue(self._state.hand_out(generator), generator.initial_seed())
-        return OwnObject(self._state.hand_out(generator))
+            return messages.GeneratorValue(self._state.hand_out(generator), generator.initial_seed())
+        return messages.HeldObject(self._state.hand_out(generator))
 
     # Tensors
 
@@ -191,10 +152,10 @@ class Encoder:
             self._state.tensors.add(tensor, number, raw)
         return number
 
-    def _tensor(self, tensor: Tensor) -> TensorValue | ObjectValue:
+    def _tensor(self, tensor: Tensor) -> TensorValue | MirrorValue:
         number = self._number(tensor)
         if number is None:
-            return ObjectValue("torch", "Tensor")
+            return MirrorValue("object", 0, "Tensor", "torch")
         self._state.lend(tensor, number)
         return TensorValue(number)
 
@@ -226,16 +187,16 @@ class Encoder:
         content = self._module_state(module)
         if kind is not None or state.modules.get(number) != content:
             state.modules[number] = content
-            self._modules.append(ModuleContent(number, kind, content))
+            self._modules.append(messages.ModuleContent(number, kind, content))
         return number
 
-    def _module_state(self, module: nn.Module) -> ModuleState:
+    def _module_state(self, module: nn.Module) -> messages.ModuleState:
         buffers = {name: value if isinstance(value, Tensor) else None for name, value in module._buffers.items()}
         plain = attributes(module)
         if isinstance(module, registry.SECRETIVE):
             buffers, plain = {}, {}
         volatile = module._non_persistent_buffers_set
-        return ModuleState(
+        return messages.ModuleState(
             bool(module.training),
             {name: self.encode(value) for name, value in plain.items()},
             {name: None if value is None else self._number(value) for name, value in module._parameters.items()},
@@ -243,39 +204,39 @@ class Encoder:
             {name: None if part is None else self._module(part) for name, part in module._modules.items()},
         )
 
-    def _buffer(self, buffer: Tensor | None, is_volatile: bool) -> Buffer | None:
+    def _buffer(self, buffer: Tensor | None, is_volatile: bool) -> messages.Buffer | None:
         number = None if buffer is None else self._number(buffer)
-        return None if buffer is None or number is None else Buffer(number, buffer.requires_grad, is_volatile)
+        return None if buffer is None or number is None else messages.Buffer(number, buffer.requires_grad, is_volatile)
 
-    def _optimizer(self, optimizer: optim.Optimizer) -> OptimizerValue:
+    def _optimizer(self, optimizer: optim.Optimizer) -> messages.OptimizerValue:
         number, groups = self._state.hand_out(optimizer), self._groups(optimizer)
         self._state.groups[number] = groups
-        return OptimizerValue(number, type(optimizer).__name__, groups)
+        return messages.OptimizerValue(number, type(optimizer).__name__, groups)
 
-    def _groups(self, optimizer: optim.Optimizer) -> list[OptimizerGroup]:
+    def _groups(self, optimizer: optim.Optimizer) -> list[messages.OptimizerGroup]:
         groups = []
         for group in optimizer.param_groups:
             numbers = [self._number(parameter) for parameter in group["params"]]
             options = {key: value for key, value in group.items() if is_exact(value)}
-            groups.append(OptimizerGroup([number for number in numbers if number is not None], options))
+            groups.append(messages.OptimizerGroup([number for number in numbers if number is not None], options))
         return groups
 
     # Errors
 
-    def _error(self, error: BaseException) -> Verdict | ErrorValue:
+    def _error(self, error: BaseException) -> messages.Verdict | messages.ErrorValue:
         if isinstance(error, CheckFailed):
             details, slip = [str(line) for line in error.details], error.slip and str(error.slip)
-            return Verdict(isinstance(error, NotWritten), str(error.verdict), details, slip)
+            return messages.Verdict(isinstance(error, NotWritten), str(error.verdict), details, slip)
         kind = type(error)
         common = (above.__name__ for above in kind.__mro__ if registry.ERRORS.get(above.__name__) is above)
         base = next(common, "RuntimeError")
         try:
-            text = str(error)[:MOST_OF_ERROR]
+            text = str(error)[: messages.MOST_OF_ERROR]
         except Exception:
             text = ""
         text = text.encode("utf-8", "replace").decode()
         undefined = str(error.name)[:200] if isinstance(error, NameError) else None
-        return ErrorValue(base, kind.__name__[:200], text, self._frames(error), undefined)
+        return messages.ErrorValue(base, kind.__name__[:200], text, self._frames(error), undefined)
 
 
 def _drained(numbers: list[int]) -> list[int]:
@@ -285,16 +246,14 @@ def _drained(numbers: list[int]) -> list[int]:
     return taken
 
 
-def _finite(value: float) -> float | FloatValue:
-    return value if math.isfinite(value) else FloatValue("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
-
-
-def _module_class(module: nn.Module) -> ModuleClass:
+def _module_class(module: nn.Module) -> messages.ModuleClass:
     kind: type = type(module)
-    return ModuleClass(registry.layer_name(module), kind.__name__[:200], registry.ancestor_name(kind), methods_of(kind))
+    return messages.ModuleClass(
+        registry.layer_name(module), kind.__name__[:200], registry.ancestor_name(kind), methods_of(kind)
+    )
 
 
-def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
+def _signature(value: Callable[..., object]) -> list[messages.ParameterInfo] | None:
     try:
         parameters = inspect.signature(value).parameters.values()
     except Exception:
@@ -302,7 +261,7 @@ def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
     if len(parameters) > 50:
         return None
     return [
-        ParameterInfo(parameter.name[:200], PARAMETER_KINDS.index(parameter.kind), _default(parameter))
+        messages.ParameterInfo(parameter.name[:200], PARAMETER_KINDS.index(parameter.kind), _default(parameter))
         for parameter in parameters
     ]
 
@@ -310,7 +269,7 @@ def _signature(value: Callable[..., object]) -> list[ParameterInfo] | None:
 def _default(parameter: inspect.Parameter) -> list[Simple]:
     if parameter.default is parameter.empty:
         return []
-    is_short = not isinstance(parameter.default, str) or len(parameter.default) <= MOST_TEXT
+    is_short = not isinstance(parameter.default, str) or len(parameter.default) <= messages.MOST_TEXT
     return [parameter.default if is_short and is_exact(parameter.default) else "…"]
 
 

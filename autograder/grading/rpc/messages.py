@@ -13,6 +13,7 @@ from autograder.grading.rpc.channel import malformed
 MOST_DIMENSIONS = 16
 MOST_METHODS = 200
 MOST_TEXT = 100_000
+MOST_DIGITS = 200  # of an exact number
 MOST_OF_ERROR = 2000  # letters of its text that are shown
 Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 Name = Annotated[str, Meta(max_length=1000)]
@@ -30,41 +31,22 @@ class _Row(Struct, array_like=True, forbid_unknown_fields=True):
 # Values. The tag is the first item of the list; None, truth values, numbers and texts cross as themselves.
 
 
-class TupleValue(_Row, tag="t"):
+class SeveralValue(_Row, tag="s"):
+    """What holds other values: those of a dict are its keys and items in turn, those of a slice its three numbers."""
+
+    kind: Literal["tuple", "list", "set", "dict", "slice"]
     items: list[Value]
-
-
-class ListValue(_Row, tag="l"):
-    items: list[Value]
-
-
-class SetValue(_Row, tag="set"):
-    items: list[Value]
-
-
-class DictValue(_Row, tag="d"):
-    items: list[tuple[Value, Value]]
 
 
 class TensorValue(_Row, tag="T"):
     number: int
 
 
-class FloatValue(_Row, tag="float"):
-    """A float that JSON does not know."""
+class NumberValue(_Row, tag="number"):
+    """A number that JSON does not know: NumPy's, by the letter of its dtype, one that is exact, or not finite."""
 
-    text: Literal["nan", "inf", "-inf"]
-
-
-class SliceValue(_Row, tag="slice"):
-    start: Value
-    stop: Value
-    step: Value
-
-
-class NumpyNumber(_Row, tag="number"):
-    char: Name
-    value: bool | int | float | FloatValue
+    kind: Name  # a dtype's letter, "Decimal", "Fraction", "float"
+    value: bool | int | float | Annotated[str, Meta(max_length=MOST_DIGITS)]
 
 
 class NumpyArray(_Row, tag="array"):
@@ -80,36 +62,15 @@ class GeneratorValue(_Row, tag="generator"):
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class ExactNumber(_Row, tag="exact"):
-    kind: Literal["Decimal", "Fraction"]
-    text: Annotated[str, Meta(max_length=200)]
-
-
-class DtypeValue(_Row, tag="dtype"):
-    name: Name
-
-
-class DeviceValue(_Row, tag="device"):
-    kind: Name
-
-
-class PythonModule(_Row, tag="python"):
-    name: Name
-
-
 class CommonObject(_Row, tag="known"):
     """What both sides hold under one name."""
 
     name: Name
 
 
-class OwnObject(_Row, tag="back"):
-    """What the receiver has handed out itself."""
+class HeldObject(_Row, tag="m"):
+    """What the receiver has handed out itself, or a module that it was told of."""
 
-    number: int
-
-
-class ModuleValue(_Row, tag="m"):
     number: int
 
 
@@ -121,28 +82,14 @@ class ParameterInfo(NamedTuple):
     default: Annotated[list[Simple], Meta(max_length=1)]
 
 
-class FunctionValue(_Row, tag="f"):
+class MirrorValue(_Row, tag="mirror"):
+    """Something that the other side does not have, and reaches by its number; an object may have none: 0."""
+
+    kind: Literal["function", "class", "iterator", "object"]
     number: int
     name: Name
-    signature: list[ParameterInfo] | None
-
-
-class ClassValue(_Row, tag="class"):
-    number: int
-    name: Name
-    signature: list[ParameterInfo] | None
-
-
-class IteratorValue(_Row, tag="next"):
-    number: int
-
-
-class ObjectValue(_Row, tag="object"):
-    """An object of a class that the other side does not have; with a number, its attributes can be asked for."""
-
-    module: Name
-    name: Name
-    number: int | None = None
+    module: Name = ""  # of an object's class
+    signature: list[ParameterInfo] | None = None
 
 
 class OptimizerGroup(NamedTuple):
@@ -177,11 +124,8 @@ class ErrorValue(_Row, tag="error"):
     undefined: Name | None  # the name that a NameError is about
 
 
-Several = TupleValue | ListValue | SetValue | DictValue | SliceValue
-Number = FloatValue | NumpyNumber | NumpyArray | ExactNumber
-Named = DtypeValue | DeviceValue | PythonModule | CommonObject | ObjectValue
-Numbered = TensorValue | OwnObject | ModuleValue | FunctionValue | ClassValue | IteratorValue | OptimizerValue
-Value: TypeAlias = Simple | Several | Number | Named | Numbered | GeneratorValue | Verdict | ErrorValue
+Numbered = TensorValue | HeldObject | MirrorValue | GeneratorValue | OptimizerValue
+Value: TypeAlias = Simple | SeveralValue | NumberValue | NumpyArray | CommonObject | Numbered | Verdict | ErrorValue
 
 
 class TensorContent(_Row):
@@ -318,13 +262,6 @@ class BackwardRequest(NamedTuple):
     call: int
     gradients: tuple[Tensor | None, ...]
     wanted: list[int]
-
-
-class AttributeResult(NamedTuple):
-    """An attribute of a module, and the tensors in it that require gradients."""
-
-    value: Any
-    requiring: list[Tensor]
 
 
 def checked(kind: type[Declared], value: object) -> Declared:

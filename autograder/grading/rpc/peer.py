@@ -26,7 +26,6 @@ from autograder.grading.rpc.channel import Channel, Lost, malformed
 from autograder.grading.rpc.decoder import Decoder
 from autograder.grading.rpc.encoder import Encoder
 from autograder.grading.rpc.messages import (
-    AttributeResult,
     BackwardRequest,
     CallRequest,
     CallResult,
@@ -227,8 +226,8 @@ class Peer:
 
     def get(self, number: int, name: str) -> object:
         """Read an attribute of an object of the other side; a tensor comes without what it was computed from."""
-        result = checked(AttributeResult, self.request("get", number, name))
-        for tensor in result.requiring:
+        result = checked(CallResult, self.request("get", number, name))
+        for tensor in result.outputs:
             if not tensor.requires_grad and tensor.dtype.is_floating_point:
                 tensor.requires_grad_()
         return result.value
@@ -294,7 +293,7 @@ class Peer:
 
     # What else may be asked
 
-    def _get(self, number: int, name: object) -> AttributeResult:
+    def _get(self, number: int, name: object) -> CallResult:
         owner = self.state.own(number)
         if not isinstance(name, str) or (self.judge and (name.startswith("_") or not isinstance(owner, nn.Module))):
             raise malformed("no attribute")
@@ -303,7 +302,7 @@ class Peer:
         if hidden or (self.judge and callable(value) and not isinstance(value, nn.Module)):
             raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
         self.state.active = [*self.state.active, *modules_in(owner)]
-        return AttributeResult(value, requiring_grad(value))
+        return CallResult(value, 0, tuple(requiring_grad(value)), ())
 
     def _next(self, number: int) -> tuple[object, ...]:
         iterator = self.state.own(number)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from torch import nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.messages import MOST_OF_ERROR, ErrorValue, Frame, ModuleClass, ParameterInfo
+from autograder.grading.rpc.messages import MOST_OF_ERROR, ErrorValue, Frame, MirrorValue, ModuleClass, ParameterInfo
 
 PARAMETER_KINDS = (
     Parameter.POSITIONAL_ONLY,
@@ -49,10 +49,9 @@ class RemoteObject:
 class RemoteFunction:
     """A callable of the other side."""
 
-    def __init__(self, caller: Caller, number: int, name: str, signature: Signature | None) -> None:
-        self._caller, self._number, self.__name__ = caller, number, name
-        if signature is not None:
-            self.__signature__ = signature
+    def __init__(self, caller: Caller, told: MirrorValue) -> None:
+        self._caller, self._number, self.__name__ = caller, told.number, told.name
+        self.__signature__ = signature_of(told.signature)
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         return self._caller.call(self._number, None, args, kwargs)
@@ -63,7 +62,6 @@ class RemoteClass(type):
 
     _caller: Caller
     _number: int
-    __signature__: Signature
 
     def __call__(cls, *args: object, **kwargs: object) -> object:
         return cls._caller.call(cls._number, None, args, kwargs)
@@ -72,8 +70,8 @@ class RemoteClass(type):
 class RemoteIterator:
     """An iterator of the other side."""
 
-    def __init__(self, caller: Caller, number: int) -> None:
-        self._caller, self._number = caller, number
+    def __init__(self, caller: Caller, told: MirrorValue) -> None:
+        self._caller, self._number = caller, told.number
 
     def __iter__(self) -> RemoteIterator:
         return self
@@ -138,19 +136,24 @@ def _method(name: str) -> Callable[..., object]:
     return method
 
 
-def mirror_class(caller: Caller, number: int, name: str, signature: Signature | None) -> RemoteClass:
+def mirror_class(caller: Caller, told: MirrorValue) -> RemoteClass:
     """A class for one of the other side."""
-    mirror = RemoteClass(name, (), {"_caller": caller, "_number": number})
-    if signature is not None:
-        mirror.__signature__ = signature
-    return mirror
+    own = {"_caller": caller, "_number": told.number, "__signature__": signature_of(told.signature)}
+    return RemoteClass(told.name, (), own)
 
 
-def mirror_object(module: str, name: str, caller: Caller | None = None, number: int | None = None) -> object:
+def mirror_object(caller: Caller, told: MirrorValue) -> object:
     """An object of a class that only the other side has; without a number, one without attributes."""
-    if caller is None:
-        return type(name, (), {"__module__": module})()
-    return type(name, (RemoteObject,), {"__module__": module, "_caller": caller, "_number": number})()
+    own = {"_caller": caller, "_number": told.number} if told.number else {}
+    return type(told.name, (RemoteObject,) if own else (), {"__module__": told.module, **own})()
+
+
+MIRRORS: dict[str, Callable[[Caller, MirrorValue], object]] = {
+    "function": RemoteFunction,
+    "class": mirror_class,
+    "iterator": RemoteIterator,
+    "object": mirror_object,
+}
 
 
 def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:

@@ -25,6 +25,7 @@ DTYPES = {
     )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+DEVICES = {name: torch.device(name) for name in ("cpu", "meta", "cuda")}
 OPTIMIZERS: dict[str, type[optim.Optimizer]] = {
     name: kind for name, kind in vars(optim).items() if isinstance(kind, type) and issubclass(kind, optim.Optimizer)
 }
@@ -48,7 +49,7 @@ def _objects() -> dict[str, object]:
     objects: dict[str, object] = {f"{value.__module__}.{value.__qualname__}": value for value in classes + own}
     for name in ("relu", "gelu", "softmax", "scaled_dot_product_attention"):
         objects[f"F.{name}"] = getattr(F, name)
-    return objects | {"torch.relu": torch.relu, "torch.softmax": torch.softmax}
+    return objects | {"torch.relu": torch.relu, "torch.softmax": torch.softmax} | DTYPES | DEVICES | MODULES
 
 
 OBJECTS = _objects()
@@ -80,8 +81,3 @@ def ancestor_name(kind: type) -> str:
 def may_be_set(kind: type, name: str) -> bool:
     """A plain attribute of that name on a module of that class hides nothing that the class itself has."""
     return name.isidentifier() and name not in OWN_OF_MODULES and not name.startswith("__") and not hasattr(kind, name)
-
-
-def is_module(value: object) -> bool:
-    """A Python module that both sides have."""
-    return isinstance(value, ModuleType) and MODULES.get(value.__name__) is value

@@ -136,6 +136,14 @@ class Session:
             raise malformed("an unknown number")
         return self.objects[number]
 
+    def held(self, number: int) -> object:
+        """What this side has handed out, or the other side's module, as `number`.
+
+        Raises:
+            Lost: it is neither.
+        """
+        return self.objects[number] if number in self.owned else self.module(number)
+
     def module(self, number: int) -> nn.Module:
         """The module of either side that is known as `number`.
 

@@ -23,7 +23,7 @@ from autograder.course.lesson import parse_or_none
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction
-from autograder.grading.rpc.registry import MODULES, is_module
+from autograder.grading.rpc.registry import MODULES
 from autograder.grading.worker.messages import Operation
 
 READING = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -41,7 +41,8 @@ class Definitions:
         self._codes: dict[str, tuple[CodeType, ...]] = {}
         self._own = {name: own for name, source in {**NAMED, **imports}.items() if (own := _own(source)) is not None}
         self._own["device"] = torch.device("cpu")
-        self.modules = [name for name, value in self._own.items() if is_module(value)]
+        held = MODULES.values()
+        self.modules = [name for name, own in self._own.items() if isinstance(own, ModuleType) and own in held]
 
     @property
     def names(self) -> list[str]:

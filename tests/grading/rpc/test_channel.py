@@ -11,7 +11,7 @@ import pytest
 from autograder.grading.rpc.channel import MOST_HEADER, Channel, Lost
 from autograder.grading.rpc.messages import Message
 
-DEEP = b'{"operation":"ok","number":1,"grad_enabled":true,"value":' + b'["l",[' * 10**5
+DEEP = b'{"operation":"ok","number":1,"grad_enabled":true,"value":' + b'["s","list",[' * 10**5
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char:
         peer = Peer(Channel(ours), judge=True)
 
         def value(count: int) -> object:
-            said = header | {"value": ["l", [["array", char, [1000], ["T", -1]]] * count]}
+            said = header | {"value": ["s", "list", [["array", char, [1000], ["T", -1]]] * count]}
             message = msgspec.json.decode(json.dumps(said), type=Message)
             return decoder.Decoder(peer.state, message, bytearray(1000), peer).value()
 
