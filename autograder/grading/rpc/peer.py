@@ -25,16 +25,7 @@ from autograder.grading.rpc.calls import RemoteCall, connect, modules_in, replac
 from autograder.grading.rpc.channel import Channel, Lost, malformed
 from autograder.grading.rpc.decoder import Decoder
 from autograder.grading.rpc.encoder import Encoder
-from autograder.grading.rpc.messages import (
-    BackwardRequest,
-    CallRequest,
-    CallResult,
-    Frame,
-    GlobalState,
-    Message,
-    Rule,
-    checked,
-)
+from autograder.grading.rpc.messages import BackwardRequest, CallRequest, CallResult, Frame, Message, Rule, checked
 from autograder.grading.rpc.modules import methods_of, parameters
 from autograder.grading.rpc.session import DifferentiableCall, Session
 
@@ -49,6 +40,7 @@ class Peer:
 
     Attributes:
         state: what both sides know of each other.
+        rules: PyTorch's ready parts that what is called must not call now, each with what to use instead.
         operations: what the other side may ask for, by name.
     """
 
@@ -56,6 +48,7 @@ class Peer:
         self.channel, self.judge = channel, judge
         self._numbers = itertools.count(1)
         self.state = Session(self._numbers, judge=judge)
+        self.rules: list[Rule] = []
         self._gates: dict[int, Tensor] = {}  # by the parameter's id
         self._copies = 0
         self.operations: dict[str, Callable[..., object]] = {
@@ -80,26 +73,14 @@ class Peer:
 
     # What a side adds to messages and to calls
 
-    def take_output(self, text: str) -> None:
-        """The other side has printed something."""
+    def complete(self, message: Message) -> None:
+        """Add to a message what this side has printed, and what has become of PyTorch's defaults here."""
 
-    def printed(self) -> str:
-        """What this side has printed since it was last asked."""
-        return ""
-
-    def global_state(self) -> GlobalState | None:
-        """What has become of PyTorch's defaults on this side."""
-        return None
-
-    def take_global_state(self, state: GlobalState | None) -> None:
-        """What has become of them on the other side."""
+    def take(self, message: Message) -> None:
+        """Take what the other side has added to a message."""
 
     def frames(self, error: BaseException) -> list[Frame]:
         """Where in the answer an error came from."""
-        return []
-
-    def rules_of_check(self) -> list[Rule]:
-        """What the answers that are called must not call themselves."""
         return []
 
     def run(
@@ -146,9 +127,7 @@ class Peer:
 
     def _receive(self) -> tuple[Message, Decoder]:
         message, blob = self.channel.receive(Message)
-        if message.output:
-            self.take_output(message.output)
-        self.take_global_state(message.global_state)
+        self.take(message)
         try:
             return message, Decoder(self.state, message, blob, self)
         except Exception as error:  # whatever it is, it came from there
@@ -188,7 +167,7 @@ class Peer:
                 operation, encoder = "error", Encoder(self.state, self.frames)
                 encoded = encoder.encode(error)
             message = encoder.message(operation, number, encoded)
-        message.global_state, message.output = self.global_state(), self.printed()
+        self.complete(message)
         self.channel.send(message, encoder.blobs)
 
     # Calls, from the caller's side
@@ -207,8 +186,7 @@ class Peer:
             requiring = requiring_grad((args, kwargs)) if torch.is_grad_enabled() else []
             sources = list({id(tensor): tensor for tensor in requiring}.values())
             are_leaves = [tensor.is_leaf for tensor in sources]
-            rules = self.rules_of_check()
-            request = CallRequest(number, method, args, dict(kwargs), tuple(sources), are_leaves, rules)
+            request = CallRequest(number, method, args, dict(kwargs), tuple(sources), are_leaves, self.rules)
             result = checked(CallResult, self.request("call", *request))
         finally:
             state.active = before

@@ -16,7 +16,7 @@ from autograder.check._errors import CheckFailed
 from autograder.check._forbidden import finished_part
 from autograder.grading.rpc.channel import Channel, malformed
 from autograder.grading.rpc.decoder import Decoder
-from autograder.grading.rpc.messages import GlobalState, Message, Rule
+from autograder.grading.rpc.messages import Message, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteModule
 from autograder.grading.rpc.registry import DTYPES
@@ -42,14 +42,12 @@ class JudgePeer(Peer):
     """The judge's side of the bridge.
 
     Attributes:
-        rules: PyTorch's ready parts that an answer must not call now, each with what to use instead.
         defaults: PyTorch's default dtype and seed in the student's process, as its last answer says.
         processor_seconds: how much processor time that process has taken.
     """
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel, judge=True)
-        self.rules: list[Rule] = []
         self.defaults: tuple[torch.dtype, int] = _DEFAULTS_OF_A_CHECK
         self.processor_seconds: Callable[[], float] = lambda: 0.0
         self._given: dict[str, object] | None = None  # of an exercise that has begun without the student's process
@@ -66,13 +64,14 @@ class JudgePeer(Peer):
         except MemoryError:
             raise malformed("too much is asked for") from None
 
-    def rules_of_check(self) -> list[Rule]:
-        """PyTorch's ready parts that what is called must not call."""
-        return list(self.rules)
-
-    def take_output(self, text: str) -> None:
-        """Print what an answer has printed."""
-        print(text, end="")
+    def take(self, message: Message) -> None:
+        """Print what an answer has printed, and take down PyTorch's default dtype and seed over there."""
+        if message.output:
+            print(message.output, end="")
+        state = message.global_state
+        if state is None or state.dtype not in DTYPES:
+            raise malformed("no defaults")
+        self.defaults = DTYPES[state.dtype], state.seed
 
     def call(self, number: int, method: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
         """Call an answer; it must not hand out a finished part of ours as its own, nor change what it had earlier."""
@@ -92,12 +91,6 @@ class JudgePeer(Peer):
     def end_exercise(self) -> None:
         """End the exercise; the next request tells that, too."""
         self._given, self._has_ended = None, True
-
-    def take_global_state(self, state: GlobalState | None) -> None:
-        """Take down PyTorch's default dtype and seed over there."""
-        if state is None or state.dtype not in DTYPES:
-            raise malformed("no defaults")
-        self.defaults = DTYPES[state.dtype], state.seed
 
     def request(self, operation: str, *payload: object) -> Any:
         """Ask the student's process, and tell it what has begun and ended since."""

@@ -24,7 +24,7 @@ from autograder.check._forbidden import without
 from autograder.check._translate import frames_of, where
 from autograder.grading.rpc import registry
 from autograder.grading.rpc.channel import Channel, Lost
-from autograder.grading.rpc.messages import Frame, GlobalState, Rule
+from autograder.grading.rpc.messages import Frame, GlobalState, Message, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
 from autograder.grading.submission.beside import put, unpacked
@@ -78,16 +78,14 @@ class Student(Peer):
             except KeyboardInterrupt:  # it came when the cell was over
                 continue
 
-    def printed(self) -> str:
-        """What was printed while the judge called."""
+    def complete(self, message: Message) -> None:
+        """Add what was printed while the judge called, and what the answers have made of PyTorch's defaults."""
         texts = [output["text"] for output in self._page.outputs if output["output_type"] == "stream"]
         if texts:
             self._page.outputs.clear()
-        return "".join(texts)
-
-    def global_state(self) -> GlobalState:
-        """What the answers have made of PyTorch's default dtype and seed."""
-        return GlobalState(registry.DTYPE_NAMES.get(torch.get_default_dtype(), ""), torch.initial_seed())
+        message.output = "".join(texts)
+        dtype = registry.DTYPE_NAMES.get(torch.get_default_dtype(), "")
+        message.global_state = GlobalState(dtype, torch.initial_seed())
 
     def frames(self, error: BaseException) -> list[Frame]:
         """Where in the cells an error came from."""
