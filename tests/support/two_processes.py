@@ -18,7 +18,7 @@ from autograder.grading.submission import restricted
 from autograder.grading.submission.compiled import CompiledLesson, packed, unpacked
 from autograder.grading.worker.judge import Judge
 from autograder.grading.worker.student import Student
-from autograder.grading.worker.student_process import Started
+from autograder.grading.worker.student_process import StudentProcess
 
 LIMITS = Limits(cell_seconds=60)
 
@@ -48,12 +48,12 @@ def compiled(lesson: str) -> CompiledLesson:
     return unpacked(packed(prepared(classroom.ROOT / "solutions" / lesson / f"{lesson}.ipynb")))
 
 
-def _start(scope: dict, sources: dict[str, str]) -> Started:
+def _start(scope: dict, sources: dict[str, str]) -> StudentProcess:
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child:
         theirs.close()
-        return Started(Channel(ours), child)
+        return StudentProcess(Channel(ours), child)
     try:
         ours.close()
         scope = dict(scope)

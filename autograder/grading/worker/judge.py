@@ -38,7 +38,7 @@ from autograder.grading.worker.outputs import Allowance, BoundedText, error_outp
 from autograder.grading.worker.plain import PlainLesson
 from autograder.grading.worker.postponed import SLOW
 from autograder.grading.worker.scope import Definitions
-from autograder.grading.worker.student_process import Started, StudentProcess
+from autograder.grading.worker.student_process import StudentProcess
 from autograder.grading.worker.verdicts import Report, in_words
 
 MOST_SHOWN = 40  # letters of a cell that has no name
@@ -65,7 +65,7 @@ class Judge:
 
     def __init__(
         self,
-        start: Callable[[], Started],
+        start: Callable[[], StudentProcess],
         lesson: CompiledLesson,
         limits: Limits,
         beside: bytes = b"",
@@ -191,7 +191,7 @@ class Judge:
         """Start a student's process, and run what an earlier one had run."""
         while self._processes < MAX_PROCESSES and time.monotonic() < self._deadline:
             self._processes += 1
-            self._process = StudentProcess(self._start())
+            self._process = self._start()
             if self._take_files(self._process) and self._run_again(self._process):
                 return
 

@@ -39,7 +39,7 @@ def held_bytes() -> int:
 
 
 class JudgePeer(Peer):
-    """The judge's side of the bridge.
+    """The judge's side of the bridge, which checks ask while the answers are in a student's process.
 
     Attributes:
         defaults: PyTorch's default dtype and seed in the student's process, as its last answer says.
@@ -84,14 +84,6 @@ class JudgePeer(Peer):
                 raise finished_part(called.__name__, module)
         return value
 
-    def begin_exercise(self, given: Mapping[str, object]) -> None:
-        """Begin an exercise, with right neighbours; the next request tells so, which saves one."""
-        self._given, self.defaults = dict(given), _DEFAULTS_OF_A_CHECK
-
-    def end_exercise(self) -> None:
-        """End the exercise; the next request tells that, too."""
-        self._given, self._has_ended = None, True
-
     def request(self, operation: str, *payload: object) -> Any:
         """Ask the student's process, and tell it what has begun and ended since."""
         given, has_ended, self._given, self._has_ended = self._given, self._has_ended, None, False
@@ -106,35 +98,31 @@ class JudgePeer(Peer):
                 raise
             raise malformed(f"{operation}: {error}") from None
 
-
-class RemoteAnswers(_backend.Backend):
-    """The answers are in a student's process."""
-
-    def __init__(self, peer: JudgePeer) -> None:
-        self._peer = peer
-
     @contextmanager
     def exercise(self, given: Mapping[str, object]) -> Iterator[None]:
-        """While a check runs, the answers over there see `given` and a random state of the check's."""
-        self._peer.begin_exercise(given)
+        """While a check runs, the answers over there see `given` and a random state of the check's.
+
+        The next request tells that it has begun, or ended, which saves one.
+        """
+        self._given, self.defaults = dict(given), _DEFAULTS_OF_A_CHECK
         try:
             yield
         finally:
-            self._peer.end_exercise()
+            self._given, self._has_ended = None, True
 
     def shared_state(self) -> _backend.SharedState:
         """What the answers share with all of their PyTorch."""
-        self._peer.let_go()  # nothing of the exercise comes after this
-        return _backend.SharedState(torch.is_grad_enabled(), *self._peer.defaults)
+        self.let_go()  # nothing of the exercise comes after this
+        return _backend.SharedState(torch.is_grad_enabled(), *self.defaults)
 
     @contextmanager
     def without(self, names: Sequence[str], instead: str) -> Iterator[None]:
         """The answers call none of PyTorch's ready parts of these names."""
-        self._peer.rules.append(Rule(list(names), instead))
+        self.rules.append(Rule(list(names), instead))
         try:
             yield
         finally:
-            self._peer.rules.pop()
+            self.rules.pop()
 
     def has(self, *things: object) -> bool:
         """One of these is an answer, or made by one."""
@@ -142,13 +130,4 @@ class RemoteAnswers(_backend.Backend):
 
     def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
         """Let a statement be judged over there."""
-        self._peer.request(Operation.JUDGE_THERE, statement.__name__, arguments)
-
-    def processor_seconds(self) -> float:
-        """What the kernel says of the process over there."""
-        return self._peer.processor_seconds()
-
-
-def look_for_answers(peer: JudgePeer | None) -> None:
-    """From now on checks find the answers in a student's process, or with None in this one."""
-    _backend.use(_backend.LocalBackend() if peer is None else RemoteAnswers(peer))
+        self.request(Operation.JUDGE_THERE, statement.__name__, arguments)

@@ -27,7 +27,7 @@ from autograder.grading.worker import postponed
 from autograder.grading.worker.judge import Judge, notebook_of
 from autograder.grading.worker.messages import LOADED, SECONDS_TO_SPARE, GradingRequest, StudentRequest
 from autograder.grading.worker.outputs import Allowance, error_output, outputs_from
-from autograder.grading.worker.student_process import Started
+from autograder.grading.worker.student_process import StudentProcess
 
 JUDGE_BYTES = 2 * 2**30  # that a judge may allocate; the lessons need none of it
 
@@ -56,11 +56,11 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
     there = postponed.loaded()
     place = os.getcwd()  # the server's own folder
 
-    def start() -> Started:
+    def start() -> StudentProcess:
         folders.append(tempfile.mkdtemp(prefix="submission-", dir=place))
         server.send(msgspec.json.encode(StudentRequest(folders[-1], request.limits)))
         pid, descriptors, *_ = socket.recv_fds(server, 64, 1)
-        return Started(Channel(socket.socket(fileno=descriptors[0])), int(pid))
+        return StudentProcess(Channel(socket.socket(fileno=descriptors[0])), int(pid))
 
     try:
         ends = itertools.accumulate((request.lesson_bytes, request.beside_bytes, len(data)))

@@ -7,41 +7,36 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.check import _backend
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
-from autograder.grading.worker.judge_peer import JudgePeer, look_for_answers
+from autograder.grading.worker.judge_peer import JudgePeer
 
 SECONDS_TO_STOP = 5.0  # from an interrupt until it is given up
 JUDGE_SECONDS = 3 * SECONDS_TO_STOP  # that the judge's own work has beyond a cell's
 LEAST_WAITED, MOST_WAITED = 0.01, 60.0  # seconds of waiting for a processor that are given back
 
 
-@dataclass(frozen=True)
-class Started:
-    """A process that was started and waits for its first cell."""
-
-    channel: Channel
-    pid: int
-
-
 class StudentProcess:
     """The one student's process that this judge has; checks find the answers there until it is killed.
+
+    Args:
+        channel: the way to the process, which waits for its first cell.
 
     Attributes:
         seconds: what the last cell had.
         was_interrupted: the last cell took longer.
     """
 
-    def __init__(self, started: Started) -> None:
-        self.peer = JudgePeer(started.channel)
+    def __init__(self, channel: Channel, pid: int) -> None:
+        self.peer = JudgePeer(channel)
         self.seconds = self._waited_before = self._given_back = 0.0
         self.was_interrupted = False
-        self._channel, self._pid = started.channel, started.pid
+        self._channel, self._pid = channel, pid
         self._channel.late = self._interrupt
         self.peer.processor_seconds = self.processor_seconds
-        look_for_answers(self.peer)
+        _backend.use(self.peer)
 
     @contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:
@@ -95,7 +90,7 @@ class StudentProcess:
         self._channel.close()
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
-        look_for_answers(None)
+        _backend.use(_backend.LocalBackend())
 
     def _interrupt(self) -> float | None:
         """At a deadline, give back what a cell has waited; then interrupt it, and return a last one."""

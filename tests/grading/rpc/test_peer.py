@@ -14,7 +14,7 @@ from autograder import check, parts
 from autograder.check._errors import CheckFailed
 from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.worker import judge_peer
-from autograder.grading.worker.judge_peer import JudgePeer, RemoteAnswers
+from autograder.grading.worker.judge_peer import JudgePeer
 from autograder.grading.worker.student import Student
 
 
@@ -52,20 +52,19 @@ def test_an_exercise_leaves_the_cells_as_they_were(student: JudgePeer) -> None:
     """Its seed, its dtype and its neighbours are there as long as it lasts; what an answer changes of them is told."""
     student.request("cell", ANSWERS)
     (draw,), (seeds,), (widens,) = student.request("names", "draw", "seeds", "widens")
-    answers = RemoteAnswers(student)
     own = torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
     fresh = torch.rand(1, generator=torch.Generator().manual_seed(check.SEED)).item()
     for _ in range(2):
-        with answers.exercise({"helper": parts.padding_mask, "torch": torch}):
-            assert answers.shared_state() == (True, torch.float32, check.SEED)
-        with answers.exercise({"helper": lambda: "the check's"}):
+        with student.exercise({"helper": parts.padding_mask, "torch": torch}):
+            assert student.shared_state() == (True, torch.float32, check.SEED)
+        with student.exercise({"helper": lambda: "the check's"}):
             assert draw() == ("the check's", fresh)
-            assert answers.shared_state() == (True, torch.float32, check.SEED)
-    with answers.exercise({}):
+            assert student.shared_state() == (True, torch.float32, check.SEED)
+    with student.exercise({}):
         seeds(), widens()
-        assert answers.shared_state() == (True, torch.float64, 7)
+        assert student.shared_state() == (True, torch.float64, 7)
     assert draw() == ("the student's", own[0])
-    with answers.exercise({}):
+    with student.exercise({}):
         assert draw() == ("the student's", fresh)
     student.request("cell", "drawn = draw()[1], torch.get_default_dtype()")
     assert student.request("names", "drawn") == ([(own[1], torch.float32)],)
@@ -95,7 +94,7 @@ def tampers(x):
     student.request("cell", source)
     ((tampers,),) = student.request("names", "tampers")
     first, second = torch.arange(3.0), torch.ones(3)
-    with RemoteAnswers(student).exercise({}):
+    with student.exercise({}):
         assert torch.equal(tampers(first), first + 1)
         with pytest.raises(CheckFailed, match="given in an earlier call"):
             tampers(second)
@@ -114,7 +113,7 @@ def adds(x):
     student.request("cell", source)
     ((adds,),) = student.request("names", "adds")
     first, second = torch.tensor([1.0, torch.nan]), torch.ones(3)
-    with RemoteAnswers(student).exercise({}):
+    with student.exercise({}):
         for x in (first, second, first):
             adds(x)
     assert first[0] == 3 and second.tolist() == [2, 2, 2]
@@ -133,7 +132,7 @@ def asks(function, times):
 """
     student.request("cell", source)
     ((asks,),) = student.request("names", "asks")
-    with RemoteAnswers(student).exercise({}):
+    with student.exercise({}):
         asks(lambda x: 2 * x, 3)
         with pytest.raises(Lost, match="too much"):
             asks(lambda x: 2 * x, 100)
@@ -148,5 +147,5 @@ def asks(function):
 """
     student.request("cell", source)
     ((asks,),) = student.request("names", "asks")
-    with RemoteAnswers(student).exercise({}), pytest.raises(Lost, match="no sources"):
+    with student.exercise({}), pytest.raises(Lost, match="no sources"):
         asks(lambda x: x)

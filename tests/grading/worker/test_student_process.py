@@ -12,7 +12,7 @@ import pytest
 
 from autograder.grading.rpc.channel import Channel, LossReason, Lost
 from autograder.grading.worker import student_process
-from autograder.grading.worker.student_process import Started, StudentProcess
+from autograder.grading.worker.student_process import StudentProcess
 
 OWN, TO_STOP = 0.2, 0.1  # seconds
 
@@ -22,7 +22,7 @@ def process() -> Iterator[StudentProcess]:
     """One that sleeps and never answers."""
     ours, theirs = socket.socketpair()
     with ours, theirs, subprocess.Popen(["sleep", "60"]) as sleeping:
-        process = StudentProcess(Started(Channel(ours), sleeping.pid))
+        process = StudentProcess(Channel(ours), sleeping.pid)
         try:
             yield process
         finally:
@@ -53,7 +53,7 @@ def test_this_machine_says_how_long_a_process_has_waited(process: StudentProcess
         try:
             for each in (counting, other):
                 os.sched_setaffinity(each.pid, one)
-            busy = StudentProcess(Started(Channel(ours), counting.pid))
+            busy = StudentProcess(Channel(ours), counting.pid)
             time.sleep(1)
             waited = busy._waited()
         finally:
