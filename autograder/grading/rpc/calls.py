@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -31,23 +31,18 @@ class RemoteCall:
 
     def backward(self, gradients: tuple[Tensor | None, ...], wanted: list[int]) -> list[Tensor | None]:
         """The gradients by the sources that are wanted, given those by each output."""
-        by_output: list[Tensor | None] = [None] * self._outputs
-        for place, gradient in zip(self._places, gradients, strict=True):
-            by_output[place] = gradient
-        answer = self._caller.request("backward", self._number, tuple(by_output), wanted)
+        by_output = dict(zip(self._places, gradients, strict=True))
+        answer = self._caller.request("backward", self._number, tuple(map(by_output.get, range(self._outputs))), wanted)
         if not isinstance(answer, tuple) or len(answer) != len(wanted):
             raise malformed("no gradients")
-        by_source: list[Tensor | None] = [None] * self._sources
-        for place, gradient in zip(wanted, answer, strict=True):
-            by_source[place] = gradient
-        return by_source
+        return [*map(dict(zip(wanted, answer, strict=True)).get, range(self._sources))]
 
     def __del__(self) -> None:
         self._ended.append(self._number)
 
 
-class _Node(torch.autograd.Function):
-    """A call as one node of the caller's graph."""
+class Node(torch.autograd.Function):
+    """A call as one node of the caller's graph, which goes from its outputs on to its sources."""
 
     @staticmethod
     def forward(ctx: Any, call: RemoteCall, outputs: list[Tensor], *sources: Tensor) -> tuple[Tensor, ...]:
@@ -60,11 +55,6 @@ class _Node(torch.autograd.Function):
         behind = [node for node, _ in ctx.next_functions]
         wanted = [i for i, node in enumerate(behind) if node is not None and torch._C._will_engine_execute_node(node)]
         return None, None, *ctx.call.backward(gradients, wanted)
-
-
-def connect(call: RemoteCall, outputs: Sequence[Tensor], sources: Sequence[Tensor]) -> None:
-    """Let the graph of this side go from the outputs of a call on to its sources."""
-    _Node.apply(call, outputs, *sources)  # type: ignore[no-untyped-call]
 
 
 def leaves(value: object, depth: int = 0) -> Iterator[Tensor | nn.Module]:

@@ -115,14 +115,14 @@ class Encoder:
             return messages.NumpyArray(value.dtype.char, shape, tensor) if isinstance(tensor, TensorValue) else tensor
         if (kind is Decimal or kind is Fraction) and len(text := str(value)) <= messages.MOST_DIGITS:
             return NumberValue(kind.__name__, text)
-        if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject):
-            number = self._state.number(value)
+        if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject | torch.Generator):
+            number = self._state.foreign_number(value)
             if number is not None:
                 return messages.HeldObject(number)
         if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
             return self._optimizer(value)
-        if kind is torch.Generator and (self._state.judge or self._state.is_foreign(value)):
-            return self._generator(value)
+        if kind is torch.Generator and self._state.judge:
+            return messages.GeneratorValue(self._state.hand_out(value), value.initial_seed())
         if hasattr(kind, "__next__") and self._state.judge:
             return MirrorValue("iterator", self._state.hand_out(value), "")
         if isinstance(value, type):
@@ -132,12 +132,6 @@ class Encoder:
             return MirrorValue("function", self._state.hand_out(value), title, "", _signature(value))
         number = 0 if self._state.judge else self._state.hand_out(value)
         return MirrorValue("object", number, kind.__name__[:200], str(kind.__module__)[:200])
-
-    def _generator(self, generator: torch.Generator) -> Value:
-        """A generator of the judge's, as something new or, on its way back, as the judge's own."""
-        if self._state.judge:
-            return messages.GeneratorValue(self._state.hand_out(generator), generator.initial_seed())
-        return messages.HeldObject(self._state.hand_out(generator))
 
     # Tensors
 

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.calls import RemoteCall, connect, modules_in, replaced, requiring_grad
+from autograder.grading.rpc.calls import Node, RemoteCall, modules_in, replaced, requiring_grad
 from autograder.grading.rpc.channel import Channel, Lost, malformed
 from autograder.grading.rpc.decoder import Decoder
 from autograder.grading.rpc.encoder import Encoder
@@ -196,7 +196,7 @@ class Peer:
             ids = {id(tensor) for tensor in fresh}
             places = [place for place, tensor in enumerate(result.outputs) if id(tensor) in ids]
             call = RemoteCall(self, result.call, places, len(result.outputs), len(sources), state.ended)
-            connect(call, fresh, [self._gate(tensor) for tensor in sources])
+            Node.apply(call, fresh, *map(self._gate, sources))  # type: ignore[no-untyped-call]
         else:
             for tensor in fresh:
                 tensor.requires_grad_()

@@ -104,10 +104,10 @@ class Session:
         """How both sides know this object; None when only this one does."""
         return self._object_numbers.get(id(value))
 
-    def is_foreign(self, value: object) -> bool:
-        """Whether this object stands for one that the other side has handed out."""
+    def foreign_number(self, value: object) -> int | None:
+        """The number of what stands for an object that the other side has handed out; None for any other."""
         number = self.number(value)
-        return number is not None and number not in self.owned
+        return None if number in self.owned else number
 
     def hand_out(self, value: object) -> int:
         """The number of an object that is here."""

@@ -63,7 +63,7 @@ class Student(Peer):
             Operation.BIND: self._bind,
             Operation.BEGIN_EXERCISE: self._begin_exercise,
             Operation.END_EXERCISE: self._end_exercise,
-            Operation.JUDGE_THERE: self._judge_statement,
+            Operation.JUDGE_THERE: lambda statement, arguments: STATEMENTS[statement](*arguments),
             Operation.CHECK: self._check,
         }
 
@@ -195,9 +195,6 @@ class Student(Peer):
         report = Report.of(error)
         report.loaded = sorted(postponed.loaded())
         return np.frombuffer(msgspec.json.encode(report), dtype=np.uint8)
-
-    def _judge_statement(self, statement: str, arguments: tuple[Any, ...]) -> None:
-        STATEMENTS[statement](*arguments)
 
 
 def run_student(judge: socket.socket, shell: Shell, request: StudentRequest, required: Collection[Step]) -> None:
