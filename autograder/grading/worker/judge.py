@@ -64,11 +64,7 @@ class Judge:
     """
 
     def __init__(
-        self,
-        start: Callable[[], StudentProcess],
-        lesson: CompiledLesson,
-        limits: Limits,
-        beside: bytes = b"",
+        self, start: Callable[[], StudentProcess], lesson: CompiledLesson, limits: Limits, beside: bytes = b""
     ) -> None:
         self._start, self._lesson, self._limits, self._beside = start, lesson, limits, beside
         self._source = notebook_of(lesson.notebook)

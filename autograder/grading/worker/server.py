@@ -26,13 +26,7 @@ from autograder.grading.sandbox import syscalls
 from autograder.grading.sandbox.enter import Step
 from autograder.grading.sandbox.probe import begin_probe
 from autograder.grading.worker import postponed
-from autograder.grading.worker.messages import (
-    FOLDER_PREFIX,
-    LOADED,
-    MAX_MESSAGE_BYTES,
-    ServerReady,
-    StudentRequest,
-)
+from autograder.grading.worker.messages import FOLDER_PREFIX, LOADED, MAX_MESSAGE_BYTES, ServerReady, StudentRequest
 
 if TYPE_CHECKING:
     from autograder.grading.worker.shell import Shell

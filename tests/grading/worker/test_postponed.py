@@ -42,11 +42,7 @@ print(*sorted(postponed.loaded()))
 def test_it_waits_until_something_needs_it() -> None:
     """An optimizer steps, and a product without numbers is computed, without the compiler; who compiles finds it."""
     done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, timeout=120)
-    assert done.stdout.splitlines() == [
-        "False",
-        "cuda:0",
-        "torch._dynamo torch.distributed.tensor",
-    ], done.stderr
+    assert done.stdout.splitlines() == ["False", "cuda:0", "torch._dynamo torch.distributed.tensor"], done.stderr
 
 
 def test_what_one_submission_needed_is_there_for_the_next() -> None:
