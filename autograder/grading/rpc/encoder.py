@@ -18,7 +18,7 @@ from autograder.check._errors import CheckFailed, NotWritten
 from autograder.grading.rpc import messages, registry
 from autograder.grading.rpc.messages import Message, MirrorValue, NumberValue, SeveralValue, Simple, TensorValue, Value
 from autograder.grading.rpc.modules import SIMPLE, attributes, methods_of
-from autograder.grading.rpc.proxies import PARAMETER_KINDS, RemoteClass, RemoteFunction, RemoteIterator, RemoteObject
+from autograder.grading.rpc.proxies import RemoteClass, RemoteFunction, RemoteIterator, RemoteObject
 from autograder.grading.rpc.session import Session
 from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 
@@ -176,7 +176,9 @@ class Encoder:
         kind = None
         if number is None:
             number = state.hand_out(module)
-            kind = _module_class(module)
+            of: type = type(module)
+            layer, ancestor = registry.layer_name(module), registry.ancestor_name(of)
+            kind = messages.ModuleClass(layer, of.__name__[:200], ancestor, methods_of(of))
         self._visited.add(number)
         content = self._module_state(module)
         if kind is not None or state.modules.get(number) != content:
@@ -240,13 +242,6 @@ def _drained(numbers: list[int]) -> list[int]:
     return taken
 
 
-def _module_class(module: nn.Module) -> messages.ModuleClass:
-    kind: type = type(module)
-    return messages.ModuleClass(
-        registry.layer_name(module), kind.__name__[:200], registry.ancestor_name(kind), methods_of(kind)
-    )
-
-
 def _signature(value: Callable[..., object]) -> list[messages.ParameterInfo] | None:
     try:
         parameters = inspect.signature(value).parameters.values()
@@ -255,7 +250,7 @@ def _signature(value: Callable[..., object]) -> list[messages.ParameterInfo] | N
     if len(parameters) > 50:
         return None
     return [
-        messages.ParameterInfo(parameter.name[:200], PARAMETER_KINDS.index(parameter.kind), _default(parameter))
+        messages.ParameterInfo(parameter.name[:200], parameter.kind.value, _default(parameter))
         for parameter in parameters
     ]
 

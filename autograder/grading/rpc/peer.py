@@ -227,8 +227,12 @@ class Peer:
         sources = request.sources
         if not len(request.are_leaves) == len(sources) == len(set(map(id, sources))):  # of each one a copy may be made
             raise malformed("no sources")
-        called = state.own(request.number)
-        function = _method(called, request.method) if request.method is not None else called
+        function = called = state.own(request.number)
+        if request.method is not None:
+            kind: type = type(called)
+            if request.method not in methods_of(kind):
+                raise malformed("an unknown method")
+            function = getattr(called, request.method)
         state.active = [*state.active, *modules_in((called, request.args, request.kwargs))]
         used = parameters(state.active)
         pairs = [_stand_ins(source, is_leaf) for source, is_leaf in zip(sources, request.are_leaves, strict=True)]
@@ -294,13 +298,6 @@ class Peer:
         if not isinstance(module, nn.Module) or self._copies > MOST_COPIES:
             raise malformed("no module")
         return copy.deepcopy(module)
-
-
-def _method(value: object, name: str) -> object:
-    kind: type = type(value)
-    if name not in methods_of(kind):
-        raise malformed("an unknown method")
-    return getattr(value, name)
 
 
 def _stand_ins(source: Tensor, is_leaf: bool) -> tuple[Tensor, Tensor]:

@@ -204,7 +204,7 @@ def describe(number: int, tensor: Tensor, *, strides: bool) -> tuple[TensorConte
         return content, b""
     plain = plain.resolve_conj().resolve_neg()
     if not plain.is_contiguous():
-        span = 1 + sum((size - 1) * stride for size, stride in zip(plain.shape, plain.stride(), strict=True))
+        span = _span(plain.shape, plain.stride())
         if strides and span <= 2 * plain.numel():
             content.strides = list(plain.stride())
             plain = plain.as_strided((span,), (1,), plain.storage_offset())
@@ -213,6 +213,10 @@ def describe(number: int, tensor: Tensor, *, strides: bool) -> tuple[TensorConte
     if content.strides is None:  # reshape would keep a strange stride of a dimension of size 1
         plain = plain.as_strided((plain.numel(),), (1,), plain.storage_offset())
     return content, plain.view(torch.uint8).numpy().data
+
+
+def _span(shape: Sequence[int], strides: Sequence[int]) -> int:
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
 
 
 def have_same_bits(one: Tensor, other: Tensor) -> bool:
@@ -248,7 +252,9 @@ class Blob:
         if not count:
             return torch.empty(shape, dtype=dtype), None
         if strides is not None:
-            count = self._span(shape, strides)
+            if not self._strides:
+                raise malformed("strides")
+            count = _span(shape, strides)
         begin, size = self._offset, count * dtype.itemsize
         if begin + size > len(self._data):
             raise malformed("too few bytes")
@@ -260,8 +266,3 @@ class Blob:
             return flat.as_strided(shape, strides), None
         raw = bytes(self._view[begin : begin + size]) if count <= SHADOWED and dtype is not torch.bool else None
         return flat.view(shape) if len(shape) != 1 else flat, raw
-
-    def _span(self, shape: Sequence[int], strides: Sequence[int]) -> int:
-        if not self._strides:
-            raise malformed("strides")
-        return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
