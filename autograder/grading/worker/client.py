@@ -161,9 +161,9 @@ class GradingServer:
             self._socket.settimeout(SECONDS_TO_START)
             ready = msgspec.json.decode(self._socket.recv(MAX_MESSAGE_BYTES), type=ServerReady)
             self._socket.settimeout(None)
+            return ready
         except (OSError, ValueError):
             return ServerReady(error="The process that grades did not start; its error stands above.")
-        return ready
 
     def _is_gone(self) -> bool:
         """Whether the server has ended; its socket closes before those that it forked hear of it."""

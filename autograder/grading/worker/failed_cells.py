@@ -33,14 +33,6 @@ class FailedCell(NamedTuple):
     text: str
     line: int
 
-    @classmethod
-    def of(cls, source: str, output: Mapping[str, Any]) -> FailedCell:
-        """Read the output of an error; what a student's process says of it is text, and no more."""
-        found = LINE.search("".join(map(str, output["traceback"])))
-        lines = str(output["evalue"]).splitlines()
-        text = re.sub(r" \(<[^()]*, line \d+\)$", "", lines[0] if lines else "")
-        return cls(source, str(output["ename"]), text[:MOST_LETTERS], int(found[1]) if found else 0)
-
     def binds(self, name: str) -> bool:
         """It would have given a name its meaning."""
         if "import *" in self.source or self.source.lstrip().startswith("%run"):
@@ -67,8 +59,12 @@ class FailedCells:
         self._cells: list[FailedCell] = []
 
     def add(self, source: str, output: Mapping[str, Any]) -> None:
-        """Remember a cell that ended in an error."""
-        self._cells.append(FailedCell.of(source, output))
+        """Remember a cell that ended in an error; what a student's process says of it is text, and no more."""
+        found = LINE.search("".join(map(str, output["traceback"])))
+        lines = str(output["evalue"]).splitlines()
+        text = re.sub(r" \(<[^()]*, line \d+\)$", "", lines[0] if lines else "")
+        line = int(found[1]) if found else 0
+        self._cells.append(FailedCell(source, str(output["ename"]), text[:MOST_LETTERS], line))
 
     def explained(self, failed: CheckFailed, names: Collection[str], later: Iterable[str] = ()) -> CheckFailed:
         """A check that misses a name, with the error of the cell that was to define it, its place, or a name like it.

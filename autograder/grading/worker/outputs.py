@@ -30,7 +30,11 @@ COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?
 new_output: Callable[..., NotebookNode] = nbformat.v4.new_output
 
 
-class _Stream(Struct, tag_field="output_type", tag="stream", forbid_unknown_fields=True):
+class _Output(Struct, tag_field="output_type", forbid_unknown_fields=True):
+    """What a process says that it has put out."""
+
+
+class _Stream(_Output, tag="stream"):
     name: Literal["stdout", "stderr"]
     text: str
 
@@ -38,24 +42,30 @@ class _Stream(Struct, tag_field="output_type", tag="stream", forbid_unknown_fiel
         return new_output("stream", name=self.name, text=allowance.cut(self.text))
 
 
-class _Display(Struct, tag_field="output_type", tag="display_data", forbid_unknown_fields=True):
+class _Display(_Output, tag="display_data"):
     data: dict[str, str]
     metadata: dict[str, Any]
 
     def rebuilt(self, allowance: Allowance) -> NotebookNode:
-        return new_output("display_data", **_bundle(self.data, self.metadata, allowance))
+        """What is shown of a value: its text, and a picture that is one, with what it shows in words."""
+        kept = {"text/plain": allowance.cut(self.data["text/plain"])} if "text/plain" in self.data else {}
+        words: dict[str, Any] = {}
+        for kind, beginning in PICTURES.items():
+            picture = _picture(self.data.get(kind, ""), beginning)
+            if picture and allowance.takes(picture):
+                kept[kind] = picture
+                about = self.metadata.get(kind)
+                alt = about.get("alt") if isinstance(about, Mapping) else None
+                if isinstance(alt, str):
+                    words[kind] = {"alt": allowance.cut(alt[:LONGEST_ALT])}
+        return new_output(self.__struct_config__.tag, data=kept, metadata=words)
 
 
-class _Result(Struct, tag_field="output_type", tag="execute_result", forbid_unknown_fields=True):
-    data: dict[str, str]
-    metadata: dict[str, Any]
+class _Result(_Display, tag="execute_result"):
     execution_count: None = None
 
-    def rebuilt(self, allowance: Allowance) -> NotebookNode:
-        return new_output("execute_result", **_bundle(self.data, self.metadata, allowance), execution_count=None)
 
-
-class _Error(Struct, tag_field="output_type", tag="error", forbid_unknown_fields=True):
+class _Error(_Output, tag="error"):
     ename: str
     evalue: str
     traceback: list[str]
@@ -144,21 +154,6 @@ def outputs_from(data: Any, allowance: Allowance) -> list[NotebookNode]:
         allowance.takes("")
         outputs.append(output.rebuilt(allowance))
     return outputs
-
-
-def _bundle(data: Mapping[str, str], metadata: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
-    """What is shown of a value: its text, and a picture that is one, with what it shows in words."""
-    kept = {"text/plain": allowance.cut(data["text/plain"])} if "text/plain" in data else {}
-    words: dict[str, Any] = {}
-    for kind, beginning in PICTURES.items():
-        picture = _picture(data.get(kind, ""), beginning)
-        if picture and allowance.takes(picture):
-            kept[kind] = picture
-            about = metadata.get(kind)
-            alt = about.get("alt") if isinstance(about, Mapping) else None
-            if isinstance(alt, str):
-                words[kind] = {"alt": allowance.cut(alt[:LONGEST_ALT])}
-    return {"data": kept, "metadata": words}
 
 
 def _picture(text: str, beginning: bytes) -> str:
