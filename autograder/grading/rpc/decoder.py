@@ -40,9 +40,10 @@ class Decoder:
         for number, requires_grad in message.requires_grad:
             state.tensors.get(number).requires_grad_(requires_grad)
             state.tensors.set_requires_grad(number, requires_grad)
-        modules = [self._take_module(content) for content in message.modules]
-        for module, module_content in zip(modules, message.modules, strict=True):
-            self._take_state(module, module_content.number, module_content.state)
+        for number, kind, _ in message.modules:
+            self._take_module(number, kind)
+        for number, _, told in message.modules:
+            self._take_state(number, told)
         for number, groups in message.optimizers:
             self._take_options(number, groups)
         for number in message.unused:
@@ -106,18 +107,19 @@ class Decoder:
 
     def _optimizer(self, value: messages.OptimizerValue) -> object:
         state, optimizer = self._state, self._state.objects.get(value.number)
+        if optimizer is None:
+            state.require_foreign(value.number)
+            groups = [
+                {"params": [state.tensors.get(number) for number in group.parameters], **group.options}
+                for group in value.groups
+            ]
+            options = {name: option for name, option in value.groups[0].options.items() if name == "lr"}
+            make: Callable[..., optim.Optimizer] = registry.OPTIMIZERS[value.kind]
+            optimizer = make(groups, **options)
+            state.take(optimizer, value.number)
+        elif not isinstance(optimizer, optim.Optimizer):
+            raise malformed("no optimizer")
         state.groups[value.number] = value.groups
-        if optimizer is not None:
-            return optimizer
-        state.require_foreign(value.number)
-        groups = [
-            {"params": [state.tensors.get(number) for number in group.parameters], **group.options}
-            for group in value.groups
-        ]
-        options = {name: option for name, option in value.groups[0].options.items() if name == "lr"}
-        make: Callable[..., optim.Optimizer] = registry.OPTIMIZERS[value.kind]
-        optimizer = make(groups, **options)
-        state.take(optimizer, value.number)
         return optimizer
 
     def _verdict(self, value: messages.Verdict) -> CheckFailed:
@@ -155,29 +157,27 @@ class Decoder:
 
     def _take_options(self, number: int, groups: list[messages.OptimizerGroup]) -> None:
         """What has changed in the options of an optimizer."""
-        optimizer = self._state.optimizers.get(number)
-        if optimizer is None or len(optimizer.param_groups) != len(groups):
+        optimizer = self._state.objects.get(number)
+        if not isinstance(optimizer, optim.Optimizer) or len(optimizer.param_groups) != len(groups):
             raise malformed("no optimizer")
         self._state.groups[number] = groups
         for group, (_, options) in zip(optimizer.param_groups, groups, strict=True):
             group |= {name: option for name, option in options.items() if name in group}
 
-    def _take_module(self, content: messages.ModuleContent) -> nn.Module:
-        """The module that is told of, made where it is new."""
-        state, number, kind = self._state, content.number, content.kind
+    def _take_module(self, number: int, kind: messages.ModuleClass | None) -> None:
+        """Make the module that is told of, where it is new."""
+        state = self._state
         if number in state.objects:
-            return state.module(number)
+            return
         state.require_foreign(number)
         if kind is None or (kind.layer is not None and kind.layer not in registry.LAYERS):
             raise malformed("an unknown module")
         if not all(registry.may_be_set(_MODULE, method) for method in kind.methods if method != "forward"):
             raise malformed("no method")
-        module = proxies.mirror_module(self._caller, number, kind)
-        state.take(module, number)
-        return module
+        state.take(proxies.mirror_module(self._caller, number, kind), number)
 
-    def _take_state(self, module: nn.Module, number: int, told: ModuleState) -> None:
-        state, before = self._state, self._state.modules.get(number)
+    def _take_state(self, number: int, told: ModuleState) -> None:
+        state, module, before = self._state, self._state.module(number), self._state.modules.get(number)
         state.modules[number] = told
         vars(module)["training"] = told.training
         if isinstance(module, registry.SECRETIVE):

@@ -42,7 +42,7 @@ class Encoder:
         self.blobs: list[Raw] = []
         self._items = 0
         self._tensors: list[messages.TensorContent] = []
-        self._modules: list[messages.ModuleContent] = []
+        self._modules: list[tuple[int, messages.ModuleClass | None, messages.ModuleState]] = []
         self._visited: set[int] = set()
 
     def message(self, operation: str, number: int, value: Value) -> Message:
@@ -50,8 +50,8 @@ class Encoder:
         state, message = self._state, Message(operation, number, value, torch.is_grad_enabled())
         for root in state.active:
             self._module(root)
-        for key, optimizer in state.optimizers.items():
-            if (groups := self._groups(optimizer)) != state.groups.get(key):
+        for key, known in state.groups.items():
+            if (groups := self._groups(cast(optim.Optimizer, state.objects[key]))) != known:
                 state.groups[key] = groups
                 message.optimizers.append((key, groups))
         for key, tensor, is_changed in state.tensors.changed():
@@ -183,7 +183,7 @@ class Encoder:
         content = self._module_state(module)
         if kind is not None or state.modules.get(number) != content:
             state.modules[number] = content
-            self._modules.append(messages.ModuleContent(number, kind, content))
+            self._modules.append((number, kind, content))
         return number
 
     def _module_state(self, module: nn.Module) -> messages.ModuleState:

@@ -173,14 +173,6 @@ class ModuleState(_Row):
     parts: dict[Name, int | None]
 
 
-class ModuleContent(_Row):
-    """A module that is new, with its class, or has changed."""
-
-    number: int
-    kind: ModuleClass | None
-    state: ModuleState
-
-
 class GlobalState(NamedTuple):
     """What the answers share with all of PyTorch: its default dtype and its seed."""
 
@@ -195,6 +187,7 @@ class Message(Struct, omit_defaults=True):
         grad_enabled: PyTorch's switch on the sender's side.
         output: what has been printed there.
         tensors: those that are new or whose numbers have changed.
+        modules: those that are new, with their class, or have changed.
         requires_grad: parameters of which nothing but this flag has changed.
         unused: tensors and modules that the sender does not need any more.
         ended: calls that nobody will differentiate any more.
@@ -208,7 +201,7 @@ class Message(Struct, omit_defaults=True):
     output: str = ""
     tensors: list[TensorContent] = []
     requires_grad: list[tuple[int, bool]] = []
-    modules: list[ModuleContent] = []
+    modules: list[tuple[int, ModuleClass | None, ModuleState]] = []
     optimizers: list[tuple[int, list[OptimizerGroup]]] = []
     unused: list[int] = []
     ended: list[int] = []

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torch import Tensor, nn, optim
+from torch import Tensor, nn
 
 from autograder.grading.rpc.channel import malformed
 from autograder.grading.rpc.messages import ModuleState, OptimizerGroup
@@ -36,7 +36,6 @@ class Session:
         tensors: those that both sides hold.
         aliases: what stands in for a tensor during a call, and that tensor's number, by the stand-in's id.
         objects: modules, functions, classes, iterators and optimizers of both sides, by their numbers.
-        optimizers: those of the objects that are.
         owned: the numbers of the objects that this side has handed out.
         modules: the states of modules, as both sides know them.
         groups: the groups of optimizers, as both sides know them.
@@ -54,7 +53,6 @@ class Session:
         self.tensors = SharedTensors(keep=not judge)
         self.aliases: dict[int, tuple[Tensor, int]] = {}
         self.objects: dict[int, object] = {}
-        self.optimizers: dict[int, optim.Optimizer] = {}
         self.owned: set[int] = set()
         self.modules: dict[int, ModuleState] = {}
         self.groups: dict[int, list[OptimizerGroup]] = {}
@@ -123,8 +121,6 @@ class Session:
         self.objects[number], self._object_numbers[id(value)] = value, number
         if number not in self.owned and isinstance(value, nn.Module):
             self._taken_modules += 1
-        if isinstance(value, optim.Optimizer):
-            self.optimizers[number] = value
 
     def own(self, number: object) -> object:
         """What this side has handed out as `number`.
