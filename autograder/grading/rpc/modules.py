@@ -65,8 +65,6 @@ def parameters(roots: Iterable[nn.Module]) -> dict[int, nn.Parameter]:
 
 def refill(held: dict[str, Value | None], content: Mapping[str, Value | None]) -> None:
     """Let a module's dict hold a content, in its order."""
-    if not held:
-        held.update(content)
-    elif list(held) != list(content) or any(held[name] is not content[name] for name in content):
+    if list(held) != list(content) or any(held[name] is not content[name] for name in content):
         held.clear()
         held.update(content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Any, Protocol
 
@@ -61,14 +61,11 @@ class RemoteClass(type):
         return cls._caller.call(cls._number, None, args, kwargs)
 
 
-class RemoteIterator:
+class RemoteIterator(Iterator[object]):
     """An iterator of the other side."""
 
     def __init__(self, caller: Caller, told: MirrorValue) -> None:
         self._caller, self._number = caller, told.number
-
-    def __iter__(self) -> RemoteIterator:
-        return self
 
     def __next__(self) -> object:
         items = self._caller.request("next", self._number)
@@ -157,15 +154,13 @@ def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:
         frames: where in the answer it came from.
     """
     text, base = told.text[:MOST_OF_ERROR], registry.ERRORS.get(told.kind, RuntimeError)
-    kind: type[Exception] = (
-        base if base.__name__ == told.name else type(told.name, (base,), {"__str__": lambda self: text})
-    )
+    kind: type[Exception] = base
+    if base.__name__ != told.name or base is KeyError:
+        kind = type(told.name, (base,), {"__str__": lambda self: text})
     try:
         error = kind(text)
     except TypeError:  # UnicodeDecodeError and the like want more than a text
         error = type(told.name, (RuntimeError,), {})(text)
-    if isinstance(error, KeyError):
-        error = type(told.name, (KeyError,), {"__str__": lambda self: text})(text)
     if isinstance(error, NameError) and told.undefined is not None:
         error.name = told.undefined
     vars(error)["answer_frames"] = frames

@@ -401,11 +401,7 @@ def _check_outputs(printed: str, error: Exception | None) -> list[NotebookNode]:
 
 def _status(error: Exception | None) -> Status:
     """What a check came to that ended so."""
-    match error:
-        case None:
-            return Status.PASSED
-        case NotWritten():
-            return Status.NOT_ATTEMPTED
-        case CheckBroken():
-            return Status.BROKEN
-    return Status.FAILED
+    if error is None:
+        return Status.PASSED
+    statuses = {NotWritten: Status.NOT_ATTEMPTED, CheckBroken: Status.BROKEN}
+    return next((status for kind, status in statuses.items() if isinstance(error, kind)), Status.FAILED)

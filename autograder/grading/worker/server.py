@@ -198,19 +198,16 @@ def _freeze_garbage() -> None:
     gc.freeze()
 
 
-def _thread_count() -> int:
-    return len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 1
-
-
 def serve(client: socket.socket, *, unprotected: bool) -> None:
     """Warm up, tell the client, and be its server; where grading would not be safe, only tell it why."""
     finish_probe = begin_probe()
     shell = warm_up()
     report = finish_probe()
+    threads = len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 1
     error = ""
     if report.unenforced and not unprotected:
         error = "\n".join(report.describe())
-    elif (threads := _thread_count()) != 1:
+    elif threads != 1:
         error = f"The process that grades has {threads} threads; it must have one."
     if not error:
         _freeze_garbage()

@@ -79,13 +79,9 @@ class Page:
         self.outputs.append({"output_type": "error", **error})
 
     def _cut(self, text: str) -> str:
-        if not self._left:
-            return ""
-        if len(text) <= self._left:
-            self._left -= len(text)
-            return text
-        text, self._left = text[: self._left] + DROPPED, 0
-        return text
+        left, kept = self._left, text[: self._left]
+        self._left -= len(kept)
+        return kept + DROPPED if 0 < left < len(text) else kept
 
 
 class Stream(io.TextIOBase):
