@@ -126,10 +126,6 @@ class Decoder:
         kind = NotWritten if value.is_unwritten else CheckFailed
         return kind(value.verdict[:500], [line[:300] for line in value.details[:8]], value.slip and value.slip[:500])
 
-    def _error(self, value: messages.ErrorValue) -> Exception:
-        frames = [(owner[:200], line, source[:300]) for owner, line, source in value.frames[:20]]
-        return proxies.mirror_error(value, frames)
-
     # What comes beside the value
 
     def _take_tensor(self, content: messages.TensorContent) -> None:
@@ -230,5 +226,5 @@ READERS: dict[type, Reader] = {  # what is in none of these is None, a truth val
     messages.GeneratorValue: Decoder._generator,
     messages.OptimizerValue: Decoder._optimizer,
     messages.Verdict: Decoder._verdict,
-    messages.ErrorValue: Decoder._error,
+    messages.ErrorValue: lambda decoder, value: proxies.mirror_error(value),
 }

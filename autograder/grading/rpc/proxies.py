@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any, Protocol
 
 from torch import nn
 
 from autograder.grading.rpc import registry
-from autograder.grading.rpc.messages import MOST_OF_ERROR, ErrorValue, Frame, MirrorValue, ModuleClass, ParameterInfo
+from autograder.grading.rpc.messages import MOST_OF_ERROR, ErrorValue, MirrorValue, ModuleClass, ParameterInfo
 
 PARAMETER_KIND: Any = type(Parameter.KEYWORD_ONLY)  # an enum, which `inspect` keeps to itself
 
@@ -147,12 +147,8 @@ MIRRORS: dict[str, Callable[[Caller, MirrorValue], object]] = {
 }
 
 
-def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:
-    """An exception of the other side, of the nearest class that both have.
-
-    Args:
-        frames: where in the answer it came from.
-    """
+def mirror_error(told: ErrorValue) -> Exception:
+    """An exception of the other side, of the nearest class that both have."""
     text, base = told.text[:MOST_OF_ERROR], registry.ERRORS.get(told.kind, RuntimeError)
     kind: type[Exception] = base
     if base.__name__ != told.name or base is KeyError:
@@ -163,7 +159,7 @@ def mirror_error(told: ErrorValue, frames: Sequence[Frame]) -> Exception:
         error = type(told.name, (RuntimeError,), {})(text)
     if isinstance(error, NameError) and told.undefined is not None:
         error.name = told.undefined
-    vars(error)["answer_frames"] = frames
+    vars(error)["answer_frames"] = [(owner[:200], line, source[:300]) for owner, line, source in told.frames[:20]]
     return error
 
 
