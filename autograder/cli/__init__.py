@@ -8,16 +8,18 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from autograder.cli.collect import add_collect
+from autograder.cli import collect, course, grade, new, results, student
 from autograder.cli.completion import complete
-from autograder.cli.course import add_demo, add_doctor, add_release, add_start
-from autograder.cli.grade import add_grade
-from autograder.cli.new import add_new
-from autograder.cli.results import add_export, add_history, add_leaderboard, add_report, add_similar, add_status
-from autograder.cli.student import add_comments, add_due, add_student
 from autograder.course.names import did_you_mean
 from autograder.course.quick_imports import quick_imports
 from autograder.version import installed
+
+ADDED = (
+    *(course.add_start, course.add_release, student.add_due, collect.add_collect, grade.add_grade),
+    *(student.add_comments, results.add_status, results.add_history, results.add_report, results.add_similar),
+    *(results.add_leaderboard, course.add_doctor, course.add_demo, new.add_new, results.add_export),
+    student.add_student,
+)
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -25,24 +27,7 @@ def command_line() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(prog="autograder", description="Tools of a course in notebooks.")
     parser.add_argument("--version", action="version", version=f"autograder {installed() or '(not installed)'}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (
-        add_start,
-        add_release,
-        add_due,
-        add_collect,
-        add_grade,
-        add_comments,
-        add_status,
-        add_history,
-        add_report,
-        add_similar,
-        add_leaderboard,
-        add_doctor,
-        add_demo,
-        add_new,
-        add_export,
-        add_student,
-    ):
+    for add in ADDED:
         add(commands)
     return parser
 
@@ -73,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could follow
         complete(parser)
     arguments = parser.parse_args(argv)
-    run: Callable[[argparse.Namespace], int] = arguments.run
+    run: Callable[[argparse.Namespace], int] = vars(arguments).pop("run")
     try:
         with quick_imports():
             return run(arguments)

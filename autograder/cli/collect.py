@@ -74,9 +74,8 @@ def run_collect(arguments: argparse.Namespace, root: Path) -> int:
     """Collect a lesson of the course around the current folder."""
     from autograder.collect.collect import CollectOptions, collect
 
-    given = {name: value for name, value in vars(arguments).items() if name != "run"}
     try:
-        return collect(root, CollectOptions(**given))
+        return collect(root, CollectOptions(**vars(arguments)))
     except KeyboardInterrupt:
         print("Stopped. What was put into submitted/ stays; the same command goes on.", file=sys.stderr)
         return 130

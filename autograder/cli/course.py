@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from pathlib import Path
 
+from autograder.cli.running import console, in_course
 from autograder.course.names import lesson_name
 from autograder.version import DISTRIBUTION
 
@@ -25,25 +27,20 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.set_defaults(run=run_release)
 
 
-def run_release(arguments: argparse.Namespace) -> int:
+@functools.partial(in_course, status=1)
+def run_release(arguments: argparse.Namespace, root: Path) -> int:
     """Release the course around the current folder and say what changed."""
-    from autograder.course.config import CourseError, course_root
     from autograder.course.release import release
     from autograder.course.versions import held_back
     from autograder.grading.pending import told_of_other_checks
 
-    try:
-        root = course_root(Path.cwd())
-        if arguments.merged:
-            lines = held_back.release_merged(root)
-        elif arguments.held_back:
-            lines = held_back.release_held_back(root)
-        else:
-            lines = release(root, check=arguments.check, force=arguments.force)
-        remarks = held_back.remarks(root) + ([] if arguments.check else told_of_other_checks(root))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    if arguments.merged:
+        lines = held_back.release_merged(root)
+    elif arguments.held_back:
+        lines = held_back.release_held_back(root)
+    else:
+        lines = release(root, check=arguments.check, force=arguments.force)
+    remarks = held_back.remarks(root) + ([] if arguments.check else told_of_other_checks(root))
     for line in (*lines, *remarks):
         print(line)
     if arguments.check and lines:
@@ -91,17 +88,12 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.set_defaults(run=run_demo)
 
 
-def run_demo(arguments: argparse.Namespace) -> int:
+@functools.partial(in_course, status=1)
+def run_demo(arguments: argparse.Namespace, root: Path) -> None:
     """Make and grade the demo class of the course around the current folder."""
-    from autograder.course.config import CourseError, course_root
     from autograder.demo.sample_class import demo
 
-    try:
-        demo(course_root(Path.cwd()), arguments.folder, arguments.lesson)
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    demo(root, arguments.folder, arguments.lesson)
 
 
 def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -112,8 +104,6 @@ def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Probe the sandbox and say what holds."""
-    from rich.console import Console
-
     from autograder.grading.doctor import doctor
 
-    return doctor(Console())
+    return doctor(console())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.cli.running import in_course
+from autograder.cli.running import console, in_course
 from autograder.course.names import lesson_name
+
+ONLY_STUDENTS = "only students whose ids fit, for example 'a*'"
 
 
 def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,15 +35,13 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 @in_course
 def run_status(arguments: argparse.Namespace, root: Path) -> None:
     """Say where the course around the current folder stands."""
-    from rich.console import Console
-
     from autograder.report.addresses import addresses
     from autograder.report.status import status
 
     if arguments.addresses is not None:
         addresses(root, arguments.lessons, arguments.addresses)
     else:
-        status(root, arguments.lessons, Console(), as_json=arguments.json)
+        status(root, arguments.lessons, console(), as_json=arguments.json)
 
 
 def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,7 +53,7 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "why it was graded again. Points are those of the checks, before points by hand and penalties.",
     )
     command.add_argument("lessons", nargs="*", type=lesson_name, metavar="LESSON", help="default: all")
-    command.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
+    command.add_argument("--student", default="*", metavar="GLOB", help=ONLY_STUDENTS)
     command.add_argument("--json", action="store_true", help="print it as JSON")
     command.set_defaults(run=run_history)
 
@@ -61,11 +61,9 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 @in_course
 def run_history(arguments: argparse.Namespace, root: Path) -> None:
     """Say what grading again changed in the course around the current folder."""
-    from rich.console import Console
-
     from autograder.report.history import history
 
-    history(root, arguments.lessons, arguments.student, Console(), as_json=arguments.json)
+    history(root, arguments.lessons, arguments.student, console(), as_json=arguments.json)
 
 
 def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -129,11 +127,9 @@ def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 @in_course
 def run_similar(arguments: argparse.Namespace, root: Path) -> None:
     """Compare the hand-ins for a lesson of the course around the current folder."""
-    from rich.console import Console
-
     from autograder.similar.write import similar
 
-    similar(root, arguments.lesson, Console(), output=arguments.output, as_json=arguments.json)
+    similar(root, arguments.lesson, console(), output=arguments.output, as_json=arguments.json)
 
 
 def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -163,13 +159,10 @@ def add_leaderboard(commands: argparse._SubParsersAction[argparse.ArgumentParser
 @in_course
 def run_leaderboard(arguments: argparse.Namespace, root: Path) -> None:
     """Train the entries of the course around the current folder."""
-    from rich.console import Console
-
     from autograder.leaderboard.run import leaderboard
 
-    given = {name: value for name, value in vars(arguments).items() if name != "run"}
-    given["text"] = given["text"] and given["text"].absolute()
-    leaderboard(root, out=Console(), **given)
+    arguments.text = arguments.text and arguments.text.absolute()
+    leaderboard(root, out=console(), **vars(arguments))
 
 
 def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -180,7 +173,7 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     common.add_argument("--output", default="", metavar="FILE", help="- for the screen; default: named after the form")
     common.add_argument("--force", action="store_true", help="replace the file, if it is there already")
     some = argparse.ArgumentParser(add_help=False)
-    some.add_argument("--student", default="*", metavar="GLOB", help="only students whose ids fit, for example 'a*'")
+    some.add_argument("--student", dest="students", default="*", metavar="GLOB", help=ONLY_STUDENTS)
     some.add_argument(
         "--stale", action="store_true", help="go on where something is not graded yet or has changed since"
     )
@@ -226,11 +219,18 @@ def add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     form.add_argument("template", nargs="?", type=Path, metavar="GRADEBOOK", help="the CSV file exported from Canvas")
     form.add_argument(
-        "--lesson", action="append", dest="lessons", type=lesson_name, metavar="NAME", help="only this; may be repeated"
+        "--lesson",
+        action="append",
+        default=[],
+        dest="lessons",
+        type=lesson_name,
+        metavar="NAME",
+        help="only this; may be repeated",
     )
     form.add_argument(
         "--column",
         action="append",
+        default=[],
         dest="columns",
         metavar="LESSON=HEADING",
         help="what Canvas calls a lesson, kept for the next time; LESSON=new adds a column, which Canvas makes an "
@@ -299,9 +299,7 @@ def run_export(arguments: argparse.Namespace, root: Path) -> int:
     """Export from the gradebook of the course around the current folder."""
     from autograder.export.write import ExportOptions, write_export
 
-    given = {name: value for name, value in vars(arguments).items() if name != "run" and value is not None}
-    given["students"] = given.pop("student", "*")
-    return write_export(root, ExportOptions(**given))
+    return write_export(root, ExportOptions(**vars(arguments)))
 
 
 @in_course
@@ -309,6 +307,4 @@ def run_hand_back(arguments: argparse.Namespace, root: Path) -> int:
     """Put students' pages into one zip file, for a platform to hand back."""
     from autograder.hand_back.write import hand_back
 
-    given = {name: value for name, value in vars(arguments).items() if name != "run"}
-    given["students"] = given.pop("student")
-    return hand_back(root, **given)
+    return hand_back(root, **vars(arguments))

@@ -7,7 +7,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from autograder.cli.running import in_course
+from autograder.cli.running import console, in_course
 from autograder.course.names import lesson_name
 
 
@@ -118,11 +118,9 @@ def add_comments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 @in_course
 def run_comments(arguments: argparse.Namespace, root: Path) -> None:
     """List or give comments of the course around the current folder."""
-    from rich.console import Console
-
     from autograder.student.comments import comments
 
-    comments(root, arguments.lesson, arguments.exercise, arguments.give, Console())
+    comments(root, arguments.lesson, arguments.exercise, arguments.give, console())
 
 
 @in_course
@@ -131,44 +129,35 @@ def run_due(arguments: argparse.Namespace, root: Path) -> int:
     if arguments.none and (arguments.date or not arguments.lesson):
         print("Give --none a lesson, and no date.", file=sys.stderr)
         return 2
-    from rich.console import Console
-
     from autograder.student.due import due
 
-    date, out = " ".join(arguments.date), Console()
-    return due(root, out, lesson=arguments.lesson, date=date, none=arguments.none, as_json=arguments.json)
+    date = " ".join(arguments.date)
+    return due(root, console(), lesson=arguments.lesson, date=date, none=arguments.none, as_json=arguments.json)
 
 
 @in_course
 def run_show(arguments: argparse.Namespace, root: Path) -> int:
     """Show a student of the course around the current folder."""
-    from rich.console import Console
-
     from autograder.student.show import show
 
     options = {"as_json": arguments.json, "archive": arguments.archive, "opened": arguments.open}
-    return show(root, arguments.student, Console(), **options)
+    return show(root, arguments.student, console(), **options)
 
 
 @in_course
 def run_remove(arguments: argparse.Namespace, root: Path) -> int:
     """Remove a student of the course around the current folder."""
-    from rich.console import Console
-
     from autograder.student.remove import remove
 
-    return remove(root, arguments.student, Console(), confirmed=arguments.yes)
+    return remove(root, arguments.student, console(), confirmed=arguments.yes)
 
 
 @in_course
 def run_defence(arguments: argparse.Namespace, root: Path) -> int:
     """Ask about what a student of the course around the current folder handed in."""
-    from rich.console import Console
-
     from autograder.student.defence import defence
 
-    options = {name: getattr(arguments, name) for name in ("seed", "unprotected", "held")}
-    return defence(root, arguments.student, arguments.lesson, Console(), **options)
+    return defence(root, out=console(), **vars(arguments))
 
 
 @in_course
@@ -177,9 +166,7 @@ def run_extend(arguments: argparse.Namespace, root: Path) -> int:
     if arguments.all == bool(arguments.students):
         print("Name students, or give --all for everybody.", file=sys.stderr)
         return 2
-    from rich.console import Console
-
     from autograder.student.extend import give_time
 
     options = {name: getattr(arguments, name) for name in ("students", "until", "by")}
-    return give_time(root, arguments.lesson, Console(), **options)
+    return give_time(root, arguments.lesson, console(), **options)
