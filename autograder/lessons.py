@@ -72,17 +72,8 @@ def finished(name: str) -> tuple[str, Any] | None:
     return next(((module, getattr(sys.modules[module], name)) for module in modules), None)
 
 
-def passed(*told: object) -> None:
-    """Tell the lessons whose modules are imported of a check that passed, as `Lessons.passed` says."""
-    _tell(installed().passed, told)
-
-
-def failed(*told: object) -> None:
-    """Tell them of a check that did not pass, as `Lessons.failed` says."""
-    _tell(installed().failed, told)
-
-
-def _tell(listeners: tuple[str, ...], told: tuple[object, ...]) -> None:
+def tell(listeners: tuple[str, ...], *told: object) -> None:
+    """Tell the lessons whose modules are imported of a check, as `Lessons.passed` and `Lessons.failed` say."""
     for name in listeners:
         if name.partition(":")[0] in sys.modules:
             pkgutil.resolve_name(name)(*told)

@@ -67,12 +67,12 @@ def exercise(name: str, *, given: Mapping[str, object] | None = None) -> Callabl
         if failed is None:
             _progress.record(name, rule, Ending.PASSED, own)
             print(f"✓ {name}: {rule}.")
-            lessons.passed(name, rule, _progress.exercises(), notebook)
+            lessons.tell(lessons.installed().passed, name, rule, _progress.exercises(), notebook)
             return
         is_unwritten = isinstance(failed, NotWritten)
         _progress.record(name, rule, Ending.UNWRITTEN if is_unwritten else Ending.FAILED, own)
         if not is_unwritten:
-            lessons.failed(name, rule, _progress.exercises(), notebook)
+            lessons.tell(lessons.installed().failed, name, rule, _progress.exercises(), notebook)
         failed.exercise, failed.rule, failed.display = exercise_name, None if is_unwritten else rule, _panel.show
         # Neither the frames of the check nor the error that a verdict was made of: both hold tensors.
         failed.__context__, failed.__traceback__ = None, None

@@ -165,7 +165,7 @@ def new_lesson(course: Course, name: str) -> list[str]:
     """Write a lesson without exercises."""
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    from autograder.course.config import CourseError
+    from autograder.course.config import CourseError, to_bytes
     from autograder.course.lint import LESSON_NAME
 
     if not (re.fullmatch(r"[A-Za-z0-9_-]+", name) if course.is_plain else LESSON_NAME.fullmatch(name)):
@@ -185,7 +185,7 @@ def new_lesson(course: Course, name: str) -> list[str]:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
     path = course.source(name).parent / f"{name}.ipynb"
-    _create({path: _bytes(notebook)})
+    _create({path: to_bytes(notebook)})
     data = f"data files go into {path.parent.relative_to(course.root)}/" if course.is_plain else "jupyter lab opens it"
     return [
         f"{path.relative_to(course.root)}: a lesson without exercises; what is to be explained goes into it.",
@@ -196,7 +196,7 @@ def new_lesson(course: Course, name: str) -> list[str]:
 def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
     """Add an exercise to a lesson, behind those that it has."""
     from autograder import files
-    from autograder.course.config import CourseError, read_notebook
+    from autograder.course.config import CourseError, read_notebook, to_bytes
     from autograder.course.lesson import cell_id
 
     if not name.isidentifier():
@@ -206,7 +206,7 @@ def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
     if {name, f"check_{name}", f"exercise_{name}"} & {cell_id(cell) for cell in notebook.cells}:
         raise CourseError(f"{lesson} has `{name}` already. Take another name.")
     _add_exercise(course, lesson, notebook, name)
-    files.write(path, _bytes(notebook))
+    files.write(path, to_bytes(notebook))
     return [
         f"{path.relative_to(course.root)}: has the exercise `{name}` now, doubling a number for an example.",
         "Next: write task, answer and checks into its cells; autograder release makes what students get.",
@@ -252,12 +252,6 @@ def _add_exercise(course: Course, lesson: str, notebook: NotebookNode, name: str
         line = line.replace(f"about {facts.minutes} ", f"about {int(facts.minutes) + MINUTES} ")
         notebook.cells[0].source = notebook.cells[0].source.replace(facts.line, line)
         state_points(lesson, notebook)
-
-
-def _bytes(notebook: NotebookNode) -> bytes:
-    import nbformat
-
-    return f"{nbformat.v4.writes(notebook)}\n".encode()
 
 
 def _create(contents: dict[Path, bytes]) -> None:

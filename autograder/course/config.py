@@ -127,6 +127,11 @@ def read_notebook(path: Path) -> NotebookNode:
     return notebook
 
 
+def to_bytes(notebook: NotebookNode) -> bytes:
+    """Return a notebook's file as nbformat writes it."""
+    return f"{nbformat.v4.writes(notebook)}\n".encode()
+
+
 def readme(root: Path, lessons: dict[str, NotebookNode], badge: Callable[[str], str]) -> bytes | None:
     """Return the README with its table of lessons filled in, or None when there is no place for one.
 

@@ -32,7 +32,7 @@ from traitlets.config import Config
 from autograder import files
 from autograder.course import assistants, lint
 from autograder.course.address import NOWHERE, Address, read_address, without_address
-from autograder.course.config import NO_LESSON, CourseError, read_lessons, read_notebook, readme
+from autograder.course.config import NO_LESSON, CourseError, read_lessons, read_notebook, readme, to_bytes
 from autograder.course.hidden_seed import NAME as SEED_FILE
 from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
@@ -279,12 +279,6 @@ def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
             cell.metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
         if name in checks:
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
-
-
-def to_bytes(notebook: NotebookNode) -> bytes:
-    """Return a notebook's file as nbformat writes it."""
-    text: str = nbformat.v4.writes(notebook)
-    return f"{text}\n".encode()
 
 
 class _Messages(logging.Handler):

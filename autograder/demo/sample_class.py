@@ -14,10 +14,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.course.config import CONFIG, CourseError, read_notebook
+from autograder.course.config import CONFIG, CourseError, read_notebook, to_bytes
 from autograder.course.lesson import Lesson
 from autograder.course.paths import Course
-from autograder.course.release import release, to_bytes
+from autograder.course.release import release
 from autograder.demo.students import STUDENTS, class_work
 from autograder.grading.grade import grade as grade_all
 from autograder.grading.options import GradeOptions

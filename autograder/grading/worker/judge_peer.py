@@ -38,7 +38,7 @@ def held_bytes() -> int:
     return 0
 
 
-class JudgePeer(Peer):
+class JudgePeer(Peer, _backend.Backend):
     """The judge's side of the bridge, which checks ask while the answers are in a student's process.
 
     Attributes:

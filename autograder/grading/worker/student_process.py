@@ -90,7 +90,7 @@ class StudentProcess:
         self._channel.close()
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
-        _backend.use(_backend.LocalBackend())
+        _backend.use(_backend.Backend())
 
     def _interrupt(self) -> float | None:
         """At a deadline, give back what a cell has waited; then interrupt it, and return a last one."""
