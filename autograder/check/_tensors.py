@@ -8,7 +8,7 @@ right to 6e-8, is no slip, so 1e-5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -71,15 +71,14 @@ def _values(call: str, result: object, names: Sequence[str], kinds: str) -> tupl
 def number(name: str, got: Any) -> Tensor:
     """Hand back one number, a Python, NumPy or torch one, as a float32 tensor without dimensions."""
     is_complex = "complex" in str(getattr(got, "dtype", type(got)))
-    if is_complex or isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1):
-        raise CheckFailed(about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"])
-    try:
-        return torch.tensor(float(got))
-    except (TypeError, ValueError):
-        slip = NO_RESULT if got is None else None
-        raise CheckFailed(
-            about(name, "should be one number", "There should be one number for"), [f"got  {kind(got)}"], slip
-        ) from None
+    if not (is_complex or isinstance(got, str) or (isinstance(got, Tensor) and got.numel() != 1)):
+        with suppress(TypeError, ValueError):
+            return torch.tensor(float(got))
+    text, slip = (
+        about(name, "should be one number", "There should be one number for"),
+        NO_RESULT if got is None else None,
+    )
+    raise CheckFailed(text, [f"got  {kind(got)}"], slip)
 
 
 def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int] | Tensor] | None = None, **dims: int) -> None:

@@ -64,7 +64,13 @@ class Hint(NamedTuple):
 
 
 class Cell:
-    """A cell of the instructor's notebook; its id is the nbgrader id where it has one."""
+    """A cell of the instructor's notebook; its id is the nbgrader id where it has one.
+
+    Attributes:
+        is_graded: whether nbgrader gives points for it.
+        is_answer: whether students answer in it.
+        is_locked: whether nbgrader restores it.
+    """
 
     def __init__(self, raw: dict[str, Any], position: int) -> None:
         self.raw = raw
@@ -74,6 +80,9 @@ class Cell:
         self.tags: list[str] = raw["metadata"].get("tags") or []
         self.id = cell_id(raw)
         self.label = self.id or f"number {position}"
+        self.is_graded, self.is_answer, self.is_locked = (
+            is_marked(raw, flag) for flag in ("grade", "solution", "locked")
+        )
 
     @property
     def lines(self) -> list[str]:
@@ -81,24 +90,9 @@ class Cell:
         return [line.strip() for line in self.source.splitlines() if line.strip()]
 
     @property
-    def is_graded(self) -> bool:
-        """Whether nbgrader gives points for it."""
-        return bool(self.nbgrader.get("grade"))
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether students answer in it."""
-        return bool(self.nbgrader.get("solution"))
-
-    @property
     def is_written(self) -> bool:
         """Whether students answer in it in words, or below it, which a person grades."""
         return (self.is_graded and self.is_answer) or bool(self.nbgrader.get("task"))
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether nbgrader restores it."""
-        return bool(self.nbgrader.get("locked"))
 
     @property
     def points(self) -> float:

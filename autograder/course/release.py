@@ -30,7 +30,7 @@ from nbgrader.utils import compute_checksum
 from traitlets.config import Config
 
 from autograder import files
-from autograder.course import assistants, lint
+from autograder.course import assistants, lint, plain
 from autograder.course.address import NOWHERE, Address, read_address, without_address
 from autograder.course.config import NO_LESSON, CourseError, read_lessons, read_notebook, readme, to_bytes
 from autograder.course.hidden_seed import NAME as SEED_FILE
@@ -38,15 +38,6 @@ from autograder.course.hidden_seed import make_hidden_seed
 from autograder.course.lesson import Lesson, cell_id, cells_of, rules_of
 from autograder.course.manifest import NAME, Manifest, was_ever_released
 from autograder.course.paths import Course
-from autograder.course.plain import (
-    KEY,
-    data_in,
-    header_of,
-    is_plain,
-    notebooks_in,
-    read_plain_lessons,
-    split,
-)
 from autograder.course.versions import released
 from autograder.course.written import asked
 
@@ -55,7 +46,11 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
 DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
-
+REFUSAL = (
+    "{} is not as release wrote it: somebody worked in it, or it came from elsewhere. "
+    "Move it away, or run `autograder release --force`, which keeps a copy beside it."
+)
+LEFT_ALONE = "{}: left alone, though its lesson is gone: somebody worked in it. Move it away when nobody needs it."
 SETUP_METADATA = {"grade": False, "grade_id": "setup", "locked": True, "solution": False}
 
 
@@ -107,16 +102,10 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     draft = _plain_draft(course) if course.is_plain else _draft(course, look_up=not check)
     plan = make_plan(root, draft)
     if plan.edited and not force:
-        raise CourseError("\n".join(_refusal(path.relative_to(root)) for path in plan.edited))
-    lines = [
-        f"{change.path.relative_to(root).as_posix()}: {'would be ' if check else ''}{change.verb}"
-        for change in plan.changes
-    ]
-    lines += [
-        f"{path.relative_to(root).as_posix()}: left alone, though its lesson is gone: somebody worked in it. "
-        "Move it away when nobody needs it."
-        for path in plan.left
-    ]
+        raise CourseError("\n".join(REFUSAL.format(path.relative_to(root).as_posix()) for path in plan.edited))
+    would_be = "would be " if check else ""
+    lines = [f"{change.path.relative_to(root).as_posix()}: {would_be}{change.verb}" for change in plan.changes]
+    lines += [LEFT_ALONE.format(path.relative_to(root).as_posix()) for path in plan.left]
     if check:
         return lines
     if not course.is_plain and make_hidden_seed(root / "solutions"):
@@ -174,7 +163,7 @@ def _draft(course: Course, *, look_up: bool) -> Draft:
 def _plain_draft(course: Course) -> Draft:
     """Make what students get of a course of the plain form, whose own files stay as they are."""
     source = course.root / str(course.directory.source_directory)
-    lessons = read_plain_lessons(source, course.config)
+    lessons = plain.read_plain_lessons(source, course.config)
 
     def make(database: str | None) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -191,30 +180,23 @@ def generate_plain(
 ) -> dict[str, bytes]:
     """Return the student version of a lesson of the plain form, with its data files, made by nbgrader."""
     settings = copy.deepcopy(config)
-    for name, path in header_of(source.parents[1], config).items():
+    for name, path in plain.header_of(source.parents[1], config).items():
         settings.IncludeHeaderFooter[name] = str(path)
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder, "solutions", lesson)
         copied.mkdir(parents=True)
-        for path in notebooks_in(source):
+        for path in plain.notebooks_in(source):
             shutil.copy(path, copied)
         _run_nbgrader(folder, lesson, settings, database, source.parent.name)
         made = Path(folder, "notebooks", lesson)
-        found = {f"{lesson}/{name}": path.read_bytes() for name, path in data_in(source).items()}
-        for name, part in split(copy.deepcopy(notebook), lesson).items():
+        found = {f"{lesson}/{name}": path.read_bytes() for name, path in plain.data_in(source).items()}
+        for name, part in plain.split(copy.deepcopy(notebook), lesson).items():
             own = read_notebook(made / f"{name}.ipynb")
             own.nbformat_minor = 5
             for cell, known in zip(own.cells, part.cells, strict=True):
                 cell.id = known.id
             found[f"{lesson}/{name}.ipynb"] = to_bytes(own)
         return found
-
-
-def _refusal(path: Path) -> str:
-    return (
-        f"{path.as_posix()} is not as release wrote it: somebody worked in it, or it came from elsewhere. "
-        "Move it away, or run `autograder release --force`, which keeps a copy beside it."
-    )
 
 
 def fill_in(notebook: NotebookNode, lesson: str, same: Mapping[str, str]) -> None:
@@ -242,7 +224,7 @@ def exercises_of(lesson: Lesson) -> str:
 def normalise(notebook: NotebookNode) -> None:
     """Remove what changes from one save or run to the next and says nothing about the lesson."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    own = {KEY: notebook.metadata[KEY]} if KEY in notebook.metadata else {}
+    own = {plain.KEY: notebook.metadata[plain.KEY]} if plain.KEY in notebook.metadata else {}
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}, **own})
     was_run = any(cell.get("outputs") for cell in notebook.cells)
     count = 0
@@ -307,7 +289,7 @@ def generate(
             _run_nbgrader(folder, lesson, config, database)
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
-            notebook.metadata.pop(KEY, None)
+            notebook.metadata.pop(plain.KEY, None)
             cells = cells_of(nbformat.reads(source.decode(), as_version=4))
             fold(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
             address.put_into(notebook, lesson)
@@ -321,7 +303,8 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
     settings.CourseDirectory.update({**places, "assignment_id": lesson, "db_url": database or ""})
     settings.GenerateAssignment.no_database = not database
     settings.SaveCells.enabled = bool(database)
-    nbgrader.api.get_alembic_version = _newest_tables
+    # The version of a new gradebook's tables; to learn it nbgrader starts a program, which takes a second or two.
+    nbgrader.api.get_alembic_version = lambda: str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
     log, messages = logging.Logger("autograder.release"), _Messages()
     log.addHandler(messages)
     try:
@@ -330,18 +313,13 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
             GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
         message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
-        place = f"{sources}/{lesson}" if is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"
+        place = f"{sources}/{lesson}" if plain.is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"
         if database:
             advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
             text = f"{place}: nbgrader could not record it in the gradebook. {advice} It says:\n{message}"
             raise NotRecorded(text, lesson) from error
         text = f"{place}: nbgrader could not make the student version. Mend the lesson. It says:\n{message}"
         raise CourseError(text) from error
-
-
-def _newest_tables() -> str:
-    """The version of a new gradebook's tables; to learn it nbgrader starts a program, which takes a second or two."""
-    return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
 
 
 def make_plan(root: Path, draft: Draft) -> Plan:
