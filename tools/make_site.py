@@ -69,7 +69,7 @@ def front(readme: str, lessons: Sequence[LessonPage], documents: dict[str, list[
         goal=next(chain.from_iterable(lessons_pages.figures(page.cells) for page in lessons)),
         lessons=lessons,
         exercises=sum(len(page.lesson.exercises) for page in lessons),
-        minutes=sum(int(page.lesson.facts.minutes) for page in lessons),
+        minutes=sum(int(page.lesson.facts["minutes"]) for page in lessons),
         table=Markup(html_of(said["Lessons"])),
         example=example,
         stub=lessons_pages.code(exercise.answer.visible),

@@ -1,7 +1,8 @@
 """What check cells call: a small vocabulary of statements about an answer, each with a message of its own.
 
 Every statement names the learner's own expression as text first, then takes the value, then what is wanted. It
-returns nothing when the statement holds and raises `CheckFailed` when it does not.
+returns nothing when the statement holds and raises `CheckFailed` when it does not. What each known slip would give are
+its `mistakes`, by the sentence that completes "… when".
 """
 
 from autograder.check._causes import audit

@@ -91,7 +91,7 @@ def wrong_shape(
     """The verdict on a shape, expected beside got, with the names of its dimensions where they are known."""
     sizes = f"{tuple(expected)}  ({', '.join(names)})" if names else tuple(expected)
     lines, picture = versus(sizes, tuple(got.shape)), _panel.sizes(expected, got.shape, names)
-    slip = shape_when(mistake)
+    slip = f"This is the shape you get when {mistake}." if mistake else None
     text = about(name, "has the wrong shape", "This is not the shape of")
     if name.startswith("`"):
         text = f"{name} has the wrong shape."
@@ -110,11 +110,6 @@ def values_when(mistake: str | None, *, is_one: bool = False) -> str | None:
     """The sentence that names a mistake by its values, or by the one value there is."""
     values = "This is the value" if is_one else "These are the values"
     return f"{values} you get when {mistake}." if mistake else None
-
-
-def shape_when(mistake: str | None) -> str | None:
-    """The sentence that names a mistake by its shape."""
-    return f"This is the shape you get when {mistake}." if mistake else None
 
 
 def wrong_values(

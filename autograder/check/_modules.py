@@ -87,7 +87,9 @@ def _missing(name: str, module: nn.Module, key: str) -> CheckFailed:
     inside = f"`{'.'.join(here)}` in `{name}`" if here else f"`{name}`"
     own = [each for each, value in place.named_parameters(recurse=False) if value.requires_grad]
     parts = [each for each, part in place._modules.items() if part is not None and any(True for _ in part.parameters())]
-    held = _listing([*own, *(f"{each} (a layer)" if [each] == missing else each for each in parts)])
+    names = [*own, *(f"{each} (a layer)" if [each] == missing else each for each in parts)]
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    held = [f"got  {shown or 'nothing that can be trained'}"]
     if here and len(missing) > 1 and not missing[0].isdigit():
         return CheckFailed(f"{inside} is another module than it should be.", [f"got  {kind(place)}"])
     if len(missing) > 2 or missing[0].isdigit():
@@ -117,12 +119,6 @@ def _unregistered(module: nn.Module, key: str) -> str | None:
     if named or head in module._modules:
         return None
     return f"`__init__` makes it a part of the module by `self.{head} = …`."
-
-
-def _listing(names: Sequence[str]) -> list[str]:
-    """What a module holds, at most eight names."""
-    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    return [f"got  {shown or 'nothing that can be trained'}"]
 
 
 def layers(name: str, stack: object, of: type[nn.Module], count: int | None = None) -> None:
@@ -191,8 +187,6 @@ def device(name: str, function: Callable[..., object], *inputs: object) -> None:
     that asks for numbers cannot be judged in this way, and passes; one that asks yes or no is told no, and then yes.
 
     Args:
-        name: the call, as text.
-        function: a function or a module.
         inputs: tensors, modules and whatever else it takes; parameters and buffers of modules live with the tensors.
     """
     backend = _backend.current()

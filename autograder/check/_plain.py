@@ -17,11 +17,7 @@ MOST_SHOWN = 100  # characters of a value that is shown as a whole
 
 
 def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, object] | None = None) -> None:
-    """`got`, made of lists, pairs, numbers and texts, equals `expected`; a tuple is as good as a list.
-
-    Args:
-        mistakes: the values that each known slip would give, by the sentence that completes "… when".
-    """
+    """`got`, made of lists, pairs, numbers and texts, equals `expected`; a tuple is as good as a list."""
     wanted, plain = _plain(expected), _plain(got)
     if got is None:
         raise CheckFailed(about(name, "is None", "There is only None for"), slip=NO_RESULT)
@@ -38,7 +34,7 @@ def same(name: str, got: object, expected: object, *, mistakes: Mapping[str, obj
     text = about(name, "is not what it should be", "This is not what it should be:")
     slip = values_when(mistake, is_one=not isinstance(wanted, list))
     shown = wanted, plain
-    if _holds_tuples(expected):
+    if isinstance(expected, list) and any(isinstance(item, tuple) for item in expected):
         shown = _with_tuples(wanted), _with_tuples(_as_it_is(got))
     elif not (isinstance(wanted, list) and any(isinstance(item, list) for item in wanted)):
         shown = wanted, _as_it_is(got)
@@ -109,10 +105,6 @@ def _held(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return set(value) if isinstance(value, set) else value if isinstance(value, str | int | float) else id(value)
-
-
-def _holds_tuples(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(item, tuple) for item in value)
 
 
 def _with_tuples(items: Any) -> Any:

@@ -85,8 +85,7 @@ def shape(name: str, got: Tensor, *, mistakes: Mapping[str, Sequence[int] | Tens
     """`got` has the dimensions given by name and size, in this order.
 
     Args:
-        mistakes: the shape that each known slip would give, or the values where the shape alone proves nothing, by
-            the sentence that completes "… when".
+        mistakes: the shapes that known slips would give, or the values where the shape alone proves nothing.
     """
     require_tensor(name, got)
     expected = tuple(dims.values())
@@ -120,7 +119,6 @@ def close(
     """`got` equals `expected` up to rounding.
 
     Args:
-        mistakes: the values that each known slip would give, by the sentence that completes "… when".
         rtol, atol: tolerances; by default 1e-4 and 1e-5 in float32, 1e-5 and 1e-6 in float64.
     """
     default_rtol, default_atol = _TOLERANCES[expected.dtype]
@@ -168,11 +166,7 @@ def _is_dropped_of(got: Tensor, expected: Tensor) -> bool:
 
 
 def equal(name: str, got: Tensor, expected: Tensor, *, mistakes: Mapping[str, Tensor] | None = None) -> None:
-    """`got` equals `expected` in every entry; a mask of 0 and 1 equals one of False and True.
-
-    Args:
-        mistakes: the values that each known slip would give, by the sentence that completes "… when".
-    """
+    """`got` equals `expected` in every entry; a mask of 0 and 1 equals one of False and True."""
     require_tensor(name, got)
     require_same_device(name, got, expected)
 

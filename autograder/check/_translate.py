@@ -138,8 +138,9 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
 
 
 def where(code: CodeType, line: int) -> Place:
-    """The place of a line of code in its notebook."""
-    return Place(_owner(code), line, linecache.getline(code.co_filename, line).strip())
+    """The place of a line of code in its notebook: `MultiHeadAttention.forward`, never `f.<locals>.<lambda>`."""
+    owner = code.co_qualname.split(".<locals>")[0].removeprefix("<lambda>") or "your lambda"
+    return Place(owner, line, linecache.getline(code.co_filename, line).strip())
 
 
 def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
@@ -159,16 +160,12 @@ def _is_the_courses(error: Exception, frames: list[Frame], notebook: Mapping[str
     argument: no answer can be the reason."""
     if isinstance(error, TypeError) and MISFIT_CALL.search(str(error)):
         called = str(error).partition("(")[0]
-        return bool(frames) and called in frames[-1].code.co_names and _is_statement(called, notebook)
+        is_statement = called not in notebook and hasattr(sys.modules[f"{COURSE}.check"], called)
+        return bool(frames) and called in frames[-1].code.co_names and is_statement
     if isinstance(error, AttributeError):
         return isinstance(error.obj, ModuleType) and error.obj.__name__.partition(".")[0] == COURSE
     raised_in = str(frames[-1].scope.get("__name__")) if frames else ""
     return isinstance(error, ImportError) or (isinstance(error, NameError) and raised_in.partition(".")[0] == COURSE)
-
-
-def _is_statement(name: str, notebook: Mapping[str, Any]) -> bool:
-    """What checks call so is a statement of the course, and not a part of an answer."""
-    return name not in notebook and hasattr(sys.modules[f"{COURSE}.check"], name)
 
 
 def _told(error: Exception) -> list[str]:
@@ -216,11 +213,6 @@ def _advice(text: str) -> str | None:
     """What an error says, in a learner's words."""
     found = ((re.search(pattern, text), advice) for pattern, advice in ADVICE.items())
     return next((advice.format(*match.groups()) for match, advice in found if match), None)
-
-
-def _owner(code: CodeType) -> str:
-    """The name a learner knows: `MultiHeadAttention.forward`, never `split_heads.<locals>.<lambda>`."""
-    return code.co_qualname.split(".<locals>")[0].removeprefix("<lambda>") or "your lambda"
 
 
 def _shorten(text: str) -> list[str]:

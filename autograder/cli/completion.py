@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,17 +29,8 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(inner)
 
 
-def lessons(**_: object) -> list[str]:
-    """The lessons of the course around the current folder; none outside of one."""
-    return _folders_in("solutions")
-
-
-def students(**_: object) -> list[str]:
-    """Who has handed in, by folder."""
-    return _folders_in("submitted")
-
-
-def _folders_in(name: str) -> list[str]:
+def _folders_in(name: str, **_: object) -> list[str]:
+    """The folders in one of the course around the current folder; none outside of a course."""
     from autograder.course.config import CourseError, course_root
 
     try:
@@ -47,4 +39,5 @@ def _folders_in(name: str) -> list[str]:
         return []
 
 
-SUGGESTED = {"LESSON": lessons, "STUDENT": students, "GLOB": students}
+LESSONS, STUDENTS = functools.partial(_folders_in, "solutions"), functools.partial(_folders_in, "submitted")
+SUGGESTED = {"LESSON": LESSONS, "STUDENT": STUDENTS, "GLOB": STUDENTS}

@@ -248,9 +248,10 @@ def _add_exercise(course: Course, lesson: str, notebook: NotebookNode, name: str
     at = places[0] if places and not course.is_plain else len(notebook.cells)
     notebook.cells[at:at] = added
     if not course.is_plain and (facts := before.facts):
-        line = facts.line.replace(f"**Exercises:** {facts.exercises} ", f"**Exercises:** {len(before.exercises) + 1} ")
-        line = line.replace(f"about {facts.minutes} ", f"about {int(facts.minutes) + MINUTES} ")
-        notebook.cells[0].source = notebook.cells[0].source.replace(facts.line, line)
+        count, minutes = len(before.exercises) + 1, int(facts["minutes"]) + MINUTES
+        line = facts[0].replace(f"**Exercises:** {facts['exercises']} ", f"**Exercises:** {count} ")
+        line = line.replace(f"about {facts['minutes']} ", f"about {minutes} ")
+        notebook.cells[0].source = notebook.cells[0].source.replace(facts[0], line)
         state_points(lesson, notebook)
 
 

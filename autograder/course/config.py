@@ -164,8 +164,8 @@ def _table(lessons: list[Lesson], badge: Callable[[str], str]) -> list[str]:
         built = ", ".join(f"`{exercise.name}`" for exercise in lesson.exercises)
         facts = lesson.facts
         assert facts is not None, "the grammar asks for them"
-        minutes += int(facts.minutes)
-        rows.append([link, built, facts.paper, facts.points, facts.minutes, f"{facts.seconds} s"])
+        minutes += int(facts["minutes"])
+        rows.append([link, built, *facts.group("paper", "points", "minutes"), f"{facts['seconds']} s"])
     points = sum(lesson.points for lesson in lessons)
     rows.append(["**Total**", "", "", f"**{points:g}**", f"**{minutes}**", ""])
     if any(badges):

@@ -34,21 +34,6 @@ EXAMPLE = "An example on small numbers"  # the title of the last hint, which wor
 HINT = re.compile(r"<details>\s*<summary>(?P<title>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
 
 
-class Facts(NamedTuple):
-    """What the title cell states, as it is written there.
-
-    Attributes:
-        line: the whole line.
-    """
-
-    line: str
-    paper: str
-    exercises: str
-    points: str
-    minutes: str
-    seconds: str
-
-
 class Rule(NamedTuple):
     """One `check.exercise` of a check cell: the exercise as it names it, and what it proves."""
 
@@ -214,11 +199,10 @@ class Lesson:
         return self.cells[0].lines[0].partition(" · ")[2] if self.cells and self.cells[0].lines else ""
 
     @cached_property
-    def facts(self) -> Facts | None:
-        """Paper, exercises, points, minutes and seconds as the title cell states them."""
+    def facts(self) -> re.Match[str] | None:
+        """The line of the title cell that states paper, exercises, points, minutes and seconds."""
         lines = self.cells[0].lines if self.cells else []
-        match = next(filter(None, map(FACTS.fullmatch, lines)), None)
-        return Facts(line=match[0], **match.groupdict()) if match else None
+        return next(filter(None, map(FACTS.fullmatch, lines)), None)
 
     @property
     def points(self) -> float:
@@ -298,8 +282,8 @@ def state_points(name: str, notebook: dict[str, Any]) -> None:
             now = f"*{counted(exercise.points, 'point')} · {counted(int(said['minutes']), 'minute')}*"
             exercise.task.raw["source"] = exercise.task.source.replace(said[0], now, 1)
     if facts := lesson.facts:
-        now = facts.line.replace(f"**Points:** {facts.points} ", f"**Points:** {lesson.points:g} ")
-        lesson.cells[0].raw["source"] = lesson.cells[0].source.replace(facts.line, now, 1)
+        now = facts[0].replace(f"**Points:** {facts['points']} ", f"**Points:** {lesson.points:g} ")
+        lesson.cells[0].raw["source"] = lesson.cells[0].source.replace(facts[0], now, 1)
 
 
 def fold_title(rules: Sequence[Rule]) -> str:

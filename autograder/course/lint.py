@@ -79,28 +79,23 @@ def facts_are_true(lesson: Lesson) -> Found:
     """The title states paper, exercises, points and minutes as the cells have them, and how long the lesson runs."""
     facts = lesson.facts
     minutes = sum(exercise.minutes for exercise in lesson.exercises)
-    paper, stated, seconds = (facts.paper, int(facts.minutes), facts.seconds) if facts else ("§…", 0, "…")
+    paper, stated, seconds = facts.group("paper", "minutes", "seconds") if facts else ("§…", 0, "…")
     line = (
         f"**Paper:** {paper} · **Exercises:** {len(lesson.exercises)} · **Points:** {lesson.points:g}"
-        f" · **Time:** about {max(minutes, stated)} minutes · **Runs in:** {seconds} seconds"
+        f" · **Time:** about {max(minutes, int(stated))} minutes · **Runs in:** {seconds} seconds"
     )
     if not facts:
         yield "title", f"the line of facts is missing or reads differently. It should read `{line}`."
-    elif facts.line != line:
+    elif facts[0] != line:
         yield "title", f"the line of facts does not agree with the exercises. It should read `{line}`."
 
 
-def setup_comes_second(lesson: Lesson) -> Found:
-    """The second cell is the setup."""
-    second = lesson.cells[1] if len(lesson.cells) > 1 else None
-    if second is None or second.kind != "code" or second.id != "setup":
+def setup_and_exercises_follow(lesson: Lesson) -> Found:
+    """The second cell is the setup, and the third names the exercises."""
+    second, third = lesson.cells[1:2], lesson.cells[2:3]
+    if not any(cell.kind == "code" and cell.id == "setup" for cell in second):
         yield "setup", "the second cell is not the setup. Put a code cell `setup` there; release fills it in."
-
-
-def exercises_come_third(lesson: Lesson) -> Found:
-    """The third cell names the exercises."""
-    third = lesson.cells[2] if len(lesson.cells) > 2 else None
-    if third is None or third.kind != "code" or third.id != EXERCISES or third.nbgrader:
+    if not any(cell.kind == "code" and cell.id == EXERCISES and not cell.nbgrader for cell in third):
         yield EXERCISES, "the third cell is not it. Put a plain code cell of that id there; release fills it in."
 
 
@@ -284,15 +279,13 @@ def checks_end_in_print(exercise: Exercise) -> Found:
     for check in exercise.checks:
         for source in (check.source, without_regions(check.source, "HIDDEN TESTS")):
             module = parse_or_none(source)
-            last = module.body[-1] if module and module.body else None
-            if isinstance(last, ast.Expr) and not _is_print(last.value):
-                line = ast.unparse(last).splitlines()[0]
-                yield check.label, f"it ends in `{line}`, which nbgrader reads as a score. End in a call to print."
-                break
-
-
-def _is_print(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            match module.body[-1:] if module else []:
+                case [ast.Expr(value=ast.Call(func=ast.Name(id="print")))]:
+                    continue
+                case [ast.Expr() as last]:
+                    line = ast.unparse(last).splitlines()[0]
+                    yield check.label, f"it ends in `{line}`, which nbgrader reads as a score. End in a call to print."
+                    break
 
 
 def checks_hide_something(exercise: Exercise) -> Found:
@@ -322,8 +315,7 @@ LESSON_RULES = (
     lesson_is_named,
     title_comes_first,
     facts_are_true,
-    setup_comes_second,
-    exercises_come_third,
+    setup_and_exercises_follow,
     ids_are_unique,
     marks_stand_where_they_work,
     written_answers_are_whole,

@@ -24,13 +24,7 @@ ANY_STUDENT, ANY_LESSON = "any-student", "any-lesson"
 
 
 class Course:
-    """A course as its nbgrader_config.py has it.
-
-    Attributes:
-        config: nbgrader's configuration.
-        directory: nbgrader's own view of the course.
-        root: the course folder.
-    """
+    """A course as its nbgrader_config.py has it; `directory` is nbgrader's own view of it."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -124,19 +118,14 @@ class Course:
 
     def secrets(self) -> list[Path]:
         """What no submission may read."""
-        steps = (
-            self.directory.source_directory,
-            self.directory.submitted_directory,
-            self.directory.autograded_directory,
-        )
+        steps = (getattr(self.directory, f"{step}_directory") for step in ("source", "submitted", "autograded"))
         return [*(self.root / step for step in steps), self.root / "gradebook.db"]
 
     def sources(self) -> list[Path]:
         """The notebook of each lesson, hidden tests included."""
         found = sorted(self.root.glob(f"{self.directory.source_directory}/*/*.ipynb"), key=lambda path: path.stem)
-        return (
-            [notebooks_in(folder)[0] for folder in sorted({path.parent for path in found})] if self.is_plain else found
-        )
+        folders = sorted({path.parent for path in found})
+        return [notebooks_in(folder)[0] for folder in folders] if self.is_plain else found
 
     def lessons(self) -> list[str]:
         """The names of the lessons."""

@@ -42,6 +42,11 @@ def nbgrader(name: str, **values: Any) -> Callable[[Notebook], None]:
     return lambda notebook: cell(notebook, name)["metadata"].setdefault("nbgrader", {}).update(values)
 
 
+def as_text(name: str) -> Callable[[Notebook], None]:
+    """Return a mutation that makes a cell of code one of text."""
+    return lambda notebook: cell(notebook, name).update(cell_type="markdown")
+
+
 def insert(before: str, new: dict[str, Any]) -> Callable[[Notebook], None]:
     """Return a mutation that inserts a cell before another."""
     return lambda notebook: notebook["cells"].insert(notebook["cells"].index(cell(notebook, before)), new)
@@ -73,7 +78,7 @@ LONG = "\n".join(f"    x = x + {n}" for n in range(16))
 FITS = "# why\n\n" + "\n".join(f"    x = x + {n}" for n in range(13)) + "\n    return answer"
 HIDDEN = '### BEGIN HIDDEN TESTS\nassert double(3) == 6, "hidden_secret"\n### END HIDDEN TESTS\n'
 SECOND_HINT = "<details>\n<summary>My result is text</summary>\nIs the input text?\n</details>"
-FACTS = "`**Paper:** §3.2.1 · **Exercises:** 1 · **Points:** 4 · **Time:** about"
+FACTS = "`**Paper:** §3.2.1 · **Exercises:** 1 · **Points:** 4 · **Time:** about {} minutes · **Runs in:** 5 seconds`"
 
 BREACHES = {
     "no title": (remove("title"), ["cell title", "first cell", "id is `title`"]),
@@ -82,20 +87,11 @@ BREACHES = {
     "two promises": (swap("title", "by hand.", "by hand.\nTwice."), ["cell title", "not one sentence"]),
     "promise without full stop": (swap("title", "by hand.", "by hand"), ["cell title", "not one sentence"]),
     "facts without paper": (swap("title", "**Paper:** §3.2.1", "**Paper:**"), ["cell title", "**Paper:** §… · "]),
-    "facts count wrong": (
-        swap("title", "Exercises:** 1", "Exercises:** 2"),
-        ["cell title", f"{FACTS} 20 minutes · **Runs in:** 5 seconds`"],
-    ),
-    "facts points wrong": (
-        swap("title", "Points:** 4", "Points:** 5"),
-        ["cell title", f"{FACTS} 20 minutes · **Runs in:** 5 seconds`"],
-    ),
-    "facts time too short": (
-        swap("title", "about 20", "about 10"),
-        ["cell title", f"{FACTS} 15 minutes · **Runs in:** 5 seconds`"],
-    ),
+    "facts count wrong": (swap("title", "Exercises:** 1", "Exercises:** 2"), ["cell title", FACTS.format(20)]),
+    "facts points wrong": (swap("title", "Points:** 4", "Points:** 5"), ["cell title", FACTS.format(20)]),
+    "facts time too short": (swap("title", "about 20", "about 10"), ["cell title", FACTS.format(15)]),
     "no setup": (remove("setup"), ["cell setup", "second cell"]),
-    "setup is text": (lambda n: cell(n, "setup").update(cell_type="markdown"), ["cell setup", "second cell"]),
+    "setup is text": (as_text("setup"), ["cell setup", "second cell"]),
     "id missing": (lambda n: cell(n, "idea").pop("id"), ["cell number 4", "id is missing"]),
     "id invalid": (rename("idea", "my idea"), ["cell my idea", "invalid"]),
     "id twice": (rename("learned", "idea"), ["cell idea", "2 cells"]),
@@ -180,16 +176,10 @@ BREACHES = {
         ["cell check_double_late", "no exercise"],
     ),
     "no exercises": (remove("exercises"), ["cell exercises", "third cell"]),
-    "exercises as text": (
-        lambda n: cell(n, "exercises").update(cell_type="markdown"),
-        ["cell exercises", "third cell"],
-    ),
+    "exercises as text": (as_text("exercises"), ["cell exercises", "third cell"]),
     "no progress": (remove("progress"), [f"{LESSON}.ipynb: ", "no cell `progress`"]),
     "progress marked": (nbgrader("progress", locked=True), ["cell progress", "no plain code cell"]),
-    "progress as text": (
-        lambda n: cell(n, "progress").update(cell_type="markdown"),
-        ["cell progress", "no plain code cell"],
-    ),
+    "progress as text": (as_text("progress"), ["cell progress", "no plain code cell"]),
     "progress too early": (
         lambda n: n["cells"].insert(3, n["cells"].pop(n["cells"].index(cell(n, "progress")))),
         ["cell progress", "`## What you learned` does not follow"],
@@ -199,10 +189,7 @@ BREACHES = {
         ["cell predict_length", "tag `predict`"],
     ),
     "prediction without its id": (rename("predict_length", "length"), ["cell length", "id `predict_…`"]),
-    "prediction as text": (
-        lambda n: cell(n, "predict_length").update(cell_type="markdown"),
-        ["length", "no code cell"],
-    ),
+    "prediction as text": (as_text("predict_length"), ["length", "no code cell"]),
     "prediction marked": (nbgrader("predict_length", grade_id="predict_length"), ["cell predict_length", "nbgrader"]),
     "prediction of another name": (rename("predict_length", "predict_size"), ["predict_size", '`predicted_size = ""']),
     "prediction with an answer": (swap("predict_length", '""', '"4"'), ["cell predict_length", "not one empty"]),
