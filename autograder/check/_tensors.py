@@ -192,13 +192,7 @@ def differs(name: str, got: Tensor, other: Tensor, *, when: str) -> None:
 
 
 def stays(
-    name: str,
-    got: Tensor,
-    before: Tensor,
-    *,
-    when: str,
-    slip: str,
-    mistakes: Mapping[str, Tensor] | None = None,
+    name: str, got: Tensor, before: Tensor, *, when: str, slip: str, mistakes: Mapping[str, Tensor] | None = None
 ) -> None:
     """`got` and `before` are two values of one expression that must be the same, though `when` holds.
 

@@ -266,10 +266,7 @@ def test_ready_made_operators_are_noticed() -> None:
             check.without("F.scaled_dot_product_attention", instead="your own"),
         ):
             call()
-    with (
-        pytest.raises(CheckFailed, match=r"ready `nn\.LayerNorm`"),
-        check.without("nn.LayerNorm", instead="your own"),
-    ):
+    with pytest.raises(CheckFailed, match=r"ready `nn\.LayerNorm`"), check.without("nn.LayerNorm", instead="your own"):
         operators.native_layer_norm(x, (8,), None, None, 1e-5)
 
 

@@ -69,11 +69,7 @@ def test_nothing_is_suggested_that_is_not_alike(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_a_name_that_is_none(
-    course: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    meant: str,
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], meant: str
 ) -> None:
     """An unknown lesson or student ends with 2 and with the one that may have been meant."""
     record(course)

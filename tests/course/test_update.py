@@ -92,10 +92,7 @@ def fork(upstream: Path) -> Path:
     git(upstream, "clone", "--quiet", "--origin=upstream", ".", str(course))
     git(course, "remote", "add", "origin", "git@github.com:you/course.git")
     edit(
-        course / SOURCE,
-        ('"points": 3', '"points": 5'),
-        ("*4 points", "*6 points"),
-        ("**Points:** 4", "**Points:** 6"),
+        course / SOURCE, ('"points": 3', '"points": 5'), ("*4 points", "*6 points"), ("**Points:** 4", "**Points:** 6")
     )
     write_lesson(course, sample_lesson(9), "09_mine")
     publish(course)
