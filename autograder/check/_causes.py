@@ -104,7 +104,6 @@ def named(name: str, is_it: Callable[[Value], bool], mistakes: Mapping[str, Valu
     """The one mistake whose values these are; None when there is none, or two would give the same.
 
     Args:
-        name: what has the values.
         is_it: whether the values are those that a mistake would give.
     """
     found, inquiry = [mistake for mistake, value in (mistakes or {}).items() if is_it(value)], _inquiry.get()

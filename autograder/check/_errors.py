@@ -24,12 +24,7 @@ class Picture(Protocol):
 
 @dataclass(frozen=True)
 class ExerciseName:
-    """An exercise as its heading names it: "1.2 scaled_dot_product_attention".
-
-    Attributes:
-        number: "1.2"; empty where the heading has none.
-        answer: the function or class that the learner writes.
-    """
+    """An exercise as its heading names it, "1.2 causal_mask": its number, "" for none, and its answer."""
 
     number: str
     answer: str

@@ -244,11 +244,7 @@ class _Together(nn.Module):
 
 
 class _Answering(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Answers yes or no where Python asks it of tensors that hold no numbers, as `while not ended.all()` does.
-
-    Attributes:
-        was_asked: it has been, at some time.
-    """
+    """Answers yes or no where Python asks it of tensors that hold no numbers, as `while not ended.all()` does."""
 
     def __init__(self, answer: bool) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

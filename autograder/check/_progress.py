@@ -68,11 +68,7 @@ _session = Session()
 
 
 def record(exercise: str, rule: str, ending: Ending, answers: Iterable[object] = ()) -> None:
-    """Remember how a check of this session ended.
-
-    Args:
-        answers: what it tried: with a changed answer, the exercise begins anew.
-    """
+    """Remember how a check of this session ended, which tried these answers: with a changed one, all begins anew."""
     _session.record(exercise, rule, ending, [_code_of(answer) for answer in answers])
 
 
@@ -95,11 +91,7 @@ def rules(exercise: str) -> Mapping[str, Callable[[], None]]:
 
 
 def lesson(exercises: Mapping[str, int]) -> None:
-    """Say which exercises a lesson has, so that it is known when all checks of one have passed.
-
-    Args:
-        exercises: each exercise as its heading names it, with the number of checks that it has.
-    """
+    """Say which exercises a lesson has, each as its heading names it, and how many checks: so all passed are known."""
     _session.exercises = dict(exercises)
 
 
@@ -116,8 +108,7 @@ def is_solved(exercise: str) -> bool:
 def relies_on(*exercises: str) -> None:
     """Say which of these exercises are not solved yet, for what a cell shows depends on them; it never raises.
 
-    Args:
-        exercises: as their headings name them. While a notebook is graded nothing is said: checks run elsewhere.
+    While a notebook is graded nothing is said: checks run elsewhere.
     """
     if "NBGRADER_EXECUTION" in os.environ:
         return
@@ -127,11 +118,7 @@ def relies_on(*exercises: str) -> None:
 
 
 def progress(exercises: Mapping[str, int] | None = None) -> None:
-    """Show which exercises are solved, as their checks last said in this session; it never raises.
-
-    Args:
-        exercises: as `lesson` takes them; what it was last given when left out.
-    """
+    """Show which exercises, or which of those `lesson` was last given, are solved in this session; it never raises."""
     try:
         states = [_session.state(name, count) for name, count in (exercises or _session.exercises).items()]
         text = "\n".join([_summary(states), *(f"{mark} {name}: {words}" for name, mark, words in states)])

@@ -116,11 +116,7 @@ def close(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """`got` equals `expected` up to rounding.
-
-    Args:
-        rtol, atol: tolerances; by default 1e-4 and 1e-5 in float32, 1e-5 and 1e-6 in float64.
-    """
+    """`got` equals `expected` up to rounding: as a rule 1e-4 and 1e-5 in float32, 1e-5 and 1e-6 in float64."""
     default_rtol, default_atol = _TOLERANCES[expected.dtype]
     rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
     require_tensor(name, got)

@@ -93,9 +93,7 @@ def from_exception(error: Exception, check: CodeType, notebook: Mapping[str, Any
     """Turn an exception that escaped from an answer into a verdict that names the learner's line.
 
     Args:
-        error: what was raised while the check ran.
         check: the code of the check; its own cell is not the learner's.
-        notebook: the names of the notebook.
     """
     frames = list(frames_of(error.__traceback__))
     own: list[Place] | None = getattr(error, "answer_frames", None)  # where the answers are in another process

@@ -99,10 +99,6 @@ NOWHERE = Address("", "")
 def read_address(root: Path, *, look_up: bool) -> Address:
     """Return the address that pyproject.toml names, else that of git's `origin`, else the one that was released.
 
-    Args:
-        root: the course folder.
-        look_up: whether to ask git.
-
     Raises:
         CourseError: pyproject.toml names none that a notebook can hold, or no branch.
     """

@@ -39,22 +39,14 @@ RECORDED = re.compile(
 
 
 class Moment(NamedTuple):
-    """A moment, as it was understood.
-
-    Attributes:
-        utc: without a zone, as the gradebook keeps it.
-        text: the same in the zone that was given, and in UTC.
-    """
+    """A moment as it was understood: in UTC without a zone, as the gradebook keeps it, and as a text in both zones."""
 
     utc: datetime
     text: str
 
 
 def recorded_time(text: str) -> datetime:
-    """Read the time of a submission's timestamp.txt, as nbgrader or collect wrote it, whatever somebody made of that.
-
-    Returns:
-        in UTC, without a zone, as the gradebook keeps it.
+    """Read the time of a submission's timestamp.txt, as nbgrader or collect wrote it: in UTC, without a zone.
 
     Raises:
         ValueError: it is neither an ISO 8601 time nor one of nbgrader's, such as "2026-03-02 09:00:00.5 UTC".

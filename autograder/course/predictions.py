@@ -20,7 +20,6 @@ class Question(NamedTuple):
     """What a predict cell asks.
 
     Attributes:
-        cell: its id.
         kind: its comment, what to write between the quotes.
         text: the paragraph before it that asks, in Markdown; "" where there is none.
     """

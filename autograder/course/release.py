@@ -87,7 +87,6 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
     """Bring notebooks/, the README's table and the gradebook in line with solutions/; return a line per change.
 
     Args:
-        root: The course folder.
         check: Only say what would change.
         force: Overwrite notebooks that somebody worked in, after keeping a copy beside them.
         register: Tell the gradebook about the lessons, so that `nbgrader autograde` knows them.

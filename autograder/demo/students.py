@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from autograder.course.config import CourseError
-from autograder.course.lesson import Exercise, Lesson, cell_id
+from autograder.course.lesson import Exercise, Lesson, cell_id, is_marked
 
 STUDENTS = ("perfect", "untouched", "half-done", "typical", "messy")
 
@@ -126,7 +126,7 @@ def solved(exercises: Iterable[Exercise]) -> dict[str, str]:
 def submission(released: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
     """Return a copy of the released notebook with these answers, exercise → source, in their cells."""
     notebook = copy.deepcopy(released)
-    cells = {cell_id(cell): cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")}
+    cells = {cell_id(cell): cell for cell in notebook.cells if is_marked(cell, "solution")}
     if unknown := answers.keys() - cells.keys():
         raise CourseError(f"The lesson has no exercise {', '.join(sorted(unknown))}. It has {', '.join(cells)}.")
     for name, source in answers.items():
@@ -155,8 +155,8 @@ def class_work(lesson: Lesson, released: NotebookNode) -> dict[str, NotebookNode
 def messy(notebook: NotebookNode) -> NotebookNode:
     """Return the notebook after a long night: the answers unchanged, everything around them in disorder."""
     notebook = copy.deepcopy(notebook)
-    answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    checks = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    answers = [cell for cell in notebook.cells if is_marked(cell, "solution")]
+    checks = [cell for cell in notebook.cells if is_marked(cell, "grade")]
     checks[0].source = "assert True  # it worked at home"
     for cell in answers:
         cell.source += f"\nprint({cell_id(cell)})"

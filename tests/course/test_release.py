@@ -54,14 +54,6 @@ def snapshot(root: Path) -> dict[str, bytes]:
     return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
 
 
-def notebook(path: Path) -> dict[str, Any]:
-    """Read a notebook with the source of each cell as one text."""
-    read = json.loads(path.read_text(encoding="utf-8"))
-    for one in read["cells"]:
-        one["source"] = "".join(one["source"])
-    return read
-
-
 def add_second_lesson(root: Path) -> None:
     """Add a second lesson to a course."""
     write_lesson(root, sample_lesson(2), "02_tripling")
@@ -91,7 +83,7 @@ def test_points_stand_at_the_check_alone(course: Path) -> None:
     (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
     release(course, register=False)
     for path in (SOURCE, STUDENT):
-        text = notebook(course / path)
+        text = read_notebook(course / path)
         assert "*3.5 points · 15 minutes*" in cell(text, "exercise_double")["source"]
         assert "**Points:** 3.5 · **Time:**" in cell(text, "title")["source"]
 
@@ -126,7 +118,7 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
     text = (released / STUDENT).read_text(encoding="utf-8")
     for secret in ("answer_of_the_teacher", "hidden_secret", "BEGIN", "END SOLUTION"):
         assert secret not in text
-    student = notebook(released / STUDENT)
+    student = read_notebook(released / STUDENT)
     assert STUB in cell(student, "double")["source"]
     assert cell(student, "check_double")["source"] == 'assert double(2) == 4\nprint("✓ double")'
     assert cell(student, "check_double")["metadata"]["editable"] is False
@@ -148,7 +140,7 @@ def test_checks_end_with_their_last_line(course: Path) -> None:
 
 def test_setup_is_filled_in_and_locked(released: Path) -> None:
     """Every notebook gets the one setup cell, whose output nbval ignores; the students' installs it on Colab."""
-    source, student = (cell(notebook(released / path), "setup") for path in (SOURCE, STUDENT))
+    source, student = (cell(read_notebook(released / path), "setup") for path in (SOURCE, STUDENT))
     for setup in (source, student):
         assert setup["source"].endswith('print(f"Ready: PyTorch {torch.__version__} on {device}.")')
         assert setup["metadata"]["nbgrader"]["locked"] is True
@@ -168,19 +160,19 @@ def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path)
     release(course, register=False)
     call = 'check.lesson(\n    {\n        "1.1 double": 2,\n    }\n)'
     for path in (SOURCE, STUDENT):
-        exercises, progress = (cell(notebook(course / path), name) for name in ("exercises", "progress"))
+        exercises, progress = (cell(read_notebook(course / path), name) for name in ("exercises", "progress"))
         assert exercises["source"].endswith(f"\n{call}") and exercises["source"].startswith("# ")
         assert progress["metadata"] == {}
         assert "\ncheck.progress()" in progress["source"]
     cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
     write_lesson(course, lesson)
     release(course, register=False)
-    assert '"1.1 double": 3,' in cell(notebook(course / STUDENT), "exercises")["source"]
+    assert '"1.1 double": 3,' in cell(read_notebook(course / STUDENT), "exercises")["source"]
     for each in ("check_double", "check_double_text"):
         cell(lesson, each)["source"] = cell(sample_lesson(), each)["source"]
     write_lesson(course, lesson)
     release(course, register=False)
-    assert cell(notebook(course / STUDENT), "exercises")["source"].endswith("\ncheck.lesson({})")
+    assert cell(read_notebook(course / STUDENT), "exercises")["source"].endswith("\ncheck.lesson({})")
 
 
 def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
@@ -192,7 +184,7 @@ def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
     cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
     write_lesson(course, lesson)
     release(course, register=False)
-    source, student = (notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
+    source, student = (read_notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
     folded = {other["id"]: other["source"] for other in student if other["metadata"].get("cellView") == "form"}
     titles = {name: text.splitlines()[0] for name, text in folded.items()}
     assert titles == {
@@ -240,19 +232,19 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     """What editors and runs add is gone, while outputs, tags, sizes of pictures and slides stay."""
     write_lesson(course, noisy_lesson())
     release(course, register=False)
-    source = notebook(course / SOURCE)
+    source = read_notebook(course / SOURCE)
     tried = cell(source, "try_double")
     assert source["metadata"] == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     assert tried["metadata"] == {"tags": ["try-it"]}
     assert cell(source, "idea")["metadata"] == {"slideshow": {"slide_type": "slide"}}
     assert tried["outputs"][0]["metadata"] == {"image/png": {"width": 300}}
-    assert tried["outputs"][0]["data"] == {"text/plain": ["42"]}
-    assert [output["text"] for output in cell(source, "check_double")["outputs"]] == [["line 0\n", "line 1\n"]]
+    assert tried["outputs"][0]["data"] == {"text/plain": "42"}
+    assert [output["text"] for output in cell(source, "check_double")["outputs"]] == ["line 0\nline 1\n"]
     assert cell(source, "check_double")["metadata"]["nbgrader"]["grade_id"] == "check_double"
     counts = {c["id"]: c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"}
     assert list(counts.values()) == [*range(1, len(counts) + 1)]
     assert tried["outputs"][0]["execution_count"] == counts["try_double"]
-    assert all(not c.get("outputs") and not c.get("execution_count") for c in notebook(course / STUDENT)["cells"])
+    assert all(not c.get("outputs") and not c.get("execution_count") for c in read_notebook(course / STUDENT)["cells"])
     assert release(course, register=False) == []
 
 
@@ -263,7 +255,7 @@ def test_notebook_of_an_older_format_is_brought_up(course: Path) -> None:
     del cell(old, "double")["id"]
     write_lesson(course, old)
     release(course, register=False)
-    source = notebook(course / SOURCE)
+    source = read_notebook(course / SOURCE)
     assert (source["nbformat"], source["nbformat_minor"]) == (4, 5)
     assert cell(source, "double")["metadata"]["nbgrader"]["grade_id"] == "double"
 
@@ -358,7 +350,7 @@ def test_force_loses_nothing(released: Path) -> None:
         lines = release(released, force=True, register=False)
         assert any(line.startswith(f"notebooks/01_doubling/{name}: ") for line in lines)
         assert (released / "notebooks/01_doubling" / name).read_text(encoding="utf-8") == f"my work {count}"
-        assert STUB in cell(notebook(released / STUDENT), "double")["source"]
+        assert STUB in cell(read_notebook(released / STUDENT), "double")["source"]
     assert release(released, register=False) == []
     assert (released / "notebooks/01_doubling/01_doubling.before-release.ipynb").exists()
 
