@@ -32,17 +32,11 @@ RELATIVES = [family.split() for family in FAMILIES.split(";")]  # a name is exch
 
 @dataclass(frozen=True)
 class Mutant:
-    """An answer, changed in one place.
+    """An answer, changed in one place."""
 
-    Attributes:
-        change: the statement before → after, behind the method's name where the answer is a class.
-        code: the whole changed cell.
-        source: the same in words, where that was asked for.
-    """
-
-    change: str
-    code: types.CodeType
-    source: str = ""
+    change: str  # the statement before → after, behind the method's name where the answer is a class
+    code: types.CodeType  # the whole changed cell
+    source: str = ""  # the same in words, where that was asked for
 
 
 def mutants(source: str, *, in_words: bool = False) -> list[Mutant]:

@@ -20,34 +20,26 @@ OF_THIS_PACKAGE, GROUP = "autograder.transformer", "autograder.lessons"
 
 @dataclass(frozen=True)
 class Lessons:
-    """What some lessons bring, all by name, so that to read it imports none of them.
+    """What some lessons bring, all by name, so that to read it imports none of them."""
 
-    Attributes:
-        modules: what checks call: a judge and a student's process both have them before there is a submission.
-        finished: the modules of finished parts: an answer of the same name is none of these, and calls none.
-        classes: further classes that a judge and a student's process both have, "module:name".
-        secretive: those whose objects a judge never shows, and lets nobody change.
-        warm: further modules that are imported before there is a submission, since that takes time.
-        together: the answers that one exercise asks for, where they are several; the first has its name.
-        passed: what a notebook tells of each check that passed, "module:function".
-        failed: what it tells of each that did not, where something was written.
-        boards: lessons with a leaderboard, and for each "module:function" that measures an entry: given the class
-            `Entry`, a text and the processor seconds that there are, it tells `check.measured`; less is better.
-        missed: regular expressions of the line by which a notebook says what its learner missed of earlier lessons; the
-            group `topics` has them, with commas between, and the lesson in which each was missed in parentheses.
-        sample: "module:function" that tries a right and a wrong answer, and returns what is said to the wrong one.
-    """
-
+    # what checks call: a judge and a student's process both have them before there is a submission
     modules: tuple[str, ...] = ()
+    # the modules of finished parts: an answer of the same name is none of these, and calls none
     finished: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    secretive: tuple[str, ...] = ()
-    warm: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # further classes that a judge and a student's process both have, "module:name"
+    secretive: tuple[str, ...] = ()  # those whose objects a judge never shows, and lets nobody change
+    warm: tuple[str, ...] = ()  # further modules that are imported before there is a submission, since that takes time
+    # the answers that one exercise asks for, where they are several; the first has its name
     together: tuple[tuple[str, ...], ...] = ()
-    passed: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()  # what a notebook tells of each check that passed, "module:function"
+    failed: tuple[str, ...] = ()  # what it tells of each that did not, where something was written
+    # lessons with a leaderboard, and for each "module:function" that measures an entry: given the class `Entry`, a text
+    # and the processor seconds that there are, it tells `check.measured`; less is better
     boards: tuple[tuple[str, str], ...] = ()
+    # regular expressions of the line by which a notebook says what its learner missed of earlier lessons; the group
+    # `topics` has them, with commas between, and the lesson in which each was missed in parentheses
     missed: tuple[str, ...] = ()
+    # "module:function" that tries a right and a wrong answer, and returns what is said to the wrong one
     sample: tuple[str, ...] = ()
 
     def __add__(self, other: Lessons) -> Lessons:

@@ -108,17 +108,12 @@ OWN_CELLS = (
 
 @dataclass
 class Written:
-    """What one student hands in.
+    """What one student hands in."""
 
-    Attributes:
-        answers: exercise → the source of the answer cell; none where the student gave up.
-        slips: exercise → what a check would say about it, where it is wrong.
-        cells: the student's own.
-    """
-
+    # exercise → the source of the answer cell; none where the student gave up
     answers: dict[str, str] = field(default_factory=dict)
-    slips: dict[str, str] = field(default_factory=dict)
-    cells: list[str] = field(default_factory=list)
+    slips: dict[str, str] = field(default_factory=dict)  # exercise → what a check would say about it, where it is wrong
+    cells: list[str] = field(default_factory=list)  # the student's own
 
 
 def zipf(chance: random.Random, items: Sequence[T], exponent: float = 1.0) -> T:

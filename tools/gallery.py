@@ -28,17 +28,12 @@ NAMES = ["PAD", "BOS", "EOS", *map(str, range(3, 13))]
 
 
 class Panel(NamedTuple):
-    """A failing check that the page shows.
+    """A failing check that the page shows."""
 
-    Attributes:
-        kind: what kind of failure it stands for.
-        what: which wrong answer of `tests/answers` fails, unless `source` is one.
-    """
-
-    kind: str
+    kind: str  # what kind of failure it stands for
     lesson: str
     exercise: str
-    what: str = ""
+    what: str = ""  # which wrong answer of `tests/answers` fails, unless `source` is one
     source: str = ""
 
 

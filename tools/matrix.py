@@ -215,19 +215,13 @@ def missing(lesson: str, exercise: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the page says of an exercise.
-
-    Attributes:
-        counts: see `count`.
-        near: the answers near a tolerance, by what they do.
-        checks: see `by_check`.
-    """
+    """What the page says of an exercise."""
 
     lesson: str
     exercise: str
-    counts: dict[str, int]
-    near: list[str]
-    checks: dict[str, tuple[int, list[str]]]
+    counts: dict[str, int]  # see `count`
+    near: list[str]  # the answers near a tolerance, by what they do
+    checks: dict[str, tuple[int, list[str]]]  # see `by_check`
 
 
 def summary(lesson: str, exercise: str) -> Summary:

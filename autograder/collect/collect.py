@@ -34,52 +34,33 @@ MOST_LINES = 200  # of each kind
 
 @dataclass(frozen=True)
 class CollectOptions:
-    """What to collect.
+    """What to collect."""
 
-    Attributes:
-        form: "canvas", "moodle", "gradescope", "folder" or "github".
-        file: the download; for "github" the list of accounts.
-        people: the class list, if any.
-        worksheet: Moodle's grading worksheet.
-        repository: the address of a student's repository, with {student} in it.
-    """
-
-    form: str
+    form: str  # "canvas", "moodle", "gradescope", "folder" or "github"
     lesson: str
-    file: Path
-    people: Path | None = None
-    worksheet: Path | None = None
-    repository: str = ""
+    file: Path  # the download; for "github" the list of accounts
+    people: Path | None = None  # the class list, if any
+    worksheet: Path | None = None  # Moodle's grading worksheet
+    repository: str = ""  # the address of a student's repository, with {student} in it
 
 
 @dataclass
 class Summary:
-    """What became of all that was handed in.
-
-    Attributes:
-        notes: what is worth knowing, each with whom it is about.
-        gradable: how many hand-ins can be graded.
-        not_gradable: who handed in what no grading can read, and why.
-        of_others: who handed in another lesson's notebook → that lesson.
-        unplaced: what could not be put into submitted/, and why.
-        strangers: hand-ins of those whom neither gradebook nor list has.
-        nobodys: files of a download that are nobody's.
-        elsewhere: files that are called like those of another lesson, with their number.
-        missing: who has handed in nothing, by whatever way; None where there is no class list.
-    """
+    """What became of all that was handed in."""
 
     lesson: str
     people: People
     placed: dict[Placed, list[str]] = field(default_factory=lambda: {state: [] for state in Placed})
-    notes: list[str] = field(default_factory=list)
-    gradable: int = 0
-    not_gradable: list[str] = field(default_factory=list)
-    of_others: dict[str, str] = field(default_factory=dict)
-    unplaced: list[str] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
-    nobodys: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what is worth knowing, each with whom it is about
+    gradable: int = 0  # how many hand-ins can be graded
+    not_gradable: list[str] = field(default_factory=list)  # who handed in what no grading can read, and why
+    of_others: dict[str, str] = field(default_factory=dict)  # who handed in another lesson's notebook → that lesson
+    unplaced: list[str] = field(default_factory=list)  # what could not be put into submitted/, and why
+    strangers: list[str] = field(default_factory=list)  # hand-ins of those whom neither gradebook nor list has
+    nobodys: list[str] = field(default_factory=list)  # files of a download that are nobody's
+    # files that are called like those of another lesson, with their number
     elsewhere: list[str] = field(default_factory=list)
-    missing: list[str] | None = None
+    missing: list[str] | None = None  # who has handed in nothing, by whatever way; None where there is no class list
 
     def named(self, student: str) -> str:
         """The id, with the name beside it where that is known."""

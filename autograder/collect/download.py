@@ -40,20 +40,13 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class File:
-    """A file of a download.
+    """A file of a download."""
 
-    Attributes:
-        path: where it lies there: never absolute, without `..`, and not deep.
-        modified: in seconds; 0 where that is not known.
-        size: in bytes, as the download says; of what has more, no more is read.
-        why_not: why it cannot be read; "" where it can.
-    """
-
-    path: PurePosixPath
-    modified: float
-    size: int
+    path: PurePosixPath  # where it lies there: never absolute, without `..`, and not deep
+    modified: float  # in seconds; 0 where that is not known
+    size: int  # in bytes, as the download says; of what has more, no more is read
     open_within: Callable[[int], bytes]
-    why_not: str = ""
+    why_not: str = ""  # why it cannot be read; "" where it can
 
     def read(self, most: int = LARGEST) -> bytes:
         """Return what is in it.

@@ -52,16 +52,11 @@ class _GitError(Exception):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The lesson that is looked for.
-
-    Attributes:
-        released: its notebook as students got it; whoever has that has handed in nothing.
-        marks: by what its notebook is known, if it is.
-    """
+    """The lesson that is looked for."""
 
     name: str
-    released: bytes
-    marks: Marks | None = None
+    released: bytes  # its notebook as students got it; whoever has that has handed in nothing
+    marks: Marks | None = None  # by what its notebook is known, if it is
 
     def is_released(self, file: File) -> bool:
         """Whether a notebook is as students got it."""

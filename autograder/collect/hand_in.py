@@ -22,37 +22,24 @@ SHOWN = 80  # letters of a name
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student handed in.
-
-    Attributes:
-        who: the student as the platform calls them.
-        time: when, where the platform says so.
-        order: which of two hand-ins is the newer one: a time or a number that grows; 0 where nobody knows.
-        orders: the same for its files, where the platform numbers those.
-    """
+    """What one student handed in."""
 
     student: str
-    who: str
+    who: str  # the student as the platform calls them
     files: tuple[File, ...]
-    time: datetime | None = None
-    order: float = 0.0
-    orders: tuple[float, ...] = ()
+    time: datetime | None = None  # when, where the platform says so
+    order: float = 0.0  # which of two hand-ins is the newer one: a time or a number that grows; 0 where nobody knows
+    orders: tuple[float, ...] = ()  # the same for its files, where the platform numbers those
     notes: tuple[str, ...] = ()
 
 
 @dataclass
 class Contents:
-    """What is put into submitted/.
+    """What is put into submitted/."""
 
-    Attributes:
-        files: path in the folder of the submission → bytes.
-        notes: what was odd.
-        problems: what could not be read, and why.
-    """
-
-    files: dict[str, bytes] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)  # path in the folder of the submission → bytes
+    notes: list[str] = field(default_factory=list)  # what was odd
+    problems: list[str] = field(default_factory=list)  # what could not be read, and why
 
 
 @dataclass(frozen=True)

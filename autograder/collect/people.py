@@ -28,17 +28,11 @@ ID_BY_HAND = 90  # letters of an id that is made of what a platform says
 
 @dataclass
 class People:
-    """The class, which grows as lists and hand-ins tell of more.
+    """The class, which grows as lists and hand-ins tell of more."""
 
-    Attributes:
-        students: by id.
-        listed: the ids of those whom the gradebook or a list has.
-        notes: what was odd in a list.
-    """
-
-    students: dict[str, Student]
-    listed: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
+    students: dict[str, Student]  # by id
+    listed: set[str] = field(default_factory=set)  # the ids of those whom the gradebook or a list has
+    notes: list[str] = field(default_factory=list)  # what was odd in a list
 
     @classmethod
     def of(cls, students: Mapping[str, Student]) -> People:

@@ -42,17 +42,11 @@ NAMES = {
 
 @dataclass
 class Found:
-    """What a download comes to.
+    """What a download comes to."""
 
-    Attributes:
-        hand_ins: perhaps several of a student.
-        nobodys: the files of which nobody knows whose they are.
-        of_others: how many are called like those of which other lesson.
-    """
-
-    hand_ins: list[HandIn] = field(default_factory=list)
-    nobodys: list[str] = field(default_factory=list)
-    of_others: Counter[str] = field(default_factory=Counter)
+    hand_ins: list[HandIn] = field(default_factory=list)  # perhaps several of a student
+    nobodys: list[str] = field(default_factory=list)  # the files of which nobody knows whose they are
+    of_others: Counter[str] = field(default_factory=Counter)  # how many are called like those of which other lesson
 
 
 @dataclass

@@ -46,17 +46,11 @@ ADDRESSED = re.compile(
 
 @dataclass(frozen=True)
 class Address:
-    """Where the course can be downloaded.
+    """Where the course can be downloaded."""
 
-    Attributes:
-        repository: the address that git clones without a password; "" while there is none.
-        branch: the branch that students get.
-        site: where its pages can be read, without a slash at the end; "" while they are not published.
-    """
-
-    repository: str
-    branch: str
-    site: str = ""
+    repository: str  # the address that git clones without a password; "" while there is none
+    branch: str  # the branch that students get
+    site: str = ""  # where its pages can be read, without a slash at the end; "" while they are not published
 
     def in_colab(self, path: str) -> str:
         """Return the link that opens a file of the repository from Colab; "" where that opens nothing."""

@@ -108,15 +108,11 @@ class Cell:
 
 @dataclass
 class Exercise:
-    """A task cell and everything up to the next exercise or section.
-
-    Attributes:
-        called: its heading in the plain form, where the answer is the task; "" elsewhere.
-    """
+    """A task cell and everything up to the next exercise or section."""
 
     task: Cell
     body: list[Cell]
-    called: str = ""
+    called: str = ""  # its heading in the plain form, where the answer is the task; "" elsewhere
 
     @property
     def name(self) -> str:

@@ -17,15 +17,11 @@ GENERATED_BY = "autograder release; do not edit, neither this file nor those it 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What release wrote.
+    """What release wrote."""
 
-    Attributes:
-        files: the notebooks, and what assistants read, each with a digest of what somebody may write in it.
-        repository: the course's address that stands in them; "" for none.
-    """
-
+    # the notebooks, and what assistants read, each with a digest of what somebody may write in it
     files: dict[str, str] = field(default_factory=dict)
-    repository: str = ""
+    repository: str = ""  # the course's address that stands in them; "" for none
 
     @classmethod
     def read(cls, root: Path, folder: str = "notebooks") -> Manifest:

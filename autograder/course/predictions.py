@@ -17,16 +17,11 @@ LONGEST, LONGEST_SOURCE = 80, 1000  # characters of a prediction, and of a cell 
 
 
 class Question(NamedTuple):
-    """What a predict cell asks.
-
-    Attributes:
-        kind: its comment, what to write between the quotes.
-        text: the paragraph before it that asks, in Markdown; "" where there is none.
-    """
+    """What a predict cell asks."""
 
     cell: str
-    kind: str
-    text: str
+    kind: str  # its comment, what to write between the quotes
+    text: str  # the paragraph before it that asks, in Markdown; "" where there is none
 
 
 def is_prediction(cell: Cell) -> bool:

@@ -120,16 +120,11 @@ def release(root: Path, *, check: bool = False, force: bool = False, register: b
 
 @dataclass(frozen=True)
 class Draft:
-    """What a release comes to.
+    """What a release comes to."""
 
-    Attributes:
-        sources: what it writes beside the lessons, and into them.
-        released: what students get, by its path in the release folder.
-        generate: makes the lessons' part of that, and with a database's address records them there.
-    """
-
-    sources: dict[Path, bytes]
-    released: dict[str, bytes]
+    sources: dict[Path, bytes]  # what it writes beside the lessons, and into them
+    released: dict[str, bytes]  # what students get, by its path in the release folder
+    # makes the lessons' part of that, and with a database's address records them there
     generate: Callable[[str | None], object]
     table: bytes | None = None
     address: Address = NOWHERE

@@ -27,18 +27,12 @@ WITH_ID = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Choices:
-    """What somebody said of columns: lesson → heading.
+    """What somebody said of columns: lesson → heading."""
 
-    Attributes:
-        given: this time.
-        remembered: before.
-        path: the file that keeps it.
-        settled: what came of that which was given: lesson → the column's heading.
-    """
-
-    given: Mapping[str, str] = field(default_factory=dict)
-    remembered: Mapping[str, str] = field(default_factory=dict)
-    path: Path = Path("gradebook.db.canvas.json")
+    given: Mapping[str, str] = field(default_factory=dict)  # this time
+    remembered: Mapping[str, str] = field(default_factory=dict)  # before
+    path: Path = Path("gradebook.db.canvas.json")  # the file that keeps it
+    # what came of that which was given: lesson → the column's heading
     settled: dict[str, str] = field(default_factory=dict)
 
     @classmethod

@@ -19,17 +19,12 @@ GRADE_FIRST = "Run `autograder grade` first, or give --stale to export what the 
 
 @dataclass(frozen=True)
 class Selection:
-    """A part of a gradebook.
-
-    Attributes:
-        lessons: in the course's order.
-        students: those whose ids fit, sorted by id.
-        pending: what is out of date, by (student, lesson).
-    """
+    """A part of a gradebook."""
 
     book: GradebookSnapshot
-    lessons: Sequence[GradebookLesson]
-    students: Sequence[Student]
+    lessons: Sequence[GradebookLesson]  # in the course's order
+    students: Sequence[Student]  # those whose ids fit, sorted by id
+    # what is out of date, by (student, lesson)
     pending: Mapping[tuple[str, str], Pending] = field(default_factory=dict)
 
     def graded(self, student: Student, lesson: GradebookLesson) -> GradedSubmission | None:
@@ -102,15 +97,11 @@ def select_current(
 
 @dataclass
 class Messages:
-    """What to tell who exports.
+    """What to tell who exports."""
 
-    Attributes:
-        missing: grades that did not get into the file, and whose; with any of them the command ends with 1.
-        notes: what else is worth knowing.
-    """
-
+    # grades that did not get into the file, and whose; with any of them the command ends with 1
     missing: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what else is worth knowing
 
     def note_unfinished(self, selection: Selection) -> None:
         """Note the grades that may not be final."""

@@ -25,39 +25,22 @@ from autograder.spreadsheets.sheet import Sheet, save
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What to export, and how; every form takes some of these.
+    """What to export, and how; every form takes some of these."""
 
-    Attributes:
-        form: "csv", "canvas", "moodle", "gradescope", "gradescope-zip" or "classroom50".
-        lessons: their names; all that there are, or that somebody handed in, when there are none.
-        students: a pattern for the ids of students, "a*".
-        output: the file, or for "gradescope" the folder; "" for the usual one, "-" for standard output.
-        force: replace what is there.
-        template: the file that was downloaded from Canvas or Moodle, if any.
-        checks: a row for each check.
-        wide: a row for each student.
-        scale: convert points where the template has another maximum.
-        zeros: 0 where nothing was handed in.
-        feedback: what the checks said, too.
-        identifier: by which Moodle finds students: "email", "username" or "idnumber".
-        columns: "LESSON=HEADING" for lessons whose column in Canvas cannot be told.
-        stale: write points that are out of date, too.
-    """
-
-    form: str
-    lessons: Sequence[str] = ()
-    students: str = "*"
-    output: str = ""
-    force: bool = False
-    template: Path | None = None
-    checks: bool = False
-    wide: bool = False
-    scale: bool = False
-    zeros: bool = False
-    feedback: bool = False
-    identifier: str = "email"
-    columns: Sequence[str] = ()
-    stale: bool = False
+    form: str  # "csv", "canvas", "moodle", "gradescope", "gradescope-zip" or "classroom50"
+    lessons: Sequence[str] = ()  # their names; all that there are, or that somebody handed in, when there are none
+    students: str = "*"  # a pattern for the ids of students, "a*"
+    output: str = ""  # the file, or for "gradescope" the folder; "" for the usual one, "-" for standard output
+    force: bool = False  # replace what is there
+    template: Path | None = None  # the file that was downloaded from Canvas or Moodle, if any
+    checks: bool = False  # a row for each check
+    wide: bool = False  # a row for each student
+    scale: bool = False  # convert points where the template has another maximum
+    zeros: bool = False  # 0 where nothing was handed in
+    feedback: bool = False  # what the checks said, too
+    identifier: str = "email"  # by which Moodle finds students: "email", "username" or "idnumber"
+    columns: Sequence[str] = ()  # "LESSON=HEADING" for lessons whose column in Canvas cannot be told
+    stale: bool = False  # write points that are out of date, too
 
 
 def write_export(root: Path, options: ExportOptions) -> int:

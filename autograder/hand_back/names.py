@@ -20,19 +20,12 @@ from autograder.spreadsheets.sheet import Sheet
 
 @dataclass
 class PageNames:
-    """What a platform calls the class.
+    """What a platform calls the class."""
 
-    Attributes:
-        names: student → the page's name in the zip file.
-        why_not: student → why there is none.
-        strangers: who is in the platform's file and not in the gradebook.
-        orders: student → Canvas' highest number of a file of theirs.
-    """
-
-    names: dict[str, str] = field(default_factory=dict)
-    why_not: dict[str, str] = field(default_factory=dict)
-    strangers: list[str] = field(default_factory=list)
-    orders: dict[str, float] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # student → the page's name in the zip file
+    why_not: dict[str, str] = field(default_factory=dict)  # student → why there is none
+    strangers: list[str] = field(default_factory=list)  # who is in the platform's file and not in the gradebook
+    orders: dict[str, float] = field(default_factory=dict)  # student → Canvas' highest number of a file of theirs
 
 
 def for_moodle(sheet: Sheet, students: Mapping[str, Student], lesson: str) -> PageNames:

@@ -29,18 +29,12 @@ LESSONS_OWN = "the lesson's own"
 
 @dataclass(frozen=True)
 class Entry:
-    """What takes part.
+    """What takes part."""
 
-    Attributes:
-        student: whose it is; "" for the lesson's own.
-        code: the cell that defines it.
-        job: what is graded; its reason says why it is not.
-    """
-
-    student: str
+    student: str  # whose it is; "" for the lesson's own
     nickname: str
-    code: str
-    job: Job
+    code: str  # the cell that defines it
+    job: Job  # what is graded; its reason says why it is not
 
 
 def entries(course: Course, lesson: str, text: str, seconds: float) -> list[Entry]:

@@ -16,16 +16,12 @@ MOST_CHANGES = 200  # lines of an entry that differ from the lesson's
 
 @dataclass(frozen=True)
 class Standing:
-    """What came of an entry.
-
-    Attributes:
-        curve: (processor seconds, bits) after each part of its training; the last is what it is worth.
-        why: why it is worth nothing; "" where it is.
-    """
+    """What came of an entry."""
 
     entry: Entry
+    # (processor seconds, bits) after each part of its training; the last is what it is worth
     curve: Sequence[tuple[float, float]]
-    why: str = ""
+    why: str = ""  # why it is worth nothing; "" where it is
 
     @property
     def bits(self) -> float:

@@ -75,17 +75,11 @@ def exact_match(predicted: Tensor, expected: Tensor, pad_id: int = 0) -> float:
 
 
 class Steps(NamedTuple):
-    """How a sequence was written, step by step, as `draw.decoding` takes it.
+    """How a sequence was written, step by step, as `draw.decoding` takes it."""
 
-    Attributes:
-        tokens: (steps + 1,) ids, BOS included.
-        probabilities: (steps, tgt_vocab_size) of the token to come.
-        attention: (steps, src_len) weights of the last layer's cross-attention, the mean of its heads.
-    """
-
-    tokens: Tensor
-    probabilities: Tensor
-    attention: Tensor
+    tokens: Tensor  # (steps + 1,) ids, BOS included
+    probabilities: Tensor  # (steps, tgt_vocab_size) of the token to come
+    attention: Tensor  # (steps, src_len) weights of the last layer's cross-attention, the mean of its heads
 
 
 def decode_in_steps(model: CachedModel, src: Tensor, max_len: int, bos_id: int = 1, eos_id: int = 2) -> Steps:

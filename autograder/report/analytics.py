@@ -23,19 +23,13 @@ EARLY, LATE = 7, 3  # days before and after the due date that have a column of t
 
 @dataclass(frozen=True)
 class LessonTurnout:
-    """Who is still there in one lesson; students by their ids, sorted.
-
-    Attributes:
-        expected: how many handed it in, or have no time left for it.
-        skipped: who handed in an earlier lesson and a later one, and not this one.
-        stopped: who handed in an earlier lesson, and nothing from this one on.
-    """
+    """Who is still there in one lesson; students by their ids, sorted."""
 
     outline: LessonOutline
-    expected: int
+    expected: int  # how many handed it in, or have no time left for it
     handed_in: tuple[str, ...]
-    skipped: tuple[str, ...]
-    stopped: tuple[str, ...]
+    skipped: tuple[str, ...]  # who handed in an earlier lesson and a later one, and not this one
+    stopped: tuple[str, ...]  # who handed in an earlier lesson, and nothing from this one on
 
     @property
     def absent(self) -> int:
@@ -85,20 +79,13 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class HandInTimes:
-    """When a lesson was handed in, by its due date, and for those who were given more time by theirs.
-
-    Attributes:
-        columns: how many on each day, from the earliest to the latest.
-        last_hours: how many in the last LAST_HOURS, and in time.
-        late: who was late, sorted.
-        unknown: of how many nobody knows when.
-    """
+    """When a lesson was handed in, by its due date, and for those who were given more time by theirs."""
 
     outline: LessonOutline
-    columns: tuple[Column, ...]
-    last_hours: int
-    late: tuple[str, ...]
-    unknown: int
+    columns: tuple[Column, ...]  # how many on each day, from the earliest to the latest
+    last_hours: int  # how many in the last LAST_HOURS, and in time
+    late: tuple[str, ...]  # who was late, sorted
+    unknown: int  # of how many nobody knows when
 
     @property
     def words(self) -> str:

@@ -40,19 +40,12 @@ class NoteCount(NamedTuple):
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """Several students' same mistake in one exercise.
+    """Several students' same mistake in one exercise."""
 
-    Attributes:
-        text: the mistake as a phrase where it is proved, else the verdict, with `…` where the numbers differ.
-        named: it is proved, or the message says what to do; otherwise it says only what is wrong.
-        students: who made it, sorted.
-        example: a whole message, the one that most of them read.
-    """
-
-    text: str
-    named: bool
-    students: tuple[str, ...]
-    example: str
+    text: str  # the mistake as a phrase where it is proved, else the verdict, with `…` where the numbers differ
+    named: bool  # it is proved, or the message says what to do; otherwise it says only what is wrong
+    students: tuple[str, ...]  # who made it, sorted
+    example: str  # a whole message, the one that most of them read
 
     @property
     def count(self) -> int:
@@ -87,23 +80,15 @@ class CheckCount:
 
 @dataclass(frozen=True)
 class ExerciseCount:
-    """How one exercise went.
-
-    Attributes:
-        students: state → who, sorted.
-        mean: points on average, of those who handed in what could be graded; None where nobody did.
-        seconds: half of the tries took their checks no longer; None where that is not known.
-        longest: what the slowest try took.
-        mistakes: the most frequent first.
-    """
+    """How one exercise went."""
 
     exercise: ExerciseOutline
-    students: Mapping[State, tuple[str, ...]]
-    mean: float | None
-    seconds: float | None
-    longest: float | None
+    students: Mapping[State, tuple[str, ...]]  # state → who, sorted
+    mean: float | None  # points on average, of those who handed in what could be graded; None where nobody did
+    seconds: float | None  # half of the tries took their checks no longer; None where that is not known
+    longest: float | None  # what the slowest try took
     checks: tuple[CheckCount, ...]
-    mistakes: tuple[MistakeCount, ...]
+    mistakes: tuple[MistakeCount, ...]  # the most frequent first
 
     def count(self, state: State) -> int:
         """How many are in a state."""
@@ -122,13 +107,9 @@ class ExerciseCount:
 
 @dataclass(frozen=True)
 class Spread:
-    """How scores lie.
+    """How scores lie."""
 
-    Attributes:
-        bins: how many have 0–10 %, 10–20 %, … 90–100 % of the points, each bin with its lower end.
-    """
-
-    bins: tuple[int, ...]
+    bins: tuple[int, ...]  # how many have 0–10 %, 10–20 %, … 90–100 % of the points, each bin with its lower end
     mean: float
     median: float
     maximum: float
@@ -153,32 +134,19 @@ class Spread:
 
 @dataclass(frozen=True)
 class LessonCount:
-    """How one lesson went.
-
-    Attributes:
-        graded: who handed in what could be graded, sorted.
-        ungradable: who handed in something else, with the reason.
-        waiting: who handed in what is not graded yet.
-        nothing: who handed in nothing, and has no time left.
-        has_time: who handed in nothing, and still has time.
-        foreign: how many another program graded, which kept points alone.
-        older: how many were graded with other checks than the gradebook has now.
-        unenforced: how many were graded without the whole sandbox.
-        broken: the checks that are wrong themselves.
-        notes: what was mended or odd, the most frequent first.
-    """
+    """How one lesson went."""
 
     outline: LessonOutline
-    graded: tuple[str, ...]
-    ungradable: tuple[tuple[str, str], ...]
-    waiting: tuple[str, ...]
-    nothing: tuple[str, ...]
-    has_time: tuple[str, ...]
-    foreign: int
-    older: int
-    unenforced: int
-    broken: tuple[str, ...]
-    notes: tuple[NoteCount, ...]
+    graded: tuple[str, ...]  # who handed in what could be graded, sorted
+    ungradable: tuple[tuple[str, str], ...]  # who handed in something else, with the reason
+    waiting: tuple[str, ...]  # who handed in what is not graded yet
+    nothing: tuple[str, ...]  # who handed in nothing, and has no time left
+    has_time: tuple[str, ...]  # who handed in nothing, and still has time
+    foreign: int  # how many another program graded, which kept points alone
+    older: int  # how many were graded with other checks than the gradebook has now
+    unenforced: int  # how many were graded without the whole sandbox
+    broken: tuple[str, ...]  # the checks that are wrong themselves
+    notes: tuple[NoteCount, ...]  # what was mended or odd, the most frequent first
     exercises: tuple[ExerciseCount, ...]
     predictions: tuple[PredictionCount, ...]
     forgotten: Forgotten

@@ -17,15 +17,10 @@ LESSON = re.compile(r" \(lesson \d+\)$")
 
 @dataclass(frozen=True)
 class Forgotten:
-    """The topics that were missed when a lesson last asked about them.
+    """The topics that were missed when a lesson last asked about them."""
 
-    Attributes:
-        asked: how many hand-ins say which were missed, or that none was.
-        topics: each with how many missed it, the most frequent first.
-    """
-
-    asked: int
-    topics: tuple[tuple[str, int], ...]
+    asked: int  # how many hand-ins say which were missed, or that none was
+    topics: tuple[tuple[str, int], ...]  # each with how many missed it, the most frequent first
 
 
 NOTHING = Forgotten(0, ())

@@ -41,17 +41,11 @@ class CheckOutline:
 
 @dataclass(frozen=True)
 class ExerciseOutline:
-    """A task.
+    """A task."""
 
-    Attributes:
-        name: of the answer, "causal_mask".
-        number: "1.4"; "" where solutions/ does not have the lesson as graded.
-        title: "Causal mask", or the name again.
-    """
-
-    name: str
-    number: str
-    title: str
+    name: str  # of the answer, "causal_mask"
+    number: str  # "1.4"; "" where solutions/ does not have the lesson as graded
+    title: str  # "Causal mask", or the name again
     checks: tuple[CheckOutline, ...]
     hints: tuple[Hint, ...] = ()
 
@@ -63,34 +57,24 @@ class ExerciseOutline:
 
 @dataclass(frozen=True)
 class QuestionOutline:
-    """What a predict cell asks: its id, the paragraph that asks, as HTML, and what to write between the quotes.
-
-    Attributes:
-        happened: what came when the lesson itself was run; "" where its stored outputs do not say.
-    """
+    """What a predict cell asks: its id, the paragraph that asks, as HTML, and what to write between the quotes."""
 
     cell: str
     text: Markup
     kind: Markup
-    happened: str = ""
+    happened: str = ""  # what came when the lesson itself was run; "" where its stored outputs do not say
 
 
 @dataclass(frozen=True)
 class LessonOutline:
-    """A lesson.
-
-    Attributes:
-        label: "1 · Attention", or the name again.
-        remark: what is odd about it; "" as a rule.
-        written: the answers in words, each by the heading that it stands under.
-    """
+    """A lesson."""
 
     name: str
-    label: str
+    label: str  # "1 · Attention", or the name again
     exercises: tuple[ExerciseOutline, ...]
-    remark: str = ""
+    remark: str = ""  # what is odd about it; "" as a rule
     questions: tuple[QuestionOutline, ...] = ()
-    written: tuple[CheckOutline, ...] = ()
+    written: tuple[CheckOutline, ...] = ()  # the answers in words, each by the heading that it stands under
 
     @property
     def points(self) -> float:

@@ -20,16 +20,11 @@ class AnswerCount(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictionCount:
-    """What became of one question.
-
-    Attributes:
-        asked: how many handed in a notebook in which it was asked.
-        answers: what they predicted, the most frequent first.
-    """
+    """What became of one question."""
 
     question: QuestionOutline
-    asked: int
-    answers: tuple[AnswerCount, ...]
+    asked: int  # how many handed in a notebook in which it was asked
+    answers: tuple[AnswerCount, ...]  # what they predicted, the most frequent first
 
     @property
     def predicted(self) -> int:

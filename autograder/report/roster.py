@@ -26,45 +26,33 @@ LEGEND = {
 
 @dataclass(frozen=True)
 class PageLinks:
-    """Where other pages lie, seen from the class page, as addresses; those alone that are there.
+    """Where other pages lie, seen from the class page, as addresses; those alone that are there."""
 
-    Attributes:
-        students: student → the page of all lessons.
-        notebooks: (student, lesson) → the notebook with its results.
-    """
-
-    students: Mapping[str, str] = field(default_factory=dict)
+    students: Mapping[str, str] = field(default_factory=dict)  # student → the page of all lessons
+    # (student, lesson) → the notebook with its results
     notebooks: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10.
-
-    Attributes:
-        points: those that count, 0 for what is due and was not handed in; None where nothing counts.
-    """
+    """A student's points in a lesson; `shade` is the tenth of the points that was reached, 0 to 10."""
 
     text: str
     marks: str = ""
-    points: float | None = None
+    points: float | None = None  # those that count, 0 for what is due and was not handed in; None where nothing counts
     shade: int | None = None
     link: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A student in the table.
-
-    Attributes:
-        maximum: the points of the lessons that count.
-    """
+    """A student in the table."""
 
     id: str
     name: str
     cells: tuple[Cell, ...]
     total: float
-    maximum: float
+    maximum: float  # the points of the lessons that count
     link: str = ""
 
     @property

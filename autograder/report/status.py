@@ -25,28 +25,19 @@ GRADE = "{} to be graded: run `autograder grade`."
 
 @dataclass(frozen=True)
 class LessonStatus:
-    """Where a lesson stands; students by their ids, sorted. Its fields are those of `--json`.
-
-    Attributes:
-        due: in UTC, "2026-10-12T21:59:00+00:00"; None where no date is set.
-        graded: those who have points, or the reason why not.
-        to_review: whom somebody is to look at before the points are final.
-        not_gradable: whose hand-in could not be graded.
-        changed: who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the
-            lesson, the penalty or the graded notebook is another one since, or grading broke off.
-        requests: what students ask to be looked at again, the oldest first; answered ones too.
-        broken_checks: those that are wrong themselves, whatever the answer.
-    """
+    """Where a lesson stands; students by their ids, sorted. Its fields are those of `--json`."""
 
     lesson: str
-    due: str | None
+    due: str | None  # in UTC, "2026-10-12T21:59:00+00:00"; None where no date is set
     handed_in: tuple[str, ...]
-    graded: tuple[str, ...]
-    to_review: tuple[str, ...]
-    not_gradable: tuple[str, ...]
+    graded: tuple[str, ...]  # those who have points, or the reason why not
+    to_review: tuple[str, ...]  # whom somebody is to look at before the points are final
+    not_gradable: tuple[str, ...]  # whose hand-in could not be graded
+    # who is graded, and whom the next `autograder grade` grades again: the hand-in that counts, the lesson, the penalty
+    # or the graded notebook is another one since, or grading broke off
     changed: tuple[str, ...]
-    requests: tuple[Request, ...] = ()
-    broken_checks: tuple[str, ...] = ()
+    requests: tuple[Request, ...] = ()  # what students ask to be looked at again, the oldest first; answered ones too
+    broken_checks: tuple[str, ...] = ()  # those that are wrong themselves, whatever the answer
 
     @property
     def waiting(self) -> tuple[str, ...]:

@@ -35,61 +35,42 @@ WORDS: dict[State, str] = {
 
 @dataclass(frozen=True)
 class CheckShown:
-    """What one check said.
-
-    Attributes:
-        message: what the student read in the notebook; "" where it passed or nothing is known.
-        panel: the same with a picture, HTML as the judge made it; None for none.
-        by_hand: somebody gave these points.
-        waits: somebody is still to look at this hand-in's.
-        extra: extra credit in them.
-    """
+    """What one check said."""
 
     check: CheckOutline
     state: State
     earned: float
-    message: str = ""
-    panel: Markup | None = None
-    by_hand: bool = False
-    waits: bool = False
-    extra: float = 0.0
+    message: str = ""  # what the student read in the notebook; "" where it passed or nothing is known
+    panel: Markup | None = None  # the same with a picture, HTML as the judge made it; None for none
+    by_hand: bool = False  # somebody gave these points
+    waits: bool = False  # somebody is still to look at this hand-in's
+    extra: float = 0.0  # extra credit in them
     comment: str = ""
 
 
 @dataclass(frozen=True)
 class ExerciseShown:
-    """How one exercise went.
-
-    Attributes:
-        code: what the student wrote, as it was graded; "" where that is not known.
-        comment: what somebody wrote about it by hand.
-    """
+    """How one exercise went."""
 
     exercise: ExerciseOutline
     state: State
     earned: float
     checks: tuple[CheckShown, ...]
-    code: str = ""
-    comment: str = ""
+    code: str = ""  # what the student wrote, as it was graded; "" where that is not known
+    comment: str = ""  # what somebody wrote about it by hand
 
 
 @dataclass(frozen=True)
 class LessonShown:
-    """How one lesson went.
-
-    Attributes:
-        graded: None where there is nothing, or nothing yet.
-        pending: what is out of date about it, if anything is.
-        due: where nothing was handed in and there still is time; in UTC.
-        requests: what the student asked to be looked at again, each with what to call the exercise.
-    """
+    """How one lesson went."""
 
     outline: LessonOutline
-    graded: GradedSubmission | None
-    pending: Pending | None
-    due: datetime | None = None
+    graded: GradedSubmission | None  # None where there is nothing, or nothing yet
+    pending: Pending | None  # what is out of date about it, if anything is
+    due: datetime | None = None  # where nothing was handed in and there still is time; in UTC
     exercises: tuple[ExerciseShown, ...] = ()
     written: tuple[CheckShown, ...] = ()
+    # what the student asked to be looked at again, each with what to call the exercise
     requests: tuple[tuple[str, Request], ...] = ()
 
     @property

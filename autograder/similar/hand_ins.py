@@ -29,32 +29,22 @@ Holdings: TypeAlias = Mapping[str, frozenset[Trait]]
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that a student wrote.
+    """A cell that a student wrote."""
 
-    Attributes:
-        place: the exercise, or `OWN_CELLS`.
-    """
-
-    place: str
+    place: str  # the exercise, or `OWN_CELLS`
     source: str
     traits: Traits
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student handed in.
-
-    Attributes:
-        slips: the checks that failed.
-        is_cut: it is so long that not all of it is compared.
-        is_published: the code of every exercise is that of the solution, whatever variables are called.
-    """
+    """What one student handed in."""
 
     student: str
     cells: tuple[Cell, ...]
-    slips: tuple[Outcome, ...] = ()
-    is_cut: bool = False
-    is_published: bool = False
+    slips: tuple[Outcome, ...] = ()  # the checks that failed
+    is_cut: bool = False  # it is so long that not all of it is compared
+    is_published: bool = False  # the code of every exercise is that of the solution, whatever variables are called
 
     @property
     def is_own(self) -> bool:

@@ -19,17 +19,11 @@ MOST_SHOWN = 8000  # letters of a cell on the page
 
 @dataclass(frozen=True)
 class Share:
-    """One sort of thing that two hand-ins share. Its fields are those of `--json`.
+    """One sort of thing that two hand-ins share. Its fields are those of `--json`."""
 
-    Attributes:
-        kind: what it is.
-        where: the exercise, or `OWN_CELLS`, `NAMES` or `WORDS`.
-        texts: it, as the first of the two wrote it; of slips the checks.
-    """
-
-    kind: Kind
-    where: str
-    texts: tuple[str, ...]
+    kind: Kind  # what it is
+    where: str  # the exercise, or `OWN_CELLS`, `NAMES` or `WORDS`
+    texts: tuple[str, ...]  # it, as the first of the two wrote it; of slips the checks
 
     def __str__(self) -> str:
         count, place = len(self.texts), self.where if self.where == OWN_CELLS else f"`{self.where}`"
@@ -57,16 +51,12 @@ class Passage:
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two hand-ins to look at together.
-
-    Attributes:
-        passages: place → what each of the two wrote there.
-    """
+    """Two hand-ins to look at together."""
 
     first: str
     second: str
     shares: tuple[Share, ...]
-    passages: Mapping[str, tuple[Passage, Passage]]
+    passages: Mapping[str, tuple[Passage, Passage]]  # place → what each of the two wrote there
 
 
 def similar_pairs(hand_ins: Sequence[HandIn], exercises: Sequence[str], known: Collection[Trait]) -> list[SimilarPair]:

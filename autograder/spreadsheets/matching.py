@@ -22,17 +22,11 @@ MOODLE: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Matches:
-    """What came of matching.
+    """What came of matching."""
 
-    Attributes:
-        rows: student → their row; who fits no row, or more than one, is not among them.
-        why_not: student → why there is no row for them.
-        strangers: the rows that nobody in the gradebook fits.
-    """
-
-    rows: Mapping[str, Row]
-    why_not: Mapping[str, str]
-    strangers: Sequence[Row]
+    rows: Mapping[str, Row]  # student → their row; who fits no row, or more than one, is not among them
+    why_not: Mapping[str, str]  # student → why there is no row for them
+    strangers: Sequence[Row]  # the rows that nobody in the gradebook fits
 
 
 def keys_of(sheet: Sheet, headings: Mapping[str, Sequence[str]]) -> dict[int, Sequence[str]]:

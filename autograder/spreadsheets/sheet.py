@@ -43,16 +43,11 @@ def table(rows: Iterable[Sequence[str]], *, bom: bool) -> bytes:
 
 @dataclass
 class Row:
-    """A line of a CSV file: its cells as they stand there, quotation marks and all.
-
-    Attributes:
-        line: where it begins, counted from 1.
-        end: what ends it, "" at the end of a file.
-    """
+    """A line of a CSV file: its cells as they stand there, quotation marks and all."""
 
     cells: list[str]
-    line: int
-    end: str
+    line: int  # where it begins, counted from 1
+    end: str  # what ends it, "" at the end of a file
 
     @property
     def is_blank(self) -> bool:
@@ -62,18 +57,13 @@ class Row:
 
 @dataclass
 class Sheet:
-    """A CSV file that somebody downloaded; what is not put into it keeps its bytes.
-
-    Attributes:
-        rows: the headings first; all of the same length, blank ones apart.
-        notes: what was odd about the file.
-    """
+    """A CSV file that somebody downloaded; what is not put into it keeps its bytes."""
 
     path: Path
-    rows: list[Row]
+    rows: list[Row]  # the headings first; all of the same length, blank ones apart
     delimiter: str
     bom: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was odd about the file
 
     @classmethod
     def read(cls, path: Path) -> Self:

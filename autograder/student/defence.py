@@ -34,15 +34,11 @@ TELLING = "print(_calls.telling({name!r}, {name}.__wrapped__, {cells!r}, _noted)
 
 @dataclass(frozen=True)
 class Question:
-    """A change of an answer, and the checks of it that fail then, the others in order.
-
-    Attributes:
-        shown_by: a call that returns something else then; "" where none that can be shown is known.
-    """
+    """A change of an answer, and the checks of it that fail then, the others in order."""
 
     answer: str
     change: str
-    shown_by: str
+    shown_by: str  # a call that returns something else then; "" where none that can be shown is known
     failed: list[Outcome]
     passed: list[str]
 

@@ -27,18 +27,13 @@ SHOWN = 10  # students that are named
 
 @dataclass(frozen=True)
 class Kept:
-    """All that is kept about one student.
-
-    Attributes:
-        rows: of the gradebook, by table, and what grading again changed, as history.
-        folders: those that are the student's alone.
-        collected: by lesson, what `autograder collect` wrote down.
-    """
+    """All that is kept about one student."""
 
     student: str
+    # of the gradebook, by table, and what grading again changed, as history
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
-    folders: Sequence[Path]
-    collected: Mapping[str, Mapping[str, Any]]
+    folders: Sequence[Path]  # those that are the student's alone
+    collected: Mapping[str, Mapping[str, Any]]  # by lesson, what `autograder collect` wrote down
 
 
 def read_kept(course: Course, connection: Connection, student: str) -> Kept:

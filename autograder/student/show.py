@@ -31,22 +31,17 @@ TIME = "%Y-%m-%d %H:%M UTC"
 
 @dataclass(frozen=True)
 class LessonRow:
-    """What a student has in a lesson; times are UTC.
-
-    Attributes:
-        due: for this student, the extension included; None where the lesson has no due date.
-        reason: why it is not gradable; "" where it is.
-    """
+    """What a student has in a lesson; times are UTC."""
 
     lesson: str
     points: float
     max_points: float
     penalty: float
     state: str
-    due: datetime | None
+    due: datetime | None  # for this student, the extension included; None where the lesson has no due date
     extension: timedelta | None
     handed_in: datetime | None
-    reason: str
+    reason: str  # why it is not gradable; "" where it is
 
 
 def show(

@@ -23,20 +23,13 @@ MOST_FAIR, MOST_OPTIONS = 4, 4  # changes among which the best is taken; values 
 
 @dataclass(frozen=True)
 class Challenge:
-    """A question about a changed answer.
-
-    Attributes:
-        is_right: whether what the learner says is so.
-        truth: what is so.
-        change: the learner's line before → after.
-        broken: the first rule that it breaks, and by what.
-    """
+    """A question about a changed answer."""
 
     question: str
-    is_right: Callable[..., bool]
-    truth: str
-    change: str
-    broken: str
+    is_right: Callable[..., bool]  # whether what the learner says is so
+    truth: str  # what is so
+    change: str  # the learner's line before → after
+    broken: str  # the first rule that it breaks, and by what
 
 
 @dataclass
@@ -159,22 +152,14 @@ def _is_natural(change: str) -> bool:
 
 
 class _Fair(NamedTuple):
-    """A change that may be asked about.
-
-    Attributes:
-        is_quiet: all shapes and types stay as they are.
-        broken: the rules that it breaks.
-        verdict: what the first of them says.
-        telling: calls for which the changed answer gives something else.
-        shown: what was changed, and what breaks.
-    """
+    """A change that may be asked about."""
 
     changed: Answer
-    is_quiet: bool
-    broken: list[str]
-    verdict: str
-    telling: list[Call]
-    shown: tuple[str, str]
+    is_quiet: bool  # all shapes and types stay as they are
+    broken: list[str]  # the rules that it breaks
+    verdict: str  # what the first of them says
+    telling: list[Call]  # calls for which the changed answer gives something else
+    shown: tuple[str, str]  # what was changed, and what breaks
 
 
 def _fair(bench: _Bench, change: Mutant, calls: Sequence[Call]) -> Iterator[_Fair]:

@@ -66,18 +66,13 @@ _MISSING = re.compile(r"^# Not solved yet, but needed below: .*\n\n?", re.MULTIL
 
 
 class Section(NamedTuple):
-    """One function, class or number of the file.
-
-    Attributes:
-        number: of the exercise that it answers, or helps to answer: (4, 5).
-        line: where its source begins in the file it was read from.
-    """
+    """One function, class or number of the file."""
 
     name: str
-    number: tuple[int, int]
+    number: tuple[int, int]  # of the exercise that it answers, or helps to answer: (4, 5)
     is_helper: bool
     source: str
-    line: int = 0
+    line: int = 0  # where its source begins in the file it was read from
 
     @property
     def title(self) -> str:
@@ -96,16 +91,11 @@ class Section(NamedTuple):
 
 @dataclass
 class PartsFile:
-    """What the file holds.
+    """What the file holds."""
 
-    Attributes:
-        head: all that stands above the first section.
-        sections: by name, in order.
-        program: what stands behind the last section: `WRITER` and `PROGRAM`, as soon as all that each needs is there.
-    """
-
-    head: str = ""
-    sections: dict[str, Section] = field(default_factory=dict)
+    head: str = ""  # all that stands above the first section
+    sections: dict[str, Section] = field(default_factory=dict)  # by name, in order
+    # what stands behind the last section: `WRITER` and `PROGRAM`, as soon as all that each needs is there
     program: str = ""
 
     @classmethod

@@ -51,17 +51,11 @@ class Asked(NamedTuple):
 
 @dataclass
 class Round:
-    """The questions that a lesson asks, until they are answered.
+    """The questions that a lesson asks, until they are answered."""
 
-    Attributes:
-        questions: by their topics.
-        before: what stood between the quotes when they were first shown.
-        judged: the topics whose first answer is remembered.
-    """
-
-    questions: dict[str, Question]
-    before: list[str]
-    judged: set[str] = field(default_factory=set)
+    questions: dict[str, Question]  # by their topics
+    before: list[str]  # what stood between the quotes when they were first shown
+    judged: set[str] = field(default_factory=set)  # the topics whose first answer is remembered
 
 
 class Rounds:

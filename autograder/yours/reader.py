@@ -27,21 +27,13 @@ TAKEN = {  # the parts that a lesson's reader is made of, besides those of the l
 
 @dataclass(frozen=True)
 class Reached:
-    """What the reader of a lesson reached on dates that it had not seen.
+    """What the reader of a lesson reached on dates that it had not seen."""
 
-    Attributes:
-        title: what is new in it.
-        whose: whose parts it is made of.
-        digits: the share of digits that are right, by their place in a date.
-        exact: the share of dates that are right to the last digit.
-        read: what it read in the first dates, eight digits each.
-    """
-
-    title: str
-    whose: str
-    digits: list[float]
-    exact: float
-    read: list[str]
+    title: str  # what is new in it
+    whose: str  # whose parts it is made of
+    digits: list[float]  # the share of digits that are right, by their place in a date
+    exact: float  # the share of dates that are right to the last digit
+    read: list[str]  # what it read in the first dates, eight digits each
 
 
 _besides: dict[int, dict[str, Reached]] = {}  # lesson → title → what was tried in this session besides its reader

@@ -22,14 +22,11 @@ class NotAlone(Exception):
 
 @dataclass
 class Gathered:
-    """Answers with all that they need.
+    """Answers with all that they need."""
 
-    Attributes:
-        sources: of the answers and their helpers, by name; a helper comes before what needs it.
-        imports: the statements that bind the names which they import, by name.
-    """
-
+    # of the answers and their helpers, by name; a helper comes before what needs it
     sources: dict[str, str] = field(default_factory=dict)
+    # the statements that bind the names which they import, by name
     imports: dict[str, str] = field(default_factory=dict)
 
 

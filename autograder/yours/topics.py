@@ -102,16 +102,11 @@ NAMES |= {"pairwise_dots": lambda x, y: x @ y.mT, "swap_groups": parts.split_hea
 
 
 class Question(NamedTuple):
-    """A question that is asked.
-
-    Attributes:
-        truth: what is so, in numbers.
-        exercise: the number of the exercise that teaches it.
-    """
+    """A question that is asked."""
 
     text: str
-    truth: object
-    exercise: str
+    truth: object  # what is so, in numbers
+    exercise: str  # the number of the exercise that teaches it
 
 
 def known_before(lesson: int, topic: str) -> list[str]:

@@ -20,16 +20,11 @@ QUIET, PATIENCE = 1.0, 900  # the load to wait for, and for how many seconds
 
 @dataclass(frozen=True)
 class Took:
-    """What a command took.
-
-    Attributes:
-        cpu: seconds for which its processes worked, which other programs disturb little.
-        others: how many cores other programs used meanwhile.
-    """
+    """What a command took."""
 
     seconds: float
-    cpu: float
-    others: float
+    cpu: float  # seconds for which its processes worked, which other programs disturb little
+    others: float  # how many cores other programs used meanwhile
 
 
 class Seconds(NamedTuple):

@@ -34,24 +34,17 @@ second. The gradebook has {database:.1f} kB a submission, and `autograded/` {gra
 
 @dataclass(frozen=True)
 class Run:
-    """One run over many submissions.
-
-    Attributes:
-        begin: when it began, as `time.time` says.
-        recorded: for each result when it was recorded, and the seconds on the clock and of work that this took.
-        samples: time and MB of all its processes.
-        database: bytes that the gradebook has grown by.
-        graded: bytes in autograded/.
-    """
+    """One run over many submissions."""
 
     lesson: str
-    begin: float
+    begin: float  # when it began, as `time.time` says
     load: float
     took: Took
+    # for each result when it was recorded, and the seconds on the clock and of work that this took
     recorded: Sequence[tuple[float, float, float]]
-    samples: Sequence[tuple[float, float]]
-    database: int
-    graded: int
+    samples: Sequence[tuple[float, float]]  # time and MB of all its processes
+    database: int  # bytes that the gradebook has grown by
+    graded: int  # bytes in autograded/
 
 
 def many(course: Course, count: int) -> Iterator[str]:

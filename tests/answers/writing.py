@@ -27,19 +27,14 @@ TYPED = "typed"  # the solution without its docstrings and lines of comments
 
 @dataclass(frozen=True)
 class Code:
-    """How the source of an answer is written.
+    """How the source of an answer is written."""
 
-    Attributes:
-        whole: the source.
-        body: the body instead, to which the solution's bare first line belongs.
-        edits: texts of another answer → texts in their place instead, one after the other.
-        on: the answer that is edited: "" for the solution, `BARE` or `TYPED` for it without some things, or another
-            answer to the exercise, by what it does.
-    """
-
-    whole: str = ""
-    body: str = ""
+    whole: str = ""  # the source
+    body: str = ""  # the body instead, to which the solution's bare first line belongs
+    # texts of another answer → texts in their place instead, one after the other
     edits: tuple[tuple[str, str], ...] = ()
+    # the answer that is edited: "" for the solution, `BARE` or `TYPED` for it without some things, or another answer to
+    # the exercise, by what it does
     on: str = ""
 
     def fails(self, check: str, says: str = "", *, names: str = "") -> Wrong:
@@ -53,27 +48,20 @@ class Code:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer, which must fail some check.
-
-    Attributes:
-        what: what it does, in words.
-        check: the check that must fail: the part of its id behind `check_<exercise>_`, or "" for `check_<exercise>`;
-            None where any may.
-        says: words that the message of this check must hold.
-        names: a regular expression for other words by which a message could fairly name the slip, "" for none. A
-            message that names a slip otherwise is wrong.
-        part: what of the answer cell it stands in for; "" for all of it.
-        trick: True when it was written to get past the checks; nobody would by mistake.
-    """
+    """A wrong answer, which must fail some check."""
 
     code: Code
     exercise: str = ""
-    what: str = ""
+    what: str = ""  # what it does, in words
+    # the check that must fail: the part of its id behind `check_<exercise>_`, or "" for `check_<exercise>`; None where
+    # any may
     check: str | None = None
-    says: str = ""
+    says: str = ""  # words that the message of this check must hold
+    # a regular expression for other words by which a message could fairly name the slip, "" for none. A message that
+    # names a slip otherwise is wrong
     names: str = ""
-    part: str = ""
-    trick: bool = False
+    part: str = ""  # what of the answer cell it stands in for; "" for all of it
+    trick: bool = False  # True when it was written to get past the checks; nobody would by mistake
 
 
 @dataclass(frozen=True)

@@ -20,31 +20,23 @@ from functools import partial
 
 @dataclass(frozen=True)
 class Attack:
-    """One hostile submission: what it does in words, then what is submitted, by one of the methods.
-
-    Attributes:
-        answers: answer cell → its whole source; all other answers stay stubs.
-        cells: the student's own cells before the first answer.
-        last: the student's own cells behind the last check.
-        earned: check → the points that an honest grader gives, those above 0; an attack that breaks its own process
-            or its channel on the way may get less, and none may get more.
-        secret: texts that must be nowhere in outputs and messages.
-        targets: the names within the package that it reaches for; where one is gone, the attack needs another.
-        cell: the answer cell of a source that is submitted without naming one.
-        before: what stands before each source.
-    """
+    """One hostile submission: what it does in words, then what is submitted, by one of the methods."""
 
     what: str
     _: KW_ONLY
+    # answer cell → its whole source; all other answers stay stubs
     answers: Mapping[str, str] = field(default_factory=dict)
-    cells: tuple[str, ...] = ()
-    last: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()  # the student's own cells before the first answer
+    last: tuple[str, ...] = ()  # the student's own cells behind the last check
     lesson: str = "01_attention"
+    # check → the points that an honest grader gives, those above 0; an attack that breaks its own process or its
+    # channel on the way may get less, and none may get more
     earned: Mapping[str, float] = field(default_factory=dict)
-    secret: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()  # texts that must be nowhere in outputs and messages
+    # the names within the package that it reaches for; where one is gone, the attack needs another
     targets: tuple[str, ...] = ()
-    cell: str = "attend_one_query"
-    before: str = ""
+    cell: str = "attend_one_query"  # the answer cell of a source that is submitted without naming one
+    before: str = ""  # what stands before each source
 
     def submits(self, source: str | None = None, /, **answers: str) -> Attack:
         """Answer with this source, or with one for each cell that is named."""

@@ -80,21 +80,13 @@ class Harm(StrEnum):
 
 @dataclass
 class Attacked:
-    """What came of a class of attackers.
+    """What came of a class of attackers."""
 
-    Attributes:
-        harms: what each attack has done, by what it is; as a rule nothing.
-        honest: the points of honest submissions among the attacks.
-        changed: files of the course that are not as they were before.
-        left: processes that have not ended.
-        said: the last lines that the commands have said.
-    """
-
-    harms: dict[str, list[Harm]]
-    honest: list[float]
-    changed: list[str]
-    left: list[int]
-    said: str
+    harms: dict[str, list[Harm]]  # what each attack has done, by what it is; as a rule nothing
+    honest: list[float]  # the points of honest submissions among the attacks
+    changed: list[str]  # files of the course that are not as they were before
+    left: list[int]  # processes that have not ended
+    said: str  # the last lines that the commands have said
 
     @property
     def is_whole(self) -> bool:

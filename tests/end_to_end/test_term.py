@@ -40,14 +40,10 @@ PAIRS = [(who, lesson) for who in PEOPLE for lesson in LESSONS]
 
 @dataclass
 class Term:
-    """What was said on the way, and what there was at its end.
-
-    Attributes:
-        said: step → exit status and what was printed.
-    """
+    """What was said on the way, and what there was at its end."""
 
     course: Path
-    said: dict[str, tuple[int, str]] = field(default_factory=dict)
+    said: dict[str, tuple[int, str]] = field(default_factory=dict)  # step → exit status and what was printed
 
     def run(self, step: str, *words: str) -> str:
         """Run `autograder …` in the course, as it is typed."""

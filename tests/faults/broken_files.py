@@ -29,25 +29,16 @@ Notebook = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """What one student handed in.
+    """What one student handed in."""
 
-    Attributes:
-        what: what happened, in words; the student is called so, too.
-        puts: fills the folder of the submission, given a notebook that is right.
-        points: None where nothing can be graded, for the `reason`.
-        says: words of the message of a check that failed.
-        student: the name of the folder, where it is the point.
-        recorded: whether the gradebook takes it.
-    """
-
-    what: str
-    puts: Callable[[Path, Notebook], object]
-    points: float | None = WHOLE
+    what: str  # what happened, in words; the student is called so, too
+    puts: Callable[[Path, Notebook], object]  # fills the folder of the submission, given a notebook that is right
+    points: float | None = WHOLE  # None where nothing can be graded, for the `reason`
     reason: str = ""
     notes: tuple[str, ...] = ()
-    says: str = ""
-    student: str = ""
-    recorded: bool = True
+    says: str = ""  # words of the message of a check that failed
+    student: str = ""  # the name of the folder, where it is the point
+    recorded: bool = True  # whether the gradebook takes it
 
 
 def write(path: Path, notebook: Notebook | bytes) -> None:

@@ -31,20 +31,14 @@ Cell = dict[str, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """One way in which a submission is broken.
-
-    Attributes:
-        breaks: changes the notebook in place and returns it, or returns the bytes of the file.
-        notes: words of each note that repair makes, in any order.
-        reason: words of the reason why it cannot be graded, "" where it can.
-        lost: answers that are gone for good.
-    """
+    """One way in which a submission is broken."""
 
     what: str
+    # changes the notebook in place and returns it, or returns the bytes of the file
     breaks: Callable[[Notebook], Notebook | bytes]
-    notes: tuple[str, ...] = ()
-    reason: str = ""
-    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # words of each note that repair makes, in any order
+    reason: str = ""  # words of the reason why it cannot be graded, "" where it can
+    lost: tuple[str, ...] = ()  # answers that are gone for good
 
 
 def cell_named(notebook: Notebook, name: str) -> Cell:

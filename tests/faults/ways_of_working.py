@@ -35,19 +35,14 @@ FILE = {"my_masks.py": f"import torch\n\n\n{MASK}\n"}
 
 @dataclass(frozen=True)
 class Way:
-    """One way of working.
-
-    Attributes:
-        changes: does it to a right notebook.
-        says: words of the messages of checks that failed.
-        beside: files that were handed in with the notebook, by their path from there.
-    """
+    """One way of working."""
 
     what: str
-    changes: Change
+    changes: Change  # does it to a right notebook
     points: float = WHOLE
-    says: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()  # words of the messages of checks that failed
     notes: tuple[str, ...] = ()
+    # files that were handed in with the notebook, by their path from there
     beside: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -76,18 +76,12 @@ def chromium() -> Iterator[Browser]:
 
 @dataclass
 class Window:
-    """A browser window, and what happened in it that nobody sees.
+    """A browser window, and what happened in it that nobody sees."""
 
-    Attributes:
-        page: playwright's page.
-        name: what its screenshots begin with.
-        errors: what scripts complained about.
-        outside: the hosts that were asked for something, this machine excepted; none of them was reached.
-    """
-
-    page: Page
-    name: str
-    errors: list[str] = field(default_factory=list)
+    page: Page  # playwright's page
+    name: str  # what its screenshots begin with
+    errors: list[str] = field(default_factory=list)  # what scripts complained about
+    # the hosts that were asked for something, this machine excepted; none of them was reached
     outside: set[str] = field(default_factory=set)
 
     def picture(self, what: str) -> Path:

@@ -28,21 +28,15 @@ LESSONS = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is
 
 @dataclass(frozen=True)
 class Result:
-    """What one check cell did.
-
-    Attributes:
-        error: None when it passed.
-        seen: it failed before its hidden tests, so students see it fail.
-        distances: for each comparison the greatest distance, as a multiple of the one that is allowed.
-    """
+    """What one check cell did."""
 
     check: str
     points: float
-    error: Exception | None
-    seen: bool
+    error: Exception | None  # None when it passed
+    seen: bool  # it failed before its hidden tests, so students see it fail
     stdout: str
     stderr: str
-    distances: tuple[float, ...]
+    distances: tuple[float, ...]  # for each comparison the greatest distance, as a multiple of the one that is allowed
 
     @property
     def passed(self) -> bool:

@@ -27,15 +27,11 @@ WHOLE, NUMBERS = ("number", "text"), ("number",)  # checks that an answer passes
 
 @dataclass(frozen=True)
 class TermLesson:
-    """A lesson of one function with two checks, over numbers and over texts, and perhaps a question in words.
-
-    Attributes:
-        points: check → points.
-    """
+    """A lesson of one function with two checks, over numbers and over texts, and perhaps a question in words."""
 
     name: str
     function: str
-    points: dict[str, float] = field(hash=False)
+    points: dict[str, float] = field(hash=False)  # check → points
 
     def source(self) -> Notebook:
         """What stands in solutions/."""
@@ -168,28 +164,18 @@ def half_then_right(work: Work) -> Sequence[File]:
 
 @dataclass(frozen=True)
 class Person:
-    """One of the class.
-
-    Attributes:
-        hands_in: files, the oldest first; None for nothing.
-        passes: what the checks come to; None where nothing can be graded.
-        again: what is handed in once more on Canvas, and what it passes.
-        told: words that collecting or grading says of it.
-        days_late: on Moodle.
-        extension: in days.
-        folder: what their folder is called in the third collection; "" for the id.
-    """
+    """One of the class."""
 
     id: str
     first: str
     last: str
-    hands_in: Habit | None
-    passes: Sequence[str] | None = WHOLE
-    again: tuple[Habit, Sequence[str]] | None = None
-    told: str = ""
-    days_late: float = 0.0
-    extension: int = 0
-    folder: str = ""
+    hands_in: Habit | None  # files, the oldest first; None for nothing
+    passes: Sequence[str] | None = WHOLE  # what the checks come to; None where nothing can be graded
+    again: tuple[Habit, Sequence[str]] | None = None  # what is handed in once more on Canvas, and what it passes
+    told: str = ""  # words that collecting or grading says of it
+    days_late: float = 0.0  # on Moodle
+    extension: int = 0  # in days
+    folder: str = ""  # what their folder is called in the third collection; "" for the id
     listed: bool = True
     number: str = ""
     lessons: Sequence[TermLesson] = (CANVAS, MOODLE, FOLDER)

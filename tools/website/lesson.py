@@ -41,20 +41,13 @@ class Figure(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A cell on the page.
+    """A cell on the page."""
 
-    Attributes:
-        kind: "text", "code", "folded", "answer" or "predict".
-        title: what it is folded under.
-        outputs: texts as HTML, and figures.
-        after: what has come first: "prediction", "answer" or nothing.
-    """
-
-    kind: str
+    kind: str  # "text", "code", "folded", "answer" or "predict"
     html: Markup
-    title: str = ""
-    outputs: tuple[Markup | Figure, ...] = ()
-    after: str = ""
+    title: str = ""  # what it is folded under
+    outputs: tuple[Markup | Figure, ...] = ()  # texts as HTML, and figures
+    after: str = ""  # what has come first: "prediction", "answer" or nothing
 
 
 def shown_cells(lesson: Lesson) -> Iterator[Shown]:

@@ -32,23 +32,14 @@ class Part(NamedTuple):
 
 @dataclass
 class Page:
-    """A page.
+    """A page."""
 
-    Attributes:
-        source: the file that it shows, from the course folder.
-        place: the file that it is, from the site's folder.
-        title: as other pages name it.
-        body: what it holds, as HTML with links as the source has them.
-        parts: what there is to find in it, once it is finished.
-        files: what of the course folder it shows besides, once it is finished.
-    """
-
-    source: str
-    place: str
-    title: str
-    body: str
-    parts: list[Part] = field(default_factory=list)
-    files: set[str] = field(default_factory=set)
+    source: str  # the file that it shows, from the course folder
+    place: str  # the file that it is, from the site's folder
+    title: str  # as other pages name it
+    body: str  # what it holds, as HTML with links as the source has them
+    parts: list[Part] = field(default_factory=list)  # what there is to find in it, once it is finished
+    files: set[str] = field(default_factory=set)  # what of the course folder it shows besides, once it is finished
 
     @property
     def up(self) -> str:

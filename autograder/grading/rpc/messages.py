@@ -149,18 +149,12 @@ class Buffer(NamedTuple):
 
 
 class ModuleClass(_Row):
-    """What the mirror of a module is made from: PyTorch's own layer, or a class below the nearest that both sides have.
+    """What the mirror of a module is made from: PyTorch's own layer, or a class below the nearest that both sides have."""
 
-    Attributes:
-        layer: the layer's registered name; None for a class of the course's or the student's.
-        ancestor: the registered name of the nearest common class; empty for `nn.Module`.
-        methods: the public methods that the class adds.
-    """
-
-    layer: Name | None
+    layer: Name | None  # the layer's registered name; None for a class of the course's or the student's
     name: Name
-    ancestor: Name
-    methods: Annotated[list[Name], Meta(max_length=MOST_METHODS)]
+    ancestor: Name  # the registered name of the nearest common class; empty for `nn.Module`
+    methods: Annotated[list[Name], Meta(max_length=MOST_METHODS)]  # the public methods that the class adds
 
 
 class ModuleState(_Row):
@@ -181,30 +175,21 @@ class GlobalState(NamedTuple):
 
 
 class Message(Struct, omit_defaults=True):
-    """One message: a request with its arguments, or the answer "ok" or "error" to the one of the same number.
-
-    Attributes:
-        grad_enabled: PyTorch's switch on the sender's side.
-        output: what has been printed there.
-        tensors: those that are new or whose numbers have changed.
-        modules: those that are new, with their class, or have changed.
-        requires_grad: parameters of which nothing but this flag has changed.
-        unused: tensors and modules that the sender does not need any more.
-        ended: calls that nobody will differentiate any more.
-    """
+    """One message: a request with its arguments, or the answer "ok" or "error" to the one of the same number."""
 
     operation: Name
     number: int
     value: Value
-    grad_enabled: bool
+    grad_enabled: bool  # PyTorch's switch on the sender's side
     global_state: GlobalState | None = None
-    output: str = ""
-    tensors: list[TensorContent] = []
-    requires_grad: list[tuple[int, bool]] = []
+    output: str = ""  # what has been printed there
+    tensors: list[TensorContent] = []  # those that are new or whose numbers have changed
+    requires_grad: list[tuple[int, bool]] = []  # parameters of which nothing but this flag has changed
+    # those that are new, with their class, or have changed
     modules: list[tuple[int, ModuleClass | None, ModuleState]] = []
     optimizers: list[tuple[int, list[OptimizerGroup]]] = []
-    unused: list[int] = []
-    ended: list[int] = []
+    unused: list[int] = []  # tensors and modules that the sender does not need any more
+    ended: list[int] = []  # calls that nobody will differentiate any more
 
 
 # What requests and their results hold once they are decoded.
@@ -218,35 +203,24 @@ class Rule(NamedTuple):
 
 
 class CallRequest(NamedTuple):
-    """Call an object, or its method.
-
-    Attributes:
-        sources: the tensors among the arguments that gradients lead to, each once.
-        are_leaves: which of them are leaves of the caller's graph.
-    """
+    """Call an object, or its method."""
 
     number: int
     method: Name | None
     args: tuple[Any, ...]
     kwargs: dict[Name, Any]
-    sources: tuple[Tensor, ...]
-    are_leaves: list[bool]
+    sources: tuple[Tensor, ...]  # the tensors among the arguments that gradients lead to, each once
+    are_leaves: list[bool]  # which of them are leaves of the caller's graph
     rules: list[Rule]
 
 
 class CallResult(NamedTuple):
-    """What came of a call.
-
-    Attributes:
-        call: its number, by which gradients are asked for.
-        outputs: the tensors in the value that can be differentiated.
-        parameters: those that the call may have used.
-    """
+    """What came of a call."""
 
     value: Any
-    call: int
-    outputs: tuple[Tensor, ...]
-    parameters: tuple[Tensor, ...]
+    call: int  # its number, by which gradients are asked for
+    outputs: tuple[Tensor, ...]  # the tensors in the value that can be differentiated
+    parameters: tuple[Tensor, ...]  # those that the call may have used
 
 
 class BackwardRequest(NamedTuple):

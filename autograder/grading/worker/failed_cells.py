@@ -22,16 +22,12 @@ MOST_LETTERS = 160
 
 
 class FailedCell(NamedTuple):
-    """A cell, and the error that it ended in.
-
-    Attributes:
-        line: of the cell, counted from 1; 0 where it is not known.
-    """
+    """A cell, and the error that it ended in."""
 
     source: str
     kind: str
     text: str
-    line: int
+    line: int  # of the cell, counted from 1; 0 where it is not known
 
     def binds(self, name: str) -> bool:
         """It would have given a name its meaning."""

@@ -16,15 +16,10 @@ SECONDS_TO_SPARE = 120.0  # that a judge has beyond its submission's before it i
 
 @dataclass(frozen=True)
 class ServerReady:
-    """The server has warmed up.
+    """The server has warmed up."""
 
-    Attributes:
-        unenforced: what the sandbox cannot enforce on this machine.
-        error: why the server ends instead; "" as a rule.
-    """
-
-    unenforced: tuple[str, ...] = ()
-    error: str = ""
+    unenforced: tuple[str, ...] = ()  # what the sandbox cannot enforce on this machine
+    error: str = ""  # why the server ends instead; "" as a rule
 
 
 @dataclass(frozen=True)

@@ -21,22 +21,14 @@ MOST_VALUES = 3
 
 @dataclass
 class PlainLesson:
-    """What a lesson of the plain form says of its checks.
+    """What a lesson of the plain form says of its checks."""
 
-    Attributes:
-        answers: check → the answer that it follows.
-        binds: answer → the names that it gives a meaning.
-        bound: the names to which any cell of the lesson gives one.
-        given: given cell → the names that it binds, for cells that no answer has a part in.
-        untouched: the names of the answers that are still as they were given.
-        spoilt: the names that such a given cell failed to bind, with its error and how the cell begins.
-    """
-
-    answers: dict[str, str]
-    binds: dict[str, frozenset[str]]
-    bound: frozenset[str]
-    given: dict[str, frozenset[str]]
-    untouched: set[str] = field(default_factory=set)
+    answers: dict[str, str]  # check → the answer that it follows
+    binds: dict[str, frozenset[str]]  # answer → the names that it gives a meaning
+    bound: frozenset[str]  # the names to which any cell of the lesson gives one
+    given: dict[str, frozenset[str]]  # given cell → the names that it binds, for cells that no answer has a part in
+    untouched: set[str] = field(default_factory=set)  # the names of the answers that are still as they were given
+    # the names that such a given cell failed to bind, with its error and how the cell begins
     spoilt: dict[str, list[str]] = field(default_factory=dict)
     notebook: str = ""
 

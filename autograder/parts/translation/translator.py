@@ -21,20 +21,14 @@ LONGEST = 48  # letters; the longest date in training has 35
 
 @dataclass(frozen=True)
 class Written:
-    """What the translator made of a text.
+    """What the translator made of a text."""
 
-    Attributes:
-        source: the text as it was read, in small letters.
-        text: what was written, a date such as "2019-03-27".
-        attention: (len(text), len(source) + 1), where the model looked while it wrote each sign: at a letter of the
-            source, or at its end.
-        probability: of this text, given the source, as the model sees it.
-    """
-
-    source: str
-    text: str
+    source: str  # the text as it was read, in small letters
+    text: str  # what was written, a date such as "2019-03-27"
+    # (len(text), len(source) + 1), where the model looked while it wrote each sign: at a letter of the source, or at
+    # its end
     attention: Tensor
-    probability: float
+    probability: float  # of this text, given the source, as the model sees it
 
 
 class Translator:
