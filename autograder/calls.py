@@ -1,7 +1,5 @@
 """Calls of an answer, small enough to be shown, and those on which another answer gives something else."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

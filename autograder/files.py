@@ -1,7 +1,5 @@
 """Write files that are there whole or not at all, and still there after a crash; list and remove any folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

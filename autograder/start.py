@@ -1,7 +1,5 @@
 """`autograder start`: the lessons in a folder of somebody's own, and a try of all that they need."""
 
-from __future__ import annotations
-
 import pkgutil
 import platform
 import shutil

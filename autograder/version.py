@@ -3,8 +3,6 @@
 So pip takes a package that was corrected for another one. setuptools reads it when it builds a wheel.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version

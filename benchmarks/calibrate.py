@@ -3,8 +3,6 @@
 python benchmarks/calibrate.py [number of seeds]
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The answers of all lessons in one namespace: the model that a student ends with, and the recipe that trains it."""
 
-from __future__ import annotations
-
 import math
 import platform
 import statistics

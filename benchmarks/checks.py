@@ -9,8 +9,6 @@ lesson, and runs all that a student has to run until the first check has spoken.
 other machines' work slows this one down at times.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Copies of a hand-in, disguised as somebody may who does not want it to be seen."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re

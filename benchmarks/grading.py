@@ -8,8 +8,6 @@ Any of them takes the name of a lesson, before the options. A class hands it in,
 each in a fresh copy of the same course, one after the other. That their points differ is an error. Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tempfile

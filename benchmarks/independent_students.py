@@ -7,8 +7,6 @@ and cells of their own come from pools, the common ones again more often. So by 
 answer, a habit, a name or a comment, as students do. Whatever two of them share, they share by chance.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import random

@@ -3,8 +3,6 @@
 python benchmarks/reader.py [number of seeds] writes reader.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import statistics

@@ -8,8 +8,6 @@ told. Their results go into a gradebook as `autograder grade` would record them,
 files stand for the pages that the class page links to.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import resource

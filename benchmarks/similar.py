@@ -7,8 +7,6 @@ copy each is put, disguised (see disguises.py). Hand-ins are compared as the com
 into notebooks first, and are not graded: that a wrong answer makes the same slip stands in the tables.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ python benchmarks/since_2017.py beside [number of seeds] trains two of them besi
 writes since_2017_beside.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import statistics

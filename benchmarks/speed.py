@@ -3,8 +3,6 @@
 python benchmarks/speed.py
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 import warnings

@@ -3,8 +3,6 @@
 python benchmarks/translation.py [number of seeds] writes translation.md.
 """
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import time

@@ -1,7 +1,5 @@
 """The engine grades whatever is taught: two lessons on numbers, from release to the files of other programs."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

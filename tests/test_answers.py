@@ -1,7 +1,5 @@
 """The checks are checked: wrong answers fail the check that should catch them, right ones earn all points."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

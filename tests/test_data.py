@@ -1,7 +1,5 @@
 """The toy data is what it says."""
 
-from __future__ import annotations
-
 import datetime
 import random
 

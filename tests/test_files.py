@@ -1,7 +1,5 @@
 """A file that is written is there whole or not at all, with the permissions it was given, and on the disk."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

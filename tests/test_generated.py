@@ -1,7 +1,5 @@
 """Which cases the checks over generated inputs draw."""
 
-from __future__ import annotations
-
 import torch
 
 from autograder.exercises.shared import each_smallest, sentences, sizes, some

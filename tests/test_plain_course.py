@@ -1,7 +1,5 @@
 """The plain form: nbgrader's own first course, and lessons of asserts, manual tasks and data files."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

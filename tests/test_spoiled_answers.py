@@ -1,7 +1,5 @@
 """What an answer does to values that the check and it share earns nothing: writing into inputs, hiding its weights."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """The house: imports go down, without a circle, and no file or folder grows too large to live in."""
 
-from __future__ import annotations
-
 import ast
 import graphlib
 import re

@@ -5,8 +5,6 @@
 Ways that take one submission after the other have two classes at a time.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Mapping

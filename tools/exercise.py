@@ -6,8 +6,6 @@ Releases the lessons, grades the known answers to the exercise, changes its refe
 ends with one line beginning with ✗ for each thing to do; exits with 1 where there is any.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -5,8 +5,6 @@
 The page is one file: it loads nothing and runs nothing, and its box for a dark page is CSS alone.
 """
 
-from __future__ import annotations
-
 import html
 import inspect
 import re

@@ -6,8 +6,6 @@ A change is what git does not know yet, or else the last commit. These are the t
 import a changed module themselves, and those whose folder or file has its name; slow ones are for `make test`.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator

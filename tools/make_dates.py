@@ -1,7 +1,5 @@
 """Write autograder/data/dates.json: how six languages write dates; names and patterns from CLDR, days in words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

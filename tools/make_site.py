@@ -6,8 +6,6 @@ The pages load nothing from elsewhere and need no server. What of the repository
 and no hidden test is.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

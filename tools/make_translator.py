@@ -1,7 +1,5 @@
 """Train the translator that lesson 0 shows, and write autograder/parts/translation/translator.safetensors."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

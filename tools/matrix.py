@@ -7,8 +7,6 @@ An answer is *nameable* when the tables hold words that would name its slip. Tha
 or that Python raised an error, names nothing.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import multiprocessing

@@ -5,8 +5,6 @@
 It needs Chromium, as the tests do.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import tempfile

@@ -5,8 +5,6 @@
 Each mistake of the tables that is an edit of the solution, and whose slip has a name, is made on top of each other one.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import multiprocessing

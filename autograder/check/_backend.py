@@ -1,7 +1,5 @@
 """Where the answers are that checks are about: in this process, unless a judge has them in another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar

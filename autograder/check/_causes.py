@@ -5,8 +5,6 @@ value is the one that a mistake would give, the check runs once more to its end,
 give other values than the answer does in any later comparison.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress

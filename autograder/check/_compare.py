@@ -3,8 +3,6 @@
 The statements of `autograder.check` are made of these; a check cell never calls them itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

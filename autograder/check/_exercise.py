@@ -1,7 +1,5 @@
 """What every check goes through: its own random state, right neighbours, and one line or one verdict at its end."""
 
-from __future__ import annotations
-
 import builtins
 import random
 import sys

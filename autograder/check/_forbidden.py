@@ -1,7 +1,5 @@
 """Whether an answer was written by hand: it is not the ready part of PyTorch's or of the course's, and calls none."""
 
-from __future__ import annotations
-
 import dis
 import functools
 import inspect

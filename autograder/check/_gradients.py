@@ -1,7 +1,5 @@
 """Statements about gradients: that they flow back, and which they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """What a check measures beside whether it holds: for a leaderboard, never for points."""
 
-from __future__ import annotations
-
 from autograder.check import _backend
 
 _measured: list[tuple[float, float]] = []

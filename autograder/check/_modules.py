@@ -1,7 +1,5 @@
 """Statements about modules: what they hold, and where it lives. `autograder.check` hands them on to check cells."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import logging

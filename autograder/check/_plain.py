@@ -1,7 +1,5 @@
 """Statements about what is no tensor: lists, pairs, numbers and texts, and what belongs to the caller."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

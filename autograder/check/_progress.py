@@ -1,7 +1,5 @@
 """What is solved and what is left: how the checks that ran in this session ended, shown at the end of a lesson."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto

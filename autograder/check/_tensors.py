@@ -5,8 +5,6 @@ every known slip by more than 1e-2, so 1e-4 stands well between the two. In floa
 right to 6e-8, is no slip, so 1e-5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any

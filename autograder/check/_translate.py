@@ -1,7 +1,5 @@
 """How an exception that escapes from an answer becomes a verdict."""
 
-from __future__ import annotations
-
 import linecache
 import re
 import sys

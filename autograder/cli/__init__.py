@@ -1,7 +1,5 @@
 """The command line of the course: `autograder release` and what else instructors and students run."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -1,7 +1,5 @@
 """`autograder collect`: what a platform gives out, or a folder or repositories hold, into submitted/."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress

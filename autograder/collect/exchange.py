@@ -4,8 +4,6 @@ The inbound folder of a hub is the students' to write to. nbgrader follows their
 that one to `solutions/` is collected, graded with full marks, and comes back as feedback with the hidden tests.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 from datetime import datetime

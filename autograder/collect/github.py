@@ -4,8 +4,6 @@ What was handed in is read from what git has fetched, not from the files beside 
 and nothing in it runs.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

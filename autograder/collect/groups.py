@@ -1,7 +1,5 @@
 """Groups that hand in one notebook: `groups.csv` in the course folder, a line for each student."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What somebody handed in, and what of it is put into submitted/: of several notebooks the newest, and all else."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ What was put there is known by its digest, in `.collected.json`. A folder is mad
 and written down after that: whoever is stopped in between finds on the next run the digest that it would write.
 """
 
-from __future__ import annotations
-
 import enum
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Whose is what in a download: the names that Canvas, Moodle, Gradescope and people give to files and folders."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence

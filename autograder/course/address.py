@@ -4,8 +4,6 @@ pyproject.toml may name the address. Otherwise `autograder release` takes that o
 in its manifest, so that what a release looks like follows from the files alone.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """A course folder: its nbgrader configuration, its lessons, and the table of them in the README."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Dates as instructors write them, and times as programs do."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ In solutions/ a hidden test says `exercises.….cases(…, seed=11)`, the same i
 it with another number, made of that one and of the course's own secret, which the first release draws.
 """
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A lesson in pieces: its cells, its exercises, and what stands in their sources."""
 
-from __future__ import annotations
-
 import ast
 import re
 import threading

@@ -4,8 +4,6 @@
 Each rule is a small generator over a `Lesson`; the tuples at the end of the file are the table of contents.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Names and numbers that people type and read: what they may have meant, how they are told, what a terminal shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches

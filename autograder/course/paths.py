@@ -1,7 +1,5 @@
 """A course's folders and files: the one place that knows where nbgrader keeps what."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Collection, Iterable, Sequence

@@ -5,8 +5,6 @@ is asked of a lesson but what grading needs, and release writes nothing into it.
 one, in which each cell knows its notebook and what students get of it.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import copy

@@ -1,7 +1,5 @@
 """Predict cells: between the quotes of one line a learner writes what will happen; it is read, never run."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Import nbformat and nbgrader in less time."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

@@ -3,8 +3,6 @@
 Everything is worked out in memory and in a temporary folder first; files are written when nothing speaks against it.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

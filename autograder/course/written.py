@@ -4,8 +4,6 @@ They are off unless nbgrader_config.py says `c.Autograder.written_answers = True
 formgrader, pages and exports have them as they have every other answer.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A demo class: five invented students in every lesson, graded in a folder of their own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

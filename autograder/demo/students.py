@@ -1,7 +1,5 @@
 """What students hand in: any answers put into a released notebook, and what the five of the demo class make of it."""
 
-from __future__ import annotations
-
 import copy
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Canvas reads back the file that it exports. A column `Name (1234)` is the assign
 is an assignment of that name, or a new one. Cells that are as they were change nothing in Canvas.
 """
 
-from __future__ import annotations
-
 import re
 
 from autograder.course.config import CourseError

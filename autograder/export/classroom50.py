@@ -5,8 +5,6 @@ status than 0 says that nothing was graded, for no fault of the student's. AUTOG
 is there to try it elsewhere.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tables for a spreadsheet: the columns of nbgrader's own export and what it lacks, or a row for each check."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime

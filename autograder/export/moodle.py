@@ -3,8 +3,6 @@
 Both take points with a decimal point whatever Moodle's language is; so there is no option for commas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

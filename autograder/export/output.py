@@ -1,7 +1,5 @@
 """Where an export goes, and what is said about it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Points on another program's scale."""
 
-from __future__ import annotations
-
 from autograder.course.config import CourseError
 from autograder.course.names import counted
 from autograder.grading.gradebook.lesson import GradebookLesson

@@ -1,7 +1,5 @@
 """`autograder export`: what the gradebook holds, in the forms that other programs read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`autograder doctor`: what of the sandbox holds on this machine, and what becomes of hostile submissions."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.markup import escape
 

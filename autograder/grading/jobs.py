@@ -1,7 +1,5 @@
 """Grade many submissions at once: which there are, which have changed, and a result for each as it comes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The door through nbgrader: its own commands and formgrader's buttons grade with our engine."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

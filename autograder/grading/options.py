@@ -1,7 +1,5 @@
 """What `autograder grade` is asked to do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What `autograder grade` would grade, or grade again, and which points are out of date until it does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `autograder grade` says at its end: the points that count, for people and for programs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The lesson that they are handed in for is made here, so that no course has to be at hand.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Under which names Canvas and Moodle take a student's page back; a name that could mean another is never given."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

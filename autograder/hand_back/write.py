@@ -1,7 +1,5 @@
 """`autograder export feedback-canvas` and `feedback-moodle`: the pages of one lesson as a zip file to upload."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Who takes part in a leaderboard, and what is graded for that: the hand-in, with one check that measures."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The page of a leaderboard: places, curves, and what each entry changed."""
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Sequence

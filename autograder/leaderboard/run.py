@@ -1,7 +1,5 @@
 """`autograder leaderboard`: train the entries to a lesson's leaderboard, and write the page of how they stand."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Parts of lesson 4: feed-forward network, add & norm, encoder and decoder layer."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import Any, Protocol
 

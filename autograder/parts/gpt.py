@@ -4,8 +4,6 @@
 out here, and here alone.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Sequence

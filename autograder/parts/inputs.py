@@ -1,7 +1,5 @@
 """What the parts say when they are given something that they cannot work with."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Mapping
 

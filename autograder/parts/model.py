@@ -1,7 +1,5 @@
 """Parts of lesson 5: the stacks and the whole model."""
 
-from __future__ import annotations
-
 import functools
 from typing import Protocol
 

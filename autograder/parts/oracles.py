@@ -1,7 +1,5 @@
 """Oracles: PyTorch's own layers with a learner's weights copied in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast

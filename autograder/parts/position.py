@@ -1,7 +1,5 @@
 """Parts of lesson 3: token embedding and positional encoding."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

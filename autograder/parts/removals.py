@@ -1,7 +1,5 @@
 """Models with one part taken away, to see what it was good for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

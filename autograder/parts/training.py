@@ -1,7 +1,5 @@
 """Parts of lesson 6: shifting the target, the loss, the learning rate, a step of training, and measuring."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch

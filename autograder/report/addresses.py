@@ -1,7 +1,5 @@
 """`autograder status --addresses`: whom to write to, as a mail program takes it in its line for addresses."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

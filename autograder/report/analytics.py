@@ -1,7 +1,5 @@
 """What the hand-ins of a class say over the weeks: who stopped, when work came, and which checks tell who is strong."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The class page: what a class has understood and what not, in one file."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple

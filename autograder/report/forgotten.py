@@ -1,7 +1,5 @@
 """What a class has forgotten of earlier lessons, as its hand-ins show; nothing of it is graded."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """`autograder history`: what grading again changed, by student and check, and why."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """The lessons as a page goes through them: exercises with their titles, checks and hints, in the lesson's order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

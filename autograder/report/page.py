@@ -1,7 +1,5 @@
 """A page as a file: templates, escaping, what a browser may do with it, and how it gets to its place."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """What a class predicted before the figures of a lesson, counted; nothing of it is graded."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The students on the class page: what to call them, in which order, and what each of them has in each lesson."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`autograder status`: for each lesson who handed in, who is graded, and what waits for whom."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

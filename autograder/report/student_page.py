@@ -1,7 +1,5 @@
 """A student's page: what every check said about their answers, with a picture where there is one, and what may help."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

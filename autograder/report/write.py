@@ -1,7 +1,5 @@
 """`autograder report`: a page about the class, or one for each student, from what the gradebook has."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The hand-ins of a lesson as they are compared: answers, cells of their own, and what the checks said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

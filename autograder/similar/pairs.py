@@ -7,8 +7,6 @@ about if the aspects had been dealt out among the pairs at random. So one aspect
 what is common in the class, or known from the course, counts nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the pairs of a class share, in words and line by line, for a person to judge."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Code is parsed, never run. Names that a source binds itself count for nothing in
 their own. So are comments, lines of docstrings and texts. What is no Python is taken line by line.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import itertools

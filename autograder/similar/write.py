@@ -1,7 +1,5 @@
 """`autograder similar`: pairs of hand-ins to look at together, in the terminal and on a page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Whose row is whose: the students of the gradebook and those of a file, matched by ids and never by names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

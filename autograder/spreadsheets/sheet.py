@@ -1,7 +1,5 @@
 """CSV files: new ones that spreadsheets take without harm, and given ones that are filled and else left as they are."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """A zip file of all that is kept about one student, to be given to that student."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """`autograder comments`: what was written by hand about an exercise, most often first, to be given to others too."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

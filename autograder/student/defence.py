@@ -3,8 +3,6 @@
 Each is one small change in what they handed in; what comes of it is what grading says of the changed hand-in.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`autograder due`: when lessons are due, set, taken back and shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`autograder student extend`: more time for one student, several or all, before or after they hand in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What a course keeps about one student: rows of the gradebook, folders, and what collecting wrote down."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ What was handed in goes first, so that nobody grades it again, and the gradebook
 whoever is stopped in between runs the same command again.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`autograder student show`: what a student has in each lesson, all that is kept about them, and one notebook."""
 
-from __future__ import annotations
-
 import glob
 import json
 import webbrowser

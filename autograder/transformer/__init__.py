@@ -1,7 +1,5 @@
 """The lessons of this package: what they bring to the engine, and the cells that are the same in all of them."""
 
-from __future__ import annotations
-
 from autograder.lessons import Lessons
 
 LESSONS = Lessons(

@@ -1,7 +1,5 @@
 """Seconds on the clock and of work, and what disturbs them. Linux only: both are read from /proc."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.metadata
 import os

@@ -1,7 +1,5 @@
 """What a Dask cluster of this machine alone costs beside the workers of `autograder grade` itself."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

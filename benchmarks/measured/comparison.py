@@ -1,7 +1,5 @@
 """Ours beside stock nbgrader: the same points, the time, and the memory."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A course with a class that hands in one lesson, and what stock nbgrader and ours make of it."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

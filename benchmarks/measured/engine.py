@@ -1,7 +1,5 @@
 """What the engine costs beside the cells that it runs: for each lesson, and for each kind of hand-in."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Many submissions in one run: whether time and memory stay as they are, and what recording takes."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

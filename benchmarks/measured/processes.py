@@ -1,7 +1,5 @@
 """Commands that are measured, and the memory of all that they start. Linux only: it is read from /proc."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

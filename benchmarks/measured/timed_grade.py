@@ -6,8 +6,6 @@ TIMES is the file that is written in the end: for each result when it was record
 work that this took. After each EVERY results a line goes to stderr.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

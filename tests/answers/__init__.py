@@ -9,8 +9,6 @@ Where an answer cell defines several parts, each has such a file of its name, an
 it belongs to; its answers stand in for that part alone.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Attacks that would be taken for code beside which checks may run, were one of its rules not there."""
 
-from __future__ import annotations
-
 from attacks.attack import Attack, masks
 
 PATCH = "import autograder.check._causes as causes; causes.run = lambda attempt: None"

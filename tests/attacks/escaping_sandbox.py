@@ -1,7 +1,5 @@
 """Attacks that reach beyond the process: write to the course, leave something behind, use the network, kill others."""
 
-from __future__ import annotations
-
 from attacks.attack import EARNED_PADDING, Attack, earns_padding
 
 ESCAPING_SANDBOX = [

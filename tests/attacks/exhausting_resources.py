@@ -1,7 +1,5 @@
 """Attacks that take too much memory, disk, output, processes or time, or end the process."""
 
-from __future__ import annotations
-
 from attacks.attack import Attack, averages, earns_padding, function
 
 

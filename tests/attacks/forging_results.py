@@ -1,7 +1,5 @@
 """Attacks that forge results: printed, displayed, or sent to the judge through the student's end of its channel."""
 
-from __future__ import annotations
-
 from attacks.attack import FRAMES, Attack, averages, earns_padding, masks
 
 FORGING_RESULTS = [

@@ -1,7 +1,5 @@
 """Attacks that read nothing and still learn: names, sizes and times of others' files, and what runs beside them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from attacks.attack import Attack, code

@@ -1,7 +1,5 @@
 """Attacks by returned values: objects that agree with everything, lie about themselves or are not what they seem."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Attacks that patch what decides: the checks, PyTorch and Python itself, in the notebook's process."""
 
-from __future__ import annotations
-
 from attacks.attack import Attack, fails_with_five_heads, splits_heads
 
 PATCHED_CHECKS = [

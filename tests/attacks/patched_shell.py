@@ -1,7 +1,5 @@
 """Attacks that patch the IPython shell in which the cells run: its hooks, its transformers, its way of reporting."""
 
-from __future__ import annotations
-
 from attacks.attack import HIDDEN, Attack
 
 PATCHED_SHELL = [

@@ -1,7 +1,5 @@
 """Attacks by names: what the checks take for the course's or Python's own is the student's."""
 
-from __future__ import annotations
-
 from attacks.attack import Attack, decodes, fails_with_five_heads
 
 POSING_AS_THE_COURSE = [

@@ -1,7 +1,5 @@
 """Attacks that read what students may not: hidden tests, solutions, the work of others, secrets."""
 
-from __future__ import annotations
-
 from attacks.attack import HIDDEN, MARKER, Attack, averages, code, function
 
 SEARCH_MEMORY = code("""

@@ -1,7 +1,5 @@
 """Attacks that answer with a ready part, PyTorch's or the course's, where the exercise is to write it."""
 
-from __future__ import annotations
-
 from attacks.attack import SHAPES, averages, splits_heads
 
 # What an honest grader gives for right values that the answer did not compute itself.

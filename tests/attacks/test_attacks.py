@@ -1,7 +1,5 @@
 """Hostile submissions: none gains a point, reads a secret, harms another submission or outlives its limits."""
 
-from __future__ import annotations
-
 import functools
 import pkgutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The ways in which instructors have submissions graded, and what comes of a class of attackers in each."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

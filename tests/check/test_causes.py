@@ -1,7 +1,5 @@
 """A mistake is named when it explains every value of its kind that a check compares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The vocabulary of checks: what each statement accepts, what it rejects, and what it says."""
 
-from __future__ import annotations
-
 import linecache
 import subprocess
 import sys

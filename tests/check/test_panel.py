@@ -1,7 +1,5 @@
 """The panel of a failing check: what it says and draws, where it appears, and that nothing of an answer acts in it."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """What is solved and what is left, as the checks of this session last said."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

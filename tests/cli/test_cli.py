@@ -1,7 +1,5 @@
 """The command line as a whole: its version, and what it says to a name that is none."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import subprocess

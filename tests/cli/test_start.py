@@ -1,7 +1,5 @@
 """`autograder start` lays the lessons that a wheel brought into a folder, and says what is missing and what is next."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

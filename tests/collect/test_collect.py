@@ -1,7 +1,5 @@
 """`autograder collect` from the command line: a class as it is, again and again, and whatever stops it."""
 
-from __future__ import annotations
-
 import html
 import importlib
 import json

@@ -1,7 +1,5 @@
 """A download is read within limits, whatever is in it: nothing is written elsewhere, and nothing stops the rest."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

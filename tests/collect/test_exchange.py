@@ -1,7 +1,5 @@
 """What nbgrader's exchange collects with the course's own class: whoever writes to the inbound folder."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import subprocess

@@ -1,8 +1,6 @@
 # ruff: noqa: E501 (a table)
 """Repositories are cloned once, kept up to date, and read without running or following anything in them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

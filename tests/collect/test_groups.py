@@ -1,7 +1,5 @@
 """A group hands in one notebook, and each of its members has it, with its time, its points and its extensions."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

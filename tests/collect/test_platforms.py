@@ -1,7 +1,5 @@
 """Whose is what in a download, by the names that platforms publish."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The address of the course reaches what students get and nothing else, and holds nobody's password."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

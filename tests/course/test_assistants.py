@@ -1,7 +1,5 @@
 """What an assistant at a learner's side reads helps with every exercise, and gives none away."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

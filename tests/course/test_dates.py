@@ -1,8 +1,6 @@
 # ruff: noqa: E501 (a table; a text in other digits)
 """Dates are understood with their zone, as they are meant, or refused with what to write."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.course.config import CourseError

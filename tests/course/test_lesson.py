@@ -1,7 +1,5 @@
 """Cells are parsed alike, whatever else goes on."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The lessons as students get them: nothing leaks, given cells run unanswered, generated files are up to date."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

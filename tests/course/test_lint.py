@@ -1,7 +1,5 @@
 """The grammar accepts a whole lesson and names every breach, its cell and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a student wrote in a predict cell is read as a text or number, and nothing else is taken for one."""
 
-from __future__ import annotations
-
 import pytest
 from support.sample_lesson import PREDICT, sample_lesson
 

@@ -1,7 +1,5 @@
 """What no command needs is not imported with nbformat and nbgrader, and is there for who does need it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

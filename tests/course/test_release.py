@@ -1,7 +1,5 @@
 """Release makes the student notebooks from solutions/, the same bytes each time, and overwrites nobody's work."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

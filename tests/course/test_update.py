@@ -1,7 +1,5 @@
 """A new version of the course is merged in mid-term: nobody mends a generated file by hand, and no work is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

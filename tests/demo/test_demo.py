@@ -1,7 +1,5 @@
 """The demo class is made of the course's own answers, and touches nothing but its own folder."""
 
-from __future__ import annotations
-
 import copy
 import os
 import runpy

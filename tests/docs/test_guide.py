@@ -1,7 +1,5 @@
 """The instructor's guide says what is so: its commands, scripts, tables and messages are tried here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The page on a course of one's own: from an empty folder, every command and every cell of it, as it stands."""
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The workflows of CI do what pyproject.toml and the folders say."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

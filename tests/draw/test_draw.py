@@ -1,7 +1,5 @@
 """Figures: every one becomes a PNG with a sentence, and refuses what it cannot draw."""
 
-from __future__ import annotations
-
 import base64
 import html
 import re

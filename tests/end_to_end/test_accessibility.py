@@ -1,7 +1,5 @@
 """Whoever cannot see, has no mouse, or reads on a phone can use our pages: axe-core finds nothing on them."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from dataclasses import replace

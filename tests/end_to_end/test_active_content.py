@@ -1,7 +1,5 @@
 """A hostile hand-in is looked at in a real browser: on no page of nbgrader's or of ours does anything of it run."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JupyterLab, nbgrader and the class page do in a real browser what students and instructors are promised."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,8 +4,6 @@ The fresh machine is a virtual environment with the packages of Colab that lesso
 `google.colab`. Git finds the course's address in a repository made from this checkout.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

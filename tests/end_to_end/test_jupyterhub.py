@@ -1,7 +1,5 @@
 """On a JupyterHub, a lesson goes from the instructor's account to a student's and back, as docs/guide.md says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The README's first command opens lesson 0, whoever gives it, with what its user is there for."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """A learner's own lines, from lesson 1 to a GPT: kept, trained, decoded with, and theirs alone."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """What students predict comes from their notebooks to the class page, and nothing on the way minds it."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A right answer keeps its points on the way through Colab, VS Code and JupyterLab to stock nbgrader."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from functools import partial

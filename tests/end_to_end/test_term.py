@@ -1,7 +1,5 @@
 """A term as the guide tells it, from the class list to handing back: nobody is lost, and every number is explained."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """The autograder for Classroom 50 runs as it would there, writes results of the published form, and hides nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What is exported is what the gradebook holds, in the forms that other programs publish; nobody's row is guessed."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

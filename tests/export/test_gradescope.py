@@ -1,7 +1,5 @@
 """The autograder for Gradescope runs as it would there, and always writes results of the published form."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

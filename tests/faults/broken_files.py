@@ -5,8 +5,6 @@ Each row puts something where the lesson 01_attention of one student belongs and
 of the reason why it cannot be graded; and words of each note, no more of them than there are.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

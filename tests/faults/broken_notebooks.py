@@ -5,8 +5,6 @@ Each row breaks a solved notebook of lesson 2 and says what repair should tell o
 reason why nothing can be graded. Where it can be graded, answers and checks are those of the notebook before.
 """
 
-from __future__ import annotations
-
 import base64
 import copy
 import gzip

@@ -5,8 +5,6 @@ Each row changes a right notebook of lesson 1 and says what it earns, and words 
 top to bottom, in Jupyter, each of them earns the same.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

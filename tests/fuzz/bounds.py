@@ -1,7 +1,5 @@
 """What every reason and every way through the project keeps to."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator

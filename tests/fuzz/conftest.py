@@ -1,7 +1,5 @@
 """How long the fuzzer runs: the same few cases whenever tests run, or as many new ones as `make fuzz` asks for."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

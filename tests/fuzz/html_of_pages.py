@@ -1,7 +1,5 @@
 """What can act in a page, as a browser would see it: parsed, not searched."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,8 +1,6 @@
 # ruff: noqa: SIM905 (pieces by the line, as one reads them)
 """What texts are made of: letters that mean something somewhere, pieces of HTML, Markdown and code."""
 
-from __future__ import annotations
-
 ODD = ["\x00", "\x1b[2J", "\r", "\x0b", "\x85", "\u2028", "\u202e", "\u2060", "\ud800", "\ufeff", "é", "e\u0301", "🙂"]
 
 # What a browser could run, whole and in pieces, and what Markdown, MathJax, Mermaid and templates do things with.

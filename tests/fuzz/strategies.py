@@ -1,7 +1,5 @@
 """What the fuzzer makes: texts, JSON, notebooks, folders, outputs and results as hardly anybody would hand them in."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

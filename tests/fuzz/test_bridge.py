@@ -1,8 +1,6 @@
 # ruff: noqa: SIM905 (words by the line, as one reads them)
 """Whatever comes over the bridge is a value, an error of the answer's, or the end of the other side."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -1,7 +1,5 @@
 """What a student wrote, named, printed or predicted stands on every page as text: parsed as a browser would."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Whatever lies in submitted/ is read, or has a reason, soon."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterator

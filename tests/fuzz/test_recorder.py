@@ -1,7 +1,5 @@
 """Whatever grading comes to is recorded and read back as it was, or refused with nothing changed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Whatever was handed in is repaired: the lesson's cells as they are in solutions/, the student's where they belong."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -89,7 +87,7 @@ def test_an_answer_in_its_own_cell_is_what_runs(source: str, notebook: dict[str,
     others = [cell for cell in submitted(dumped(notebook).encode()) or () if "double" not in cell.ids]
     (mine,) = cells_of(json.dumps({"cells": [{**answer, "source": source}]}).encode())
     assume(mine.source.strip() and not any(other.source.strip() == answer["source"].strip() for other in others))
-    assume(mine.source.strip() != answer["source"].strip())
+    assume(mine.source.strip() not in {cell["source"].strip() for cell in released()["cells"]})
     assume(not any("double" in names_in(other.source, True).binds for other in others if other.kind == "code"))
     found = repair(SOURCE, [*others, mine]).notebook
     assert next(cell for cell in found.cells if cell.id == "double").source == mine.source

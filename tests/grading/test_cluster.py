@@ -1,7 +1,5 @@
 """A Dask cluster of real processes grades as one machine does, whatever becomes of its workers."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

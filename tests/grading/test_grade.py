@@ -1,7 +1,5 @@
 """`autograder grade`, whatever was handed in and whenever it is killed: every submission comes to its result, once."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

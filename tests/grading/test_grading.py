@@ -1,7 +1,5 @@
 """Stock nbgrader and our engine grade the demo class as the checks say, and feedback gives nothing away."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -1,7 +1,5 @@
 """Requests to look again: found wherever students write them, open until somebody answers, and worth no points."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime

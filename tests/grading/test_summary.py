@@ -1,7 +1,5 @@
 """What `autograder grade` says at its end is what counts: points by hand, what being late costs, what waits."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

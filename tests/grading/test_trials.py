@@ -1,7 +1,5 @@
 """`autograder doctor` tries hostile submissions through the engine, and says which of them got somewhere."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import subprocess

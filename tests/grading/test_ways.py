@@ -1,7 +1,5 @@
 """What a student has right on their own screen is right when it is graded, however they work."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

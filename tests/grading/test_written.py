@@ -1,7 +1,5 @@
 """Answers in words: off as a rule; on, they are released, wait for a person, and keep what that person gave."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

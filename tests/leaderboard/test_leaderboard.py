@@ -1,7 +1,5 @@
 """`autograder leaderboard`: entries are trained in the sandbox, and nobody is better than the text allows."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Beam search finds the best sequence there is where the beam has room for all, and greedy's where it has for one."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

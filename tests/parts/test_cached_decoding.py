@@ -1,7 +1,5 @@
 """Decoding with a cache works with every model of the contract, and leaves the model as it was."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from answers import RIGHT, Right

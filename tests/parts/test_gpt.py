@@ -1,7 +1,5 @@
 """Parts of lesson 9: they agree with PyTorch's own functions, whichever of these there are, and with themselves."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import torch.nn.functional as F

@@ -1,7 +1,5 @@
 """The finished parts keep the course's contract."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

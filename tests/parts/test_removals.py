@@ -1,7 +1,5 @@
 """A part that is taken away is away, whoever wrote the model."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from support.models import SIZES, made_of

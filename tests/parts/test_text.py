@@ -1,7 +1,5 @@
 """Text becomes ids and comes back, and merges are those that a well-known package learns."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The finished translator: small, whole and right, and honest about what it does not know."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from safetensors.torch import load_file

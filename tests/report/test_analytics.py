@@ -1,7 +1,5 @@
 """What the class page counts over the weeks, in hand-in times and in thirds is what one counts by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

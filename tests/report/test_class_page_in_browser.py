@@ -1,7 +1,5 @@
 """The class page in Chromium: its links lead where they say, and nothing of it is cut off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

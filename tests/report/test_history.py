@@ -1,7 +1,5 @@
 """What grading again changed is told, kept through crashes neither lost nor doubled, and printed by `history`."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The pages of `autograder report` say what the gradebook says, let nothing of a student's run, and keep secrets."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """`autograder status` says what is so, counts what grading would grade again, and writes nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

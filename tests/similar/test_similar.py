@@ -1,7 +1,5 @@
 """`autograder similar` lists pairs that share what the class does not, says what that is, and finds none elsewhere."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

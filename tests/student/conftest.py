@@ -1,7 +1,5 @@
 """A class of three: ada and bob handed in, late; ada has a name and two days more; eve has done nothing."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

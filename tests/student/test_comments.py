@@ -1,7 +1,5 @@
 """`autograder comments` counts what was written by hand and gives it to others; grading again loses none of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

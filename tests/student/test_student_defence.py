@@ -1,7 +1,5 @@
 """`autograder student defence`: questions on a student's own right answers, which grading itself has answered."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

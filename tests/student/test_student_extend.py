@@ -1,7 +1,5 @@
 """`autograder due` and `student extend`: dates, and more time, honoured wherever points are read."""
 
-from __future__ import annotations
-
 import csv
 import json
 from datetime import datetime, timedelta

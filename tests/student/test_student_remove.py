@@ -1,7 +1,5 @@
 """`autograder student remove`: all of one student goes, nothing of the others, whatever stops it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`autograder student show`: a table, JSON, an archive of all that is kept, and one notebook with its results."""
 
-from __future__ import annotations
-
 import json
 import stat
 import webbrowser

@@ -1,7 +1,5 @@
 """axe-core, which looks at a page in Chromium for what keeps somebody from reading or using it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

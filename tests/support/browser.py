@@ -1,7 +1,5 @@
 """A Chromium that looks at JupyterLab as a person does, and pictures of what there is to see."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Runs a lesson's cells in this process: one set of answers against one set of checks, without a kernel."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

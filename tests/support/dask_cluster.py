@@ -1,7 +1,5 @@
 """A Dask cluster of real processes on this machine, which leaves none behind."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -7,8 +7,6 @@ answers of the tables, on what the pages and the list of equivalent mutants say 
 PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use.
 """
 
-from __future__ import annotations
-
 import ast
 import dis
 import functools

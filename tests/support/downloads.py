@@ -1,7 +1,5 @@
 """Downloads as platforms give them out, and what students put into them."""
 
-from __future__ import annotations
-
 import io
 import stat
 import zipfile

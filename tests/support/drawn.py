@@ -1,7 +1,5 @@
 """What of many proofs and rows a run makes: on a push a few, drawn anew by each commit."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What the tests of the bridge call in another process."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

@@ -1,7 +1,5 @@
 """The code that stands in the instructor's guide, and the keys of JSON that it lists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Which files of this repository a file imports."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

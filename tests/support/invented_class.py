@@ -1,7 +1,5 @@
 """A class of invented students in all lessons of the course, as the gradebook would have it."""
 
-from __future__ import annotations
-
 import random
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A JupyterLab of the tests' own: all that it keeps stands in one folder, and its end is the end of its kernels."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A learner at work: the released lessons in a folder of their own, opened and run in a kernel, answer by answer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Mapping

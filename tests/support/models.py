@@ -1,7 +1,5 @@
 """Models as learners have them: of the solutions, of other right answers, and of the course's parts between."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

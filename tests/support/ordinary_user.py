@@ -5,8 +5,6 @@
 Where the tests run as root, that is the user `nobody`, in mounts of its own in which no folder on the way is closed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

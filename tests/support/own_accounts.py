@@ -8,8 +8,6 @@ it is seen by this command alone, in whose mount namespace it happens, and is go
 and this repository, can be read by every account, wherever they stand.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Processes that tests start, and what has become of them."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ Digests of all that they depend on (`support.digests`) are kept in `tests/proofs
 of the proofs that pass; one without makes all proofs and keeps nothing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

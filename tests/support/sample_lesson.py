@@ -1,7 +1,5 @@
 """Small whole lessons and courses for the tests of the grammar and of release."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

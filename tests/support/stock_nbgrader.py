@@ -1,7 +1,5 @@
 """Stock nbgrader: it runs what was handed in itself, without our engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

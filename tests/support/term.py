@@ -3,8 +3,6 @@
 What each has earned is computed here, from what is handed in and a table of points, by no line of the package.
 """
 
-from __future__ import annotations
-
 import copy
 import csv
 import json

@@ -1,7 +1,5 @@
 """Grades the tables' answers across the bridge: as `classroom` does, but with the answers in another process."""
 
-from __future__ import annotations
-
 import functools
 import os
 import socket

@@ -1,7 +1,5 @@
 """What `pip wheel .` makes of a checkout, made here without a network."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page of attacks says what they have done, and the one that is kept says: nothing."""
 
-from __future__ import annotations
-
 import attack_table
 from attack_table import PAGE, page
 from attacks import ATTACKS, KINDS

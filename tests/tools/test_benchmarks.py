@@ -1,7 +1,5 @@
 """The answers of all lessons are one program, which learns to copy."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

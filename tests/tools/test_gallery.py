@@ -1,7 +1,5 @@
 """The gallery is complete, readable without seeing, and alone in one file."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The site shows all of the course and none of its answers, is whole without a network, and is for everybody."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

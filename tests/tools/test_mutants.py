@@ -1,7 +1,5 @@
 """Every change of a reference answer fails some check, or stands in the file of equivalent mutants with its reason."""
 
-from __future__ import annotations
-
 import mutants
 import pytest
 

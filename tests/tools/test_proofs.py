@@ -1,7 +1,5 @@
 """A proof is made again when anything has changed that it depends on, and by one commit in ten."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A learner's notebook in a folder of its own, outside of any test's and nbgrader's run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

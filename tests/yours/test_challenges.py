@@ -1,7 +1,5 @@
 """A challenge changes one place of a right answer, quietly, and asks what running it decides."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

@@ -1,7 +1,5 @@
 """What passed is kept, whole and alone; what did not, or cannot stand alone, is not."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

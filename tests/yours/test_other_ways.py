@@ -1,7 +1,5 @@
 """After the last ✓ of an exercise, other ways to write it are folded under it: right ones, and unlike the learner's."""
 
-from __future__ import annotations
-
 import html
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Kept parts are taken, whatever state their file is in; what is missing or broken is the course's."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Questions are reviewed fairly: the numbers count, whatever stands around them, and what is unanswered stays so."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder import yours

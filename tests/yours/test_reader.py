@@ -1,7 +1,5 @@
 """The date reader's numbers: kept from lesson to lesson, and no trouble where they are lost or spoiled."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

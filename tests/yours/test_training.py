@@ -1,7 +1,5 @@
 """A training is in sight, and what it has taught a model stays where somebody stops it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

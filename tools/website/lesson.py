@@ -1,7 +1,5 @@
 """A lesson as a student meets it: stubs for answers, checks folded, and below given cells what came of them."""
 
-from __future__ import annotations
-
 import base64
 import re
 import struct

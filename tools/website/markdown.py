@@ -1,7 +1,5 @@
 """Markdown as HTML that needs no script: formulas as MathML, diagrams as tables of their arrows."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 

@@ -1,7 +1,5 @@
 """A page of the site: its headings get addresses, its links lead to other pages, and its words can be searched."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ light and dark themes and survives where untrusted notebooks are cleaned. What a
 messages, is escaped.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -4,8 +4,6 @@ Both are tables, since a table is what every notebook front end shows, and what 
 a front end takes the colours away, numbers and marks remain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """How a number in a map is written and coloured: in the colours of the course's figures, never by colour alone."""
 
-from __future__ import annotations
-
 import math
 
 Number = bool | int | float

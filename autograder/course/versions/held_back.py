@@ -4,8 +4,6 @@ Of such a lesson solutions/.held_back/ keeps two notebooks: the one that the cou
 the newer one, into which later merges go. After the term the difference between the two is merged into the lesson.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

@@ -3,8 +3,6 @@
 A line for each, by its lesson, its id and a digest. It is merged line by line, and nothing is ever taken out of it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

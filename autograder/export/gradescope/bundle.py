@@ -1,7 +1,5 @@
 """The zip file that is uploaded to Gradescope: its two scripts, one lesson, and this package; that of Classroom 50."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Results in the form in which Gradescope reads them, `results.json`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

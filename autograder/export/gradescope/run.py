@@ -6,8 +6,6 @@ what the engine can still do is done: root grades as an ordinary user who can re
 What was not enforced stands in what the run prints, which only instructors see, and in `extra_data`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

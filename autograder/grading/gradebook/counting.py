@@ -3,8 +3,6 @@
 The others keep their results in a table of our own, so that none of them is graded twice.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

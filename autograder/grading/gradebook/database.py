@@ -1,7 +1,5 @@
 """The gradebook's database, nbgrader's and four tables of our own: SQLite or PostgreSQL, to write or to read."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -3,8 +3,6 @@
 It is made beside its place, brought to the disk and renamed into it.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What is taken off for being late, by nbgrader's plugin, and more time for those who get it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A lesson as the gradebook has it: which checks and answers, worth what, with which texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """All that the gradebook has about one student: to be read, and to be removed."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Any

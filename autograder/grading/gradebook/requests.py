@@ -4,8 +4,6 @@ nbgrader keeps no times of points and comments by hand. So a request is kept wit
 exercise when it came, as a digest; once that is another, it is answered.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

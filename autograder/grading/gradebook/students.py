@@ -1,7 +1,5 @@
 """Write into the gradebook who is in the class, and with whom somebody has talked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import date
 

@@ -8,8 +8,6 @@ fits no row, and the next run grades that submission again.
 For instructors only. A part of nbgrader cannot be imported without all of it, which takes about a second.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

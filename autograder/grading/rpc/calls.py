@@ -1,7 +1,5 @@
 """Calls that can be differentiated: each a node in the caller's graph, whose backward asks the other side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frames between the judge and a student's process: a header of JSON, then raw bytes; nothing is ever unpickled."""
 
-from __future__ import annotations
-
 import json
 import select
 import socket

@@ -1,7 +1,5 @@
 """Messages that have come in, from a side that may say anything: their values, with every size and number looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction

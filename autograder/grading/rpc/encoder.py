@@ -1,7 +1,5 @@
 """Values on their way out: what crosses as plain data, and what has to be told beside it."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

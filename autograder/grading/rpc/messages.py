@@ -149,7 +149,7 @@ class Buffer(NamedTuple):
 
 
 class ModuleClass(_Row):
-    """What the mirror of a module is made from: PyTorch's own layer, or a class below the nearest that both sides have."""
+    """What the mirror of a module is made from: PyTorch's own layer, or a class below the nearest that both have."""
 
     layer: Name | None  # the layer's registered name; None for a class of the course's or the student's
     name: Name

@@ -1,7 +1,5 @@
 """Modules that both sides of the bridge hold: what of them crosses, and what has changed since it did."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Mapping
 from types import FunctionType

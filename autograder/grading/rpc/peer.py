@@ -10,8 +10,6 @@ The judge believes nothing: types, sizes and numbers are looked at before they a
 what the judge itself handed out.
 """
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections.abc import Callable, Mapping

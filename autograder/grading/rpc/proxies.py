@@ -1,7 +1,5 @@
 """Mirrors: what stands in one process for something that is in the other."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, Signature

@@ -1,7 +1,5 @@
 """What both sides of the bridge hold alike and call by name: dtypes, PyTorch's layers, what the lessons bring."""
 
-from __future__ import annotations
-
 import builtins
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """What both sides know of each other: tensors, modules, functions and calls, each by one number."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tensors that both sides of the bridge hold: known by one number, looked at before each message, sent as bytes."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a hostile answer would try: `probe` lets a closed-in process try it, and reports what got through."""
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import functools

@@ -4,8 +4,6 @@
 limited size, limits, Landlock, a filter on system calls. `probe` says what that comes to here, from real attempts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Collection

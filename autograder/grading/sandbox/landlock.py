@@ -1,7 +1,5 @@
 """Landlock: no file, port, socket or process but those that are named."""
 
-from __future__ import annotations
-
 import os
 import stat
 import struct

@@ -1,7 +1,5 @@
 """Limits on what a process uses, and the end of its capabilities."""
 
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os

@@ -1,7 +1,5 @@
 """Namespaces and mounts of the process's own: no network, and nothing to write to but its folder."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

@@ -1,7 +1,5 @@
 """A root folder of the process's own: what may be read stands in it, and of all else there is no name, size or time."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

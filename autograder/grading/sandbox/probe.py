@@ -1,7 +1,5 @@
 """Whether the sandbox holds on this machine: processes are closed in, try to get out, and say what got through."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

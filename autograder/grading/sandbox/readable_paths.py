@@ -1,7 +1,5 @@
 """What every sandboxed process may read: the system's libraries and the Python installation."""
 
-from __future__ import annotations
-
 import functools
 import os
 import site

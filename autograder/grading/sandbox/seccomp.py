@@ -3,8 +3,6 @@
 Files are Landlock's business. This is about processes, sockets, other namespaces, and the older corners of the kernel.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

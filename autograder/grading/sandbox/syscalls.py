@@ -1,7 +1,5 @@
 """The Linux kernel's own calls, for what Python has no function for, and what constants several of these need."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """What there is to reach from a sandbox that does not hold: files, sockets, and the process that made them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import socket

@@ -1,7 +1,5 @@
 """What was handed in beside a notebook, for its cells to import or read."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from contextlib import suppress

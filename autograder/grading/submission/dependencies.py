@@ -1,7 +1,5 @@
 """Which given cells of a notebook have to run so that what a student wrote runs as it would in the whole of it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import symtable

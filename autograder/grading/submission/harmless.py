@@ -1,7 +1,5 @@
 """A student's Markdown, in which nothing runs, and their code: neither is longer than a page can take."""
 
-from __future__ import annotations
-
 import re
 
 MOST_LETTERS = 10_000  # of one text: to make a page of it takes half a second at worst, which grows with the square

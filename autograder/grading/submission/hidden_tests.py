@@ -1,7 +1,5 @@
 """Hidden tests: where they stand in a check cell, and what they draw from."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """What a file is that should be a notebook and is none, and what its owner can do about it: a table."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import NamedTuple

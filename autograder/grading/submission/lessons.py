@@ -1,7 +1,5 @@
 """Whose lesson a notebook is that has nothing of the one it was handed in for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

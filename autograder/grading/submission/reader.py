@@ -3,8 +3,6 @@
 Whatever cannot be graded is told apart by a reason that says what is so and what to do; nothing else is raised.
 """
 
-from __future__ import annotations
-
 import codecs
 import itertools
 import json

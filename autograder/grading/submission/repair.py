@@ -4,8 +4,6 @@ A student gives the sources of the answers and cells of their own; everything el
 deleted, moved, retyped or edited cells and lost metadata cost nobody anything, and no check can be changed.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import functools

@@ -3,8 +3,6 @@
 It is text, which is read and shown; nothing else comes of it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -8,8 +8,6 @@ What is known here is what is harmless, and never what is not: which statements,
 modules, which attributes. An attribute on `self` is the student's own, and `self` an object of a class of theirs.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib

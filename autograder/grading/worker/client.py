@@ -1,7 +1,5 @@
 """Start the server that grades, and have submissions graded by it."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

@@ -1,7 +1,5 @@
 """The cells of a submission that ended in an error, for the checks that then miss a name."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

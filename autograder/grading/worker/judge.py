@@ -1,7 +1,5 @@
 """The judge: it goes through a repaired notebook, has the student's cells run elsewhere, and runs the checks itself."""
 
-from __future__ import annotations
-
 import io
 import json
 import marshal

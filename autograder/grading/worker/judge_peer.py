@@ -1,7 +1,5 @@
 """The judge's end of the connection to a student's process, and where checks then find the answers."""
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

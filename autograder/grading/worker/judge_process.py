@@ -1,7 +1,5 @@
 """The process of one judge: it is forked for a submission, bounds itself, grades, and sends the result back."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """What the client, the server, the judge and the student's process tell each other; msgspec makes JSON of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

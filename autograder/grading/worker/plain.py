@@ -1,7 +1,5 @@
 """Checks of the plain form: what bare asserts, errors and untouched answers come to."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ read, are there; whatever else is asked of it, or of one of its modules, loads i
 by the first call of `torch.testing.assert_close`, and of functions as `torch.where` on tensors without numbers.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The names that a check sees: the lesson's own from here, the others from the student's process."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import dis

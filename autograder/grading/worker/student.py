@@ -1,7 +1,5 @@
 """A student's process: from inside the sandbox it runs the cells of a submission, and answers the judge."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import marshal

@@ -1,7 +1,5 @@
 """A student's process as its judge sees it: timed, interrupted, measured and killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

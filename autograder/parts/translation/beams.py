@@ -1,7 +1,5 @@
 """Parts of lesson 8: beam search with the paper's length penalty."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Parts of lesson 8: from text to ids and back, and batches of similar length."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

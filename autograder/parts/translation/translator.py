@@ -1,7 +1,5 @@
 """The model that the course ends with, trained beforehand: lesson 0 shows what lesson 8 builds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

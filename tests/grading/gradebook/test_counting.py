@@ -1,7 +1,5 @@
 """Of several hand-ins the one counts that the course's rule names; of the others nothing is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

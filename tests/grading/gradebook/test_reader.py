@@ -1,7 +1,5 @@
 """The gradebook as pages and exports read it says what nbgrader says, whoever graded, and is left as it was."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import replace
 from datetime import timedelta

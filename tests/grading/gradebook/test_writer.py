@@ -4,8 +4,6 @@ Run as a program, this file is the run that gets killed, with tests/ on PYTHONPA
 `python tests/grading/gradebook/test_writer.py COURSE`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import html

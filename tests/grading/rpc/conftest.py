@@ -1,7 +1,5 @@
 """Another process, and the way to it."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

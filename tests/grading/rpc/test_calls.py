@@ -1,7 +1,5 @@
 """Calls across the bridge return, raise and are differentiated as calls here do."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from support.far_side import THERE

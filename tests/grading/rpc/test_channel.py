@@ -1,7 +1,5 @@
 """What is no frame ends the connection, whatever it is."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

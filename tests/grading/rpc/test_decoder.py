@@ -1,7 +1,5 @@
 """Nothing that a hostile side says can do more than be wrong."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A module that has crossed has one state on both sides."""
 
-from __future__ import annotations
-
 import weakref
 
 import pytest

@@ -1,7 +1,5 @@
 """The judge's and the student's side of the bridge leave each other as they were."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A tensor that has crossed is one tensor in two places."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

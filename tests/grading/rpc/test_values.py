@@ -1,7 +1,5 @@
 """Plain values are on the other side what they are here."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """In grading, beside the checks or across the bridge, answers are judged as in a student's own notebook."""
 
-from __future__ import annotations
-
 import pytest
 from matrix import exercises, graded, right_answers, source, wrong_answers
 from support import two_processes

@@ -1,7 +1,5 @@
 """A lesson crosses to its judges made ready, and whole."""
 
-from __future__ import annotations
-
 import json
 
 from support.sample_lesson import sample_lesson

@@ -1,7 +1,5 @@
 """Of the given cells only those run that something depends on."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.grading.submission.dependencies import unneeded

@@ -1,7 +1,5 @@
 """A prediction is taken from whatever was handed in: never a note, never a point, and no code for it."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Any submission is read and repaired: nothing that happens to a notebook on its way costs a student an answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Code beside which checks may run: what learners write is of that kind, and what reaches for more is not."""
 
-from __future__ import annotations
-
 import builtins
 import gc
 import importlib

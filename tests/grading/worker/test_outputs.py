@@ -1,7 +1,5 @@
 """Outputs come from a process that may say anything."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

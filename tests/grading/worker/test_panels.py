@@ -1,7 +1,5 @@
 """What a failing check leaves in a graded notebook is the panel that students see."""
 
-from __future__ import annotations
-
 import html
 import json
 

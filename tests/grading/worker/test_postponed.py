@@ -1,7 +1,5 @@
 """Slow imports wait until a submission needs them, and later ones find them done."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """What the judge asks the student's process for says nothing about the checks."""
 
-from __future__ import annotations
-
 import ast
 import json
 

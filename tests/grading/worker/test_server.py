@@ -1,7 +1,5 @@
 """A server that grades: its limits hold, whatever it inherited from who started it."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

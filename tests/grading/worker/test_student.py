@@ -1,7 +1,5 @@
 """What a student's process does before anything of a student's runs in it."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import torch.nn.functional as F

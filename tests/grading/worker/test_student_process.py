@@ -1,7 +1,5 @@
 """A cell is slow by the time that it could have used, not by what others had of the processor."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
