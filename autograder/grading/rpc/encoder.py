@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -89,9 +89,7 @@ class Encoder:
             return self._several("slice", (value.start, value.stop, value.step), depth)
         return self._object(value, kind)
 
-    def _several(
-        self, kind: Literal["tuple", "list", "set", "dict", "slice"], items: Iterable[Any], depth: int
-    ) -> SeveralValue:
+    def _several(self, kind: messages.Several, items: Iterable[Any], depth: int) -> SeveralValue:
         return SeveralValue(kind, [self.encode(item, depth + 1) for item in items])
 
     def _object(self, value: Any, kind: type) -> Value:

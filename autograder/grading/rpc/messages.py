@@ -20,6 +20,7 @@ Name = Annotated[str, Meta(max_length=1000)]
 Simple = bool | int | float | Text | None
 Size = Annotated[int, Meta(ge=0, lt=2**40)]
 Shape = Annotated[list[Size], Meta(max_length=MOST_DIMENSIONS)]
+Several = Literal["tuple", "list", "set", "dict", "slice"]
 Frame = tuple[Text, int, Text]  # function, line, source of the line
 Declared = TypeVar("Declared")
 
@@ -34,7 +35,7 @@ class _Row(Struct, array_like=True, forbid_unknown_fields=True):
 class SeveralValue(_Row, tag="s"):
     """What holds other values: those of a dict are its keys and items in turn, those of a slice its three numbers."""
 
-    kind: Literal["tuple", "list", "set", "dict", "slice"]
+    kind: Several
     items: list[Value]
 
 
