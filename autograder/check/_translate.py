@@ -4,6 +4,7 @@ import linecache
 import re
 import sys
 import textwrap
+import traceback
 from collections.abc import Iterator, Mapping
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple
@@ -141,9 +142,7 @@ def where(code: CodeType, line: int) -> Place:
 
 def frames_of(trace: TracebackType | None) -> Iterator[Frame]:
     """The frames of a stack trace, the outermost first."""
-    while trace is not None:
-        yield Frame(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals)
-        trace = trace.tb_next
+    return (Frame(frame.f_code, line, frame.f_globals) for frame, line in traceback.walk_tb(trace))
 
 
 def _whole(owner: str) -> str:

@@ -64,15 +64,10 @@ class Assistants(StrEnum):
     OFF = "off"
     FREE = "free"
 
-    @classmethod
-    def of(cls, config: Config) -> Assistants:
-        """Read it from a course's configuration."""
-        return choice(config, "assistants", cls.FREE)
-
 
 def files_for(lessons: Iterable[Lesson], config: Config) -> dict[str, bytes]:
     """Return what assistants read, by its path in notebooks/."""
-    kind = Assistants.of(config)
+    kind = choice(config, "assistants", Assistants.FREE)
     if kind is Assistants.FREE:
         return {}
     text = OFF if kind is Assistants.OFF else "\n".join([TUTOR, *map(_of_lesson, lessons)])
@@ -85,7 +80,7 @@ def switches(root: Path, config: Config) -> dict[Path, bytes]:
     Raises:
         CourseError: a file with settings cannot be read.
     """
-    is_off, changed = Assistants.of(config) is Assistants.OFF, {}
+    is_off, changed = choice(config, "assistants", Assistants.FREE) is Assistants.OFF, {}
     for name, way in SWITCHES.items():
         path = root / name
         text = path.read_text(encoding="utf-8") if path.exists() else ""

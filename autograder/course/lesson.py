@@ -174,18 +174,17 @@ class Lesson:
         self.cells = cells_of(notebook)
         self.exercises: list[Exercise] = []
         self.written = [cell for cell in self.cells if cell.is_written]
-        open_exercise = False
         if any(cell.given is not None for cell in self.cells):
             self.exercises = _plain_exercises(self.cells)
             return
+        body: list[Cell] = []  # of the exercise that is open, or of none
         for cell in self.cells:
             if cell.kind == "markdown" and cell.id.startswith("exercise_"):
-                self.exercises.append(Exercise(cell, []))
-                open_exercise = True
+                self.exercises.append(Exercise(cell, body := []))
             elif cell.kind == "markdown" and cell.source.startswith("## "):
-                open_exercise = False
-            elif open_exercise:
-                self.exercises[-1].body.append(cell)
+                body = []
+            else:
+                body.append(cell)
 
     @cached_property
     def title(self) -> str:

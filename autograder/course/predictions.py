@@ -72,20 +72,16 @@ def predictions_are_compared(lesson: Lesson) -> Iterator[tuple[str, str]]:
         if not cell.id.startswith(PREFIX) and TAG not in cell.tags:
             continue
         if not cell.id.startswith(PREFIX) or TAG not in cell.tags:
-            yield (
-                cell.label,
-                f"only its id or its tag says that it asks. Give it the id `{PREFIX}…` and the tag `{TAG}`.",
-            )
+            text = f"only its id or its tag says that it asks. Give it the id `{PREFIX}…` and the tag `{TAG}`."
+            yield cell.label, text
             continue
         name = name_of(cell)
         form = FORM.fullmatch(cell.source.strip())
         if cell.kind != "code":
             yield cell.label, "it is no code cell. Ask in the text before it, and make it one line of code."
         elif not form or form["name"] != name:
-            yield (
-                cell.label,
-                f'it is not one empty prediction. Write `{name} = ""  # between the quotes: ` and what kind.',
-            )
+            text = f'it is not one empty prediction. Write `{name} = ""  # between the quotes: ` and what kind.'
+            yield cell.label, text
         if not any(_reads(later, name) for later in lesson.cells[place + 1 :]):
             yield cell.label, f"no later cell reads `{name}`. Call `yours.compare({name}, …)` where it has happened."
 

@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from logging.handlers import BufferingHandler
 from pathlib import Path
 
 import nbformat
@@ -42,6 +43,7 @@ from autograder.course.written import asked
 JOIN_STREAMS = CoalesceStreamsPreprocessor()
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "slideshow", "tags")
+MOST_MESSAGES = 10_000  # of nbgrader's errors that are kept until somebody needs to read them
 NBGRADER_CHATTER = ("There was an error processing", "Please see the")
 DEFAULTS: tuple[object, ...] = ([], {}, True, {"slide_type": ""})
 REFUSAL = (
@@ -255,19 +257,6 @@ def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
             cell.metadata.nbgrader.checksum = compute_checksum(cell)
 
 
-class _Messages(logging.Handler):
-    """Keeps what nbgrader logs until somebody needs to read it."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a message, and of a stack trace the last line."""
-        text = record.getMessage().strip()
-        self.lines.append(text.splitlines()[-1] if "Traceback (most recent call last)" in text else text)
-
-
 def generate(
     sources: dict[str, bytes], config: Config, address: Address, database: str | None = None
 ) -> dict[str, bytes]:
@@ -297,14 +286,16 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
     settings.SaveCells.enabled = bool(database)
     # The version of a new gradebook's tables; to learn it nbgrader starts a program, which takes a second or two.
     nbgrader.api.get_alembic_version = lambda: str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
-    log, messages = logging.Logger("autograder.release"), _Messages()
-    log.addHandler(messages)
+    log, kept = logging.Logger("autograder.release", logging.ERROR), BufferingHandler(MOST_MESSAGES)
+    log.addHandler(kept)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingIDFieldWarning)  # a header of format 4.0 around a notebook of 4.5
             GenerateAssignment(CourseDirectory(config=settings, log=log), config=settings, log=log).start()
     except NbGraderException as error:
-        message = "\n".join(line for line in messages.lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
+        texts = (record.getMessage().strip() for record in kept.buffer)
+        lines = (text.splitlines()[-1] if "Traceback (most recent call last)" in text else text for text in texts)
+        message = "\n".join(line for line in lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
         place = f"{sources}/{lesson}" if plain.is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"
         if database:
             advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
