@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from autograder.cli import collect, course, grade, new, results, student
+from autograder.cli import collect, course, grade, results, student
 from autograder.cli.completion import complete
 from autograder.course.names import did_you_mean
 from autograder.course.quick_imports import quick_imports
@@ -15,7 +15,7 @@ from autograder.version import installed
 ADDED = (
     *(course.add_start, course.add_release, student.add_due, collect.add_collect, grade.add_grade),
     *(student.add_comments, results.add_status, results.add_history, results.add_report, results.add_similar),
-    *(results.add_leaderboard, course.add_doctor, course.add_demo, new.add_new, results.add_export),
+    *(results.add_leaderboard, course.add_doctor, course.add_demo, course.add_new, results.add_export),
     student.add_student,
 )
 

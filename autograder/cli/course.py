@@ -1,4 +1,4 @@
-"""`autograder release`, `demo` and `doctor`: the course, and the machine it is graded on."""
+"""`autograder release`, `start`, `new`, `demo` and `doctor`: the course, and the machine it is graded on."""
 
 from __future__ import annotations
 
@@ -71,6 +71,38 @@ def run_start(arguments: argparse.Namespace) -> int:
     except OSError as error:
         print(f"The lessons cannot be put there ({error}). Name another folder.", file=sys.stderr)
         return 2
+
+
+def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe `autograder new`."""
+    command = commands.add_parser("new", help="write a course, a lesson or an exercise of your own, to begin with")
+    command.add_argument("what", choices=("course", "lesson", "exercise"))
+    about = "course: its folder; lesson: for example 01_noise; exercise: its function"
+    command.add_argument("name", type=lesson_name, metavar="NAME", help=about)
+    command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
+    command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
+    command.set_defaults(run=run_new)
+
+
+def run_new(arguments: argparse.Namespace) -> int:
+    """Write it, and say what comes next."""
+    from autograder.cli import new
+    from autograder.course.config import CourseError, course_root
+    from autograder.course.paths import Course
+
+    try:
+        if arguments.what == "course":
+            lines = new.new_course(Path(arguments.name), arguments.form)
+        elif arguments.what == "lesson":
+            lines = new.new_lesson(Course.at(course_root(Path.cwd())), arguments.name)
+        else:
+            lines = new.new_exercise(Course.at(course_root(Path.cwd())), arguments.name, arguments.lesson)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    for line in lines:
+        print(line)
+    return 0
 
 
 def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

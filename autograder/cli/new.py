@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autograder.course.names import lesson_name
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
-    from autograder.course.paths import Course
+from autograder import files
+from autograder.course import config
+from autograder.course.config import CourseError, read_notebook, to_bytes
+from autograder.course.lesson import Lesson, cell_id, state_points
+from autograder.course.lint import LESSON_NAME
+from autograder.course.paths import Course
 
 CONFIG = '''\
 """How nbgrader and autograder see this course."""
@@ -115,59 +116,21 @@ PLAIN_CHECK = "assert {name}(3) == 6\n### BEGIN HIDDEN TESTS\nassert {name}(50) 
 MINUTES = 10  # of the exercise that is written
 
 
-def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe `autograder new`."""
-    command = commands.add_parser("new", help="write a course, a lesson or an exercise of your own, to begin with")
-    command.add_argument("what", choices=("course", "lesson", "exercise"))
-    about = "course: its folder; lesson: for example 01_noise; exercise: its function"
-    command.add_argument("name", type=lesson_name, metavar="NAME", help=about)
-    command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
-    command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
-    command.set_defaults(run=run_new)
-
-
-def run_new(arguments: argparse.Namespace) -> int:
-    """Write it, and say what comes next."""
-    from autograder.course.config import CourseError, course_root
-    from autograder.course.paths import Course
-
-    try:
-        if arguments.what == "course":
-            lines = new_course(Path(arguments.name), arguments.form)
-        else:
-            course = Course.at(course_root(Path.cwd()))
-            is_lesson = arguments.what == "lesson"
-            lines = new_lesson(course, arguments.name) if is_lesson else new_exercise(course, *_of(course, arguments))
-    except (CourseError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    for line in lines:
-        print(line)
-    return 0
-
-
 def new_course(folder: Path, form: str) -> list[str]:
     """Write the files of a course without a lesson."""
-    from autograder.course.config import CONFIG as NAME
-
     name = folder.resolve().name
-    texts = {NAME: CONFIG.format(name=name, form=form), ".gitignore": IGNORED}
+    texts = {config.CONFIG: CONFIG.format(name=name, form=form), ".gitignore": IGNORED}
     if form == "course":
         texts |= {"pyproject.toml": ADDRESS, "README.md": README.format(name=name)}
     _create({folder / file: text.encode() for file, text in texts.items()})
     return [
-        f"{folder / NAME}: the course, in the form “{form}”.",
+        f"{folder / config.CONFIG}: the course, in the form “{form}”.",
         f"Next: cd {folder}, then autograder new lesson 01_first (two digits and words, by which lessons are sorted).",
     ]
 
 
 def new_lesson(course: Course, name: str) -> list[str]:
     """Write a lesson without exercises."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
-    from autograder.course.config import CourseError, to_bytes
-    from autograder.course.lint import LESSON_NAME
-
     if not (re.fullmatch(r"[A-Za-z0-9_-]+", name) if course.is_plain else LESSON_NAME.fullmatch(name)):
         raise CourseError(f"`{name}` is not a lesson's name. Call it like `01_first`.")
     title = re.sub(r"^\d+_", "", name).replace("_", " ").capitalize()
@@ -194,11 +157,13 @@ def new_lesson(course: Course, name: str) -> list[str]:
 
 
 def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
-    """Add an exercise to a lesson, behind those that it has."""
-    from autograder import files
-    from autograder.course.config import CourseError, read_notebook, to_bytes
-    from autograder.course.lesson import cell_id
-
+    """Add an exercise to a lesson, which need not be named where there is but one, behind those that it has."""
+    lessons = course.lessons()
+    if not lessons:
+        raise CourseError("The course has no lesson yet. Begin with: autograder new lesson 01_first")
+    if len(lessons) > 1 and not lesson:
+        raise CourseError(f"Say to which lesson it belongs: --lesson {lessons[-1]}, for example.")
+    (lesson,) = course.choose_lessons([lesson or lessons[0]])
     if not name.isidentifier():
         raise CourseError(f"`{name}` is no name of a function. Take letters, digits and `_`.")
     path = course.source(lesson)
@@ -213,23 +178,7 @@ def new_exercise(course: Course, name: str, lesson: str) -> list[str]:
     ]
 
 
-def _of(course: Course, arguments: argparse.Namespace) -> tuple[str, str]:
-    """The exercise and its lesson, which need not be named where there is but one."""
-    from autograder.course.config import CourseError
-
-    lessons = course.lessons()
-    if not lessons:
-        raise CourseError("The course has no lesson yet. Begin with: autograder new lesson 01_first")
-    if len(lessons) > 1 and not arguments.lesson:
-        raise CourseError(f"Say to which lesson it belongs: --lesson {lessons[-1]}, for example.")
-    return arguments.name, course.choose_lessons([arguments.lesson or lessons[0]])[0]
-
-
 def _add_exercise(course: Course, lesson: str, notebook: NotebookNode, name: str) -> None:
-    from nbformat.v4 import new_code_cell, new_markdown_cell
-
-    from autograder.course.lesson import Lesson, cell_id, state_points
-
     before = Lesson(lesson, notebook)
     said = {"name": name, "number": f"{before.number}.{len(before.exercises) + 1}", "minutes": MINUTES}
     marks: dict[str, Any] = {"grade": False, "locked": False, "solution": False, "schema_version": 3, "task": False}
@@ -257,9 +206,6 @@ def _add_exercise(course: Course, lesson: str, notebook: NotebookNode, name: str
 
 def _create(contents: dict[Path, bytes]) -> None:
     """Write files, and none of them where one is there already."""
-    from autograder import files
-    from autograder.course.config import CourseError
-
     if there := [str(path) for path in contents if path.exists()]:
         raise CourseError(f"{', '.join(there)}: there already, and nothing was written. Take another name.")
     for path, data in contents.items():
