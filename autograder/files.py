@@ -14,11 +14,7 @@ DEEPEST = 20  # folders in each other that somebody may have a use for
 
 
 def write(path: Path, data: bytes, *, mode: int | None = None) -> None:
-    """Write a file, in place of an earlier one if there is one.
-
-    Args:
-        mode: its permissions, whatever the umask; None leaves them to the umask.
-    """
+    """Write a file, in place of an earlier one if there is one, with permissions as `create` gives them."""
     unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
         with create(unfinished, mode=mode) as file:

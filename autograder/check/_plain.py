@@ -69,7 +69,6 @@ def leaves_alone(
     What crosses to another process arrives there as a copy, so this is judged where the answer is.
 
     Args:
-        call: as text.
         arguments: given by position, in this order, each by what the exercise calls it.
         methods: what of the result is called as well, each with its one argument.
     """

@@ -131,11 +131,7 @@ def to_bytes(notebook: NotebookNode) -> bytes:
 
 
 def readme(root: Path, lessons: dict[str, NotebookNode], badge: Callable[[str], str]) -> bytes | None:
-    """Return the README with its table of lessons filled in, or None when there is no place for one.
-
-    Args:
-        badge: for a lesson's name, what opens it in Colab; "" for nothing.
-    """
+    """Return the README with its table of lessons, and of their badges if any, or None when it has no place for one."""
     path = root / "README.md"
     text = path.read_bytes().decode() if path.exists() else ""
     counts = text.count(TABLE_BEGIN), text.count(TABLE_END)

@@ -153,8 +153,7 @@ class Course:
     def strays(self, known: Iterable[str] = ()) -> list[str]:
         """Notebooks that were handed in and are in no lesson's folder, so that nobody grades them.
 
-        Args:
-            known: students, whose notebooks may lie in a folder of their name beside submitted/.
+        Those of known students may lie in a folder of their name beside submitted/.
         """
         folders = {self.submitted(student, lesson) for lesson in self.lessons() for student in self.students(lesson)}
         steps = {path.resolve() for path in (*self.secrets(), self.root / self.directory.release_directory)}
@@ -167,12 +166,7 @@ class Course:
         return sorted(str(path.relative_to(self.root)) for path in strays)
 
     def misplaced(self, strays: Iterable[str], known: Collection[str]) -> list[str]:
-        """What may have been meant where a stray's first folder has the name of a student or a lesson.
-
-        Args:
-            strays: as `strays` names them.
-            known: students.
-        """
+        """What may have been meant where the first folder of a stray has the name of a known student or a lesson."""
         found, lessons = dict[str, None](), self.lessons()
         for stray in strays:
             path = self.root / stray

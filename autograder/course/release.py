@@ -243,11 +243,7 @@ def normalise(notebook: NotebookNode) -> None:
 
 
 def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
-    """Fold the checks, and code that begins with a title, in JupyterLab and, as forms, on Colab.
-
-    Args:
-        checks: their sources as students get them, by their ids; the title of each says what it proves.
-    """
+    """Fold code that begins with a title, and the checks, id → source for students, in JupyterLab and on Colab."""
     for cell in notebook.cells:
         name = cell_id(cell)
         cell.source = checks.get(name, cell.source)

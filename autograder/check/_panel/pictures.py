@@ -115,12 +115,7 @@ def sizes(expected: Sequence[int], got: Sequence[int], names: Sequence[str] = ()
 def values(
     expected: Tensor, got: Tensor, place: Sequence[int], *, rtol: float = 0.0, atol: float = 0.0
 ) -> Values | None:
-    """Cut out of two tensors of one shape what a panel shows; None where there is nothing to see, or no way to see it.
-
-    Args:
-        place: the index that the part should hold.
-        rtol, atol: what may differ, as the check that failed allows it.
-    """
+    """What a panel shows of two tensors of one shape around a place; None where nothing can be seen."""
     try:
         shape = tuple(int(size) for size in expected.shape)
         wide = [axis for axis, size in enumerate(shape) if size > 1][-2:]
