@@ -16,11 +16,6 @@ from autograder.stub import regions
 PREFIX = "explain"  # "explain" introduces them, "explain_structure" is one
 
 
-def are_asked_for(config: Config) -> bool:
-    """Whether a course asks for written answers."""
-    return bool(config.get("Autograder", {}).get("written_answers", False))
-
-
 def is_about_them(name: str) -> bool:
     """Whether a cell of this id belongs to them."""
     return name == PREFIX or name.startswith(f"{PREFIX}_")
@@ -28,7 +23,7 @@ def is_about_them(name: str) -> bool:
 
 def asked(notebook: NotebookNode, config: Config) -> NotebookNode:
     """Return a lesson's notebook as the course asks for it: without the written answers where they are off."""
-    if are_asked_for(config):
+    if config.get("Autograder", {}).get("written_answers", False):
         return notebook
     fewer = copy.copy(notebook)
     fewer.cells = [cell for cell in notebook.cells if not is_about_them(cell_id(cell))]
