@@ -120,12 +120,12 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.set_defaults(run=run_demo)
 
 
-@functools.partial(in_course, status=1)
-def run_demo(arguments: argparse.Namespace, root: Path) -> None:
+def run_demo(arguments: argparse.Namespace) -> int:
     """Make and grade the demo class of the course around the current folder."""
-    from autograder.demo.sample_class import demo
+    from autograder.demo.sample_class import demo  # first: an installation may lack it, wherever it is asked for
 
-    demo(root, arguments.folder, arguments.lesson)
+    run = in_course(lambda _, root: demo(root, arguments.folder, arguments.lesson), status=1)
+    return run(arguments)
 
 
 def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
