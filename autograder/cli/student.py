@@ -157,7 +157,8 @@ def run_defence(arguments: argparse.Namespace, root: Path) -> int:
     """Ask about what a student of the course around the current folder handed in."""
     from autograder.student.defence import defence
 
-    return defence(root, out=console(), **vars(arguments))
+    options = {name: getattr(arguments, name) for name in ("seed", "unprotected", "held")}
+    return defence(root, arguments.student, arguments.lesson, console(), **options)
 
 
 @in_course

@@ -1,5 +1,7 @@
 """The date reader: one small model that lessons 1 to 4 make better, with the numbers it has reached so far."""
 
+from __future__ import annotations  # a figure's class would import Matplotlib
+
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
