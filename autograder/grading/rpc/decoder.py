@@ -115,9 +115,9 @@ class Decoder:
             make: Callable[..., optim.Optimizer] = registry.OPTIMIZERS[value.kind]
             optimizer = make(groups, **options)
             state.take(optimizer, value.number)
-        elif not isinstance(optimizer, optim.Optimizer):
-            raise malformed("no optimizer")
-        state.groups[value.number] = value.groups
+            state.groups[value.number] = value.groups
+        else:
+            self._take_options(value.number, value.groups)
         return optimizer
 
     def _verdict(self, value: messages.Verdict) -> CheckFailed:

@@ -39,6 +39,9 @@ def test_a_model_of_ours_is_trained_there(there) -> None:
         assert torch.allclose(parameter.detach(), before - 0.5)
         assert model.training
         assert optimizer.param_groups[0]["lr"] == 0.25
+        optimizer.param_groups[0]["lr"] = 2.0  # between two calls
+        there["learn"](model, optimizer, torch.ones(1, 1))
+        assert torch.allclose(parameter.detach(), before - 2.5)
     assert Careless().modes == []
 
 
