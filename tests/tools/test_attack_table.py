@@ -13,8 +13,8 @@ def test_the_page_counts_and_names_what_did_harm() -> None:
     """Each kind has a row, each way and user a column; what did harm is counted there and named below."""
     evil = KINDS["secrets read"][0].what
     table = {
-        (Way.GRADE, ROOT_USER): Attacked(HARMLESS, [20, 20], [], []),
-        (Way.CLUSTER, ORDINARY): Attacked(HARMLESS | {evil: [Harm.LEAKS]}, [20, 7], ["solutions/a"], [1]),
+        (Way.GRADE, ROOT_USER): Attacked(HARMLESS, [20, 20], [], [], ""),
+        (Way.CLUSTER, ORDINARY): Attacked(HARMLESS | {evil: [Harm.LEAKS]}, [20, 7], ["solutions/a"], [1], ""),
     }
     said = page(table).splitlines()
     count, of_kind = len(ATTACKS), len(KINDS["secrets read"])
