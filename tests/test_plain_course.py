@@ -58,6 +58,8 @@ ANSWERS: dict[tuple[str, str], dict[str, str]] = {
 }
 PASSED, FAILED, OPEN = Status.PASSED, Status.FAILED, Status.NOT_ATTEMPTED
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 
 def hand_in(course: Path, lesson: str, answers: dict[tuple[str, str], dict[str, str]]) -> None:
     """Put everybody's work into submitted/, as written into what was released."""

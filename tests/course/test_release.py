@@ -536,6 +536,7 @@ def test_stub_is_the_one_nbgrader_writes() -> None:
     assert load_config(ROOT).ClearSolutions.code_stub == {"python": STUB}
 
 
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 def test_gradebook_knows_the_lesson_and_guards_it(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Release records the checks with their points, without alembic on PATH; nbgrader's refusal later stops it all."""
     monkeypatch.setenv("PATH", "")

@@ -203,6 +203,7 @@ def dry_run(course: Path, warm: GradingServer) -> list[tuple[float, float]]:
     return [(each["old"], each["new"]) for each in json.loads(out.getvalue())["regraded"]]
 
 
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 def test_what_a_new_version_changes_in_grades_is_known_before(upstream: Path, fork: Path, warm: GradingServer) -> None:
     """After the update a dry run names the points that a stricter check would take, and leaves those that are there."""
     release(fork)
@@ -237,6 +238,7 @@ def checks(course: Path) -> set[str]:
 ONE, OTHER = {"check_double", "check_double_text"}, {"check_double", "check_double_words"}
 
 
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 def test_other_checks_of_what_was_handed_in_come_after_the_term(upstream: Path, fork: Path) -> None:
     """They are held back and named each time, with later versions of them and without what the fork mends since."""
     handed_in_once(fork)
@@ -271,6 +273,7 @@ def test_other_checks_of_what_was_handed_in_come_after_the_term(upstream: Path, 
     assert run(fork, *UPDATE).returncode == 0 and checks(fork) == OTHER
 
 
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 def test_what_was_held_back_and_changed_since_waits_for_a_person(upstream: Path, fork: Path) -> None:
     """The same line changed in the term and in what was held back is marked, and the command says where."""
     handed_in_once(fork)
@@ -289,6 +292,7 @@ def test_what_was_held_back_and_changed_since_waits_for_a_person(upstream: Path,
     assert checks(fork) == OTHER and "Double means" in (fork / STUDENT).read_text(encoding="utf-8")
 
 
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 def test_only_what_was_merged_is_held_back(upstream: Path, fork: Path) -> None:
     """Other checks of the instructor's own are refused as ever, and stay where they are."""
     handed_in_once(fork)

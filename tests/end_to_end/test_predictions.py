@@ -28,6 +28,8 @@ CLASS = {
     "fay": f'predicted_length = "{"x" * 1000}"',
 }
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 
 @pytest.fixture
 def handed_in(course: Path) -> Path:

@@ -18,6 +18,8 @@ from autograder.demo.students import colab_save, solved, submission
 
 LESSON = "01_attention"
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 
 def run(notebook: NotebookNode) -> NotebookNode:
     """Return the notebook with outputs and counts, as its editor ran it, errors of the first attempts included."""

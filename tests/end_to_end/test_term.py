@@ -25,6 +25,8 @@ from autograder.demo import sample_class
 from autograder.demo.sample_class import open_gradebook
 from autograder.grading.results import Limits
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 DUE = datetime(2025, 10, 12, 23, 59)  # of all but the last lesson, where nobody can be late
 SHORT = Limits(cell_seconds=20, submission_seconds=60, memory_bytes=600 * 2**20)
 BY_HAND, COMMENT = 0.5, "Nearly: texts have **no** 2.0."

@@ -49,6 +49,8 @@ NAMES = [f"student-{number:02}" for number in range(12)]
 SLEEP = {"cell_type": "code", "metadata": {}, "source": "import time\ntime.sleep(1000)", "outputs": []}
 DIES = 30.0  # seconds within which all of a killed run is gone: a warm process looks around once it has imported all
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:

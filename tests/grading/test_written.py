@@ -28,6 +28,8 @@ QUESTION = (
 )
 SAID = "### Why\n\nWhy is twice x even?\n\nTwo equal halves."
 
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+
 
 def written(**nbgrader: Any) -> dict[str, Any]:
     marks = {"grade": True, "grade_id": "explain_why", "locked": False, "points": 2, "schema_version": 3}

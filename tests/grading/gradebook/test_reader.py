@@ -23,6 +23,9 @@ from autograder.student.extend import give_time
 REAL = "02_multi_head_attention"
 
 
+of_nbgrader = pytest.mark.filterwarnings("ignore:Object of type <Submitted.* not in session")  # add_submission
+
+
 def agrees(book: GradebookSnapshot, course: Path) -> int:
     """Compare every submission with what nbgrader's own Gradebook says, and return how many there are."""
     count = 0
@@ -121,6 +124,7 @@ def test_results_come_along(course: Path) -> None:
     assert ada.recorded is not None and ada.notebook_sha256
 
 
+@of_nbgrader
 def test_another_programs_points_are_there_without_a_result(course: Path) -> None:
     """A submission that stock nbgrader graded, in a gradebook without our table, has its scores and no result."""
     with open_gradebook(course) as gradebook:
@@ -150,6 +154,7 @@ def test_a_result_that_another_program_has_overtaken_is_none(course: Path) -> No
     assert book.graded["bob", LESSON].result is not None
 
 
+@of_nbgrader
 def test_tasks_that_are_graded_by_hand_count(course: Path) -> None:
     """A cell with points of its own kind, which only a person grades, is part of score and maximum."""
     with open_gradebook(course) as gradebook:
