@@ -97,6 +97,7 @@ def test_what_is_no_result_is_said_to_be_none(value: Any) -> None:
 @FEW
 @given(folders)
 @example({b"link": Entry("link", b"x" * 300), b"pipe": Entry("pipe"), b"socket": Entry("socket")})
+@example({b"a": Entry("deep", (Entry("file", b""), b"d", 19))})  # as deep as `walk` goes, and kept one folder deeper
 def test_any_files_are_kept_beside_a_notebook_or_named(own_course: Path, content: dict[bytes, Entry]) -> None:
     """What else was handed in is copied where it is a file, left out where it is not; nothing of it is followed."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
@@ -105,8 +106,8 @@ def test_any_files_are_kept_beside_a_notebook_or_named(own_course: Path, content
         if left_out:
             require_readable(left_out)
         assert (folder / f"{LESSON}.ipynb").read_bytes() == b"{}"
-        for path in files.walk(folder):
-            assert path.is_file() and not path.is_symlink()
+        for path in folder.rglob("*"):
+            assert (path.is_file() or path.is_dir()) and not path.is_symlink()
         assert [path.name for path in folder.parent.iterdir()] == [LESSON]
         files.remove(Path(place) / "submitted")
         files.remove(Path(place) / "graded")
