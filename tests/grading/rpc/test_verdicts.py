@@ -13,6 +13,7 @@ OTHERWISE = {  # told otherwise across the bridge
     "in place on x in train only when no grad",  # an input that is written into does not take the graph along
     "shared growing buffer",  # likewise
     "sparse gradients",  # which are dense there
+    *("pads the caller's lists", "writes into the ids that it was given"),  # lists cross as copies
     "global seed",  # told in other words there, as are the next two
     "pops the caller's list",
     "a norm alone for the first add & norm",  # `LayerNorm` has no …; there a part of the type LayerNorm has none
