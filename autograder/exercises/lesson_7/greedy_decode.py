@@ -86,12 +86,12 @@ def length_cases(answer: Decode, *, seed: int = 0) -> None:
 
 def mode_cases(answer: Decode, *, seed: int = 0) -> None:
     """Afterwards a model is as it was, in either mode, whether rows end by themselves, at `max_len` or at once."""
-    script = SCRIPT.roll(seed % 2, 0)
+    script = torch.tensor(SCRIPT).roll(seed % 2, 0)
     for training, max_len in some(seed, itertools.product((True, False), (7, 2, 3, 5))):
         model = parts.ScriptedModel(script, vocab_size=9, begin=1).train(training)
         model.scale.requires_grad_(max_len > 2)
         with check.case(max_len=max_len):
-            tokens = answer(model, SOURCES, max_len)
+            tokens = answer(model, torch.tensor(SOURCES), max_len)
             require_model_kept(model, training, tokens, script[:, :1])
             carries = isinstance(tokens, Tensor) and tokens.requires_grad
             check.true(not carries, "The tokens that come back carry gradients.")
@@ -99,7 +99,7 @@ def mode_cases(answer: Decode, *, seed: int = 0) -> None:
             check.true(model.scale.requires_grad == (max_len > 2), f"Afterwards the model's parameters are {trained}.")
             check.true(model.dropout.p == 0.5, "Afterwards the model's dropout has a different rate.")
             with torch.no_grad():
-                answer(model, SOURCES, max_len)
+                answer(model, torch.tensor(SOURCES), max_len)
                 check.true(not torch.is_grad_enabled(), "Gradients are switched on for the caller.")
             check.true(model.encoded == 2, f"In two calls the encoder runs {model.encoded} times.")
 

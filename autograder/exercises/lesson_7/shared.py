@@ -7,8 +7,8 @@ from torch import Tensor
 
 from autograder import check, data, parts
 
-SCRIPT = torch.tensor([[5, 6, 2, 0, 0], [7, 8, 4, 5, 2]])  # whose rows end, for the sources
-SOURCES = torch.tensor([[3, 8, 5], [4, 7, 6]])
+SCRIPT = [5, 6, 2, 0, 0], [7, 8, 4, 5, 2]  # whose rows end, for the sources
+SOURCES = [3, 8, 5], [4, 7, 6]
 
 
 def require_model_kept(model: parts.ScriptedModel, training: bool, tokens: Any, words: Tensor) -> None:

@@ -196,10 +196,10 @@ def best_of_all(model: Any, src: Tensor, max_len: int, length_penalty: float) ->
 
 def mode_cases(answer: Answer, *, seed: int = 0) -> None:
     """Afterwards a model is as it was; the encoder runs once, and nothing in train mode or with gradients."""
-    script = SCRIPT.roll(seed % 2, 0)
+    script = torch.tensor(SCRIPT).roll(seed % 2, 0)
     modes = itertools.product((True, False), ((1, 7, 2), (3, 4, 2), (2, 5, 1)))
     for training, (beam_size, max_len, rows) in some(seed, modes):
-        src = SOURCES[:rows]
+        src = torch.tensor(SOURCES[:rows])
         model, twin = (parts.ScriptedModel(script, vocab_size=9).train(training) for _ in range(2))
         expected, _ = parts.beam_search(twin, src, beam_size, max_len)
         with check.case(beam_size=beam_size, max_len=max_len):

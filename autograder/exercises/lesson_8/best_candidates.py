@@ -142,5 +142,5 @@ def slips(
     log_probs: Tensor, totals: Tensor, lengths: Tensor, ended: Tensor, length_penalty: float, pad_id: int
 ) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     """Parents, tokens and totals, each (batch, beam_size), that may be chosen."""
-    given = log_probs, totals, lengths, ended, length_penalty, pad_id
-    return {slip: edited(best_candidates, *edits.items())(*given) for slip, edits in _CANDIDATES.items()}
+    beam, options = (log_probs, totals, lengths, ended), (length_penalty, pad_id)
+    return {slip: edited(best_candidates, *edits.items())(*beam, *options) for slip, edits in _CANDIDATES.items()}
