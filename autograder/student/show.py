@@ -134,12 +134,12 @@ def _to_json(value: datetime | timedelta) -> float | str:
 def _print_table(out: Console, student: Student, rows: list[LessonRow]) -> None:
     name = student.id if student.name == student.id else f"{student.name} ({student.id})"
     out.print(escape(printable(", ".join(filter(None, [name, student.email])))))
-    lines = []
+    lines, now = [], datetime.now(UTC).replace(tzinfo=None)
     for row in rows:
         state = f"{row.state}, late: −{row.penalty:g}" if row.penalty else row.state
         cells = row.lesson, f"{row.points:g} of {row.max_points:g}", state
         more = f" ({as_text(row.extension)})" if row.extension else ""
-        due = f"due {row.due:{TIME}}{more}" if row.due else ""
+        due = f"{'was due' if row.due < now else 'due'} {row.due:{TIME}}{more}" if row.due else ""
         came = f"handed in {row.handed_in:{TIME}}" if row.handed_in else ""
         lines.append((cells, ", ".join(filter(None, (due, came)))))
     print_rows(out, ("lesson", "points", "state"), lines)

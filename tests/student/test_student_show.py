@@ -27,6 +27,15 @@ def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{LESSON}  0 of 4  graded, late: −3  due 2030-01-02 12:00 UTC, handed in" in capsys.readouterr().out
 
 
+def test_what_is_missing_was_due_or_still_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """A lesson that nobody handed in tells by one word whether there is time left."""
+    for date, said in (("2020-01-02", "was due 2020-01-02"), ("2040-01-02", "due 2040-01-02")):
+        assert cli.main(["due", LESSON, f"{date} UTC"]) == 0
+        capsys.readouterr()
+        assert cli.main(["student", "show", "eve"]) == 0
+        assert f"{LESSON}  0 of 4  not handed in  {said}" in capsys.readouterr().out
+
+
 def test_in_80_columns_nothing_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Times that do not fit into the line stand beneath it, whole."""
     monkeypatch.setenv("COLUMNS", "80")
