@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests python tools/likely_broken.py   # prints their files
 
-A change is what git does not know yet, or else the last commit. These are the tests that were changed, those that
-import a changed module themselves, and those whose folder or file has its name; slow ones are for `make test`.
+A change is what git does not know yet, or else the last commit. These are the tests that were changed and those that
+import a changed module themselves; slow ones are for `make test`.
 """
 
 import subprocess

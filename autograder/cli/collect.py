@@ -13,7 +13,8 @@ ABOUT = (
     "Put what students handed in into submitted/, whatever it is, one folder for each. Of several notebooks the newest "
     "counts, zip files are opened, and what cannot be graded is kept and said. Names and e-mails go into the "
     "gradebook. The same download a second time changes nothing, a later one adds what is new; what you changed in "
-    "submitted/ stays. At the end stands who has handed in nothing. Exit status 1: something could not be written."
+    "submitted/ stays. At the end stands who has handed in nothing. Exit status 1: something could not be "
+    "written, or all notebooks are another lesson's."
 )
 
 

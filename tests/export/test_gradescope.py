@@ -1,5 +1,6 @@
 """The autograder for Gradescope runs as it would there, and always writes results of the published form."""
 
+import contextlib
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,9 +21,11 @@ from support.sample_lesson import ROOT
 from autograder.course.config import read_notebook
 from autograder.course.lesson import Lesson
 from autograder.demo.students import class_work
+from autograder.export.gradescope import run as container
 from autograder.export.gradescope.bundle import bundle
 from autograder.export.gradescope.results import of_result, to_bytes
-from autograder.grading.results import Note, NoteKind, Outcome, Result, Status
+from autograder.grading.jobs import Job
+from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 
 SAMPLE = ROOT / "tests" / "export" / "samples" / "gradescope_results.json"
 LESSON = "01_attention"
@@ -232,3 +236,24 @@ def test_gradescope_says_what_the_container_does_not_allow(home: Path) -> None:
     assert "Not enforced here: " in printed and results["extra_data"]["unenforced"]
     assert results["stdout_visibility"] == "hidden"
     assert "enforced" not in results["output"] + "".join(test["output"] for test in results["tests"])
+
+
+def test_who_grades_without_rights_gets_the_whole_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The secret of the hidden tests, too, and whatever a note holds."""
+    note = Note(NoteKind.FILE, "The file is called \udcff.ipynb.")
+    job = Job("ada", LESSON, b"{}", b"\xff", Limits(cell_seconds=3), "", (note,), "2030", b"beside", b"secret")
+    for name in ("source", "submission", "results"):
+        (tmp_path / name).mkdir()
+    result, jobs = Result("ada", LESSON), list[Job]()
+
+    def run(*command: object, input: bytes, **options: object) -> SimpleNamespace:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(input.decode()))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            assert container._as_child() == 0
+        return SimpleNamespace(stdout=printed.getvalue())
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(container, "GradingServer", lambda **options: contextlib.nullcontext())
+    monkeypatch.setattr(Job, "run", lambda self, warm: jobs.append(self) or result)
+    assert container._as_nobody(job, tmp_path) == result and jobs == [job]

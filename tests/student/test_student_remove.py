@@ -83,7 +83,7 @@ def test_no_trace_is_left(course: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert cli.main(["student", "show", "bob", "--json"]) == 0
     shown = capsys.readouterr().out
     assert remove() == 0
-    assert "✓ Removed. Exports, downloads" in capsys.readouterr().out
+    assert "✓ Removed. Downloads, tables" in capsys.readouterr().out
     assert not traces(course)
     assert {path: kept for path, kept in snapshot(course).items() if "bob" in path} == bobs
     assert cli.main(["student", "show", "bob", "--json"]) == 0

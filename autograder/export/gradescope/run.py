@@ -6,23 +6,24 @@ what the engine can still do is done: root grades as an ordinary user who can re
 What was not enforced stands in what the run prints, which only instructors see, and in `extra_data`.
 """
 
-import base64
 import json
 import os
 import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.hidden_seed import hidden_seed
 from autograder.export.gradescope.results import of_result, page, to_bytes
 from autograder.grading.jobs import Job, prepared, read_job
-from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
+from autograder.grading.results import GradingServerError, Limits, Result
 from autograder.grading.sandbox.probe import probe
 from autograder.grading.worker.client import GradingServer
 from autograder.grading.worker.messages import SECONDS_TO_SPARE
@@ -105,17 +106,9 @@ def _as_nobody(submission: Job, home: Path) -> Result:
     """Grade as a user without rights, who gets the job through a pipe and finds no files of ours."""
     for name in ("source", "submission", "results"):
         (home / name).chmod(0o700)
-    message = {
-        "lesson": submission.lesson,
-        "source": base64.b64encode(submission.source).decode(),
-        "submitted": base64.b64encode(submission.submitted).decode(),
-        "beside": base64.b64encode(submission.beside).decode(),
-        "notes": [asdict(note) for note in submission.notes],
-        "limits": asdict(submission.limits),
-    }
     done = subprocess.run(
         [sys.executable, "-I", "-m", "autograder.export.gradescope.run", "--job"],
-        input=json.dumps(message).encode(),
+        input=json.dumps(msgspec.to_builtins(submission)).encode(),
         stdout=subprocess.PIPE,
         user=NOBODY,
         group=NOBODY,
@@ -132,16 +125,7 @@ def _as_nobody(submission: Job, home: Path) -> Result:
 
 
 def _as_child() -> int:
-    message = json.loads(sys.stdin.buffer.read())
-    submission = Job(
-        "submission",
-        message["lesson"],
-        base64.b64decode(message["source"]),
-        base64.b64decode(message["submitted"]),
-        Limits(**message["limits"]),
-        notes=tuple(Note(NoteKind(note["kind"]), note["text"]) for note in message["notes"]),
-        beside=base64.b64decode(message["beside"]),
-    )
+    submission = msgspec.convert(json.load(sys.stdin), Job)
     with GradingServer(unprotected=True) as warm:
         result = submission.run(warm)
     print(json.dumps(result.to_json() | {"notebook": ""}))
