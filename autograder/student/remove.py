@@ -27,7 +27,7 @@ PAGES = {  # what each holds of students, and the command that writes it
     SIMILAR_PAGE: ("names pairs of students", "similar"),
     LEADERBOARD_PAGE: ("shows code of students", "leaderboard"),
 }
-STAYS = "Downloads, tables for platforms, your copies, and what platforms and nbgrader's exchange have stay as they are."
+STAYS = "Downloads, tables for platforms, your copies and what platforms and nbgrader's exchange have stay as they are."
 
 
 def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> int:
