@@ -1,7 +1,7 @@
 """Whoever cannot see, has no mouse, or reads on a phone can use our pages: axe-core finds nothing on them."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from rich.console import Console
 from support.accessibility import violations
 from support.browser import chromium, window
 from support.classroom import LESSONS
+from support.drawn import some_of
 from support.sample_lesson import ROOT
 
 from autograder.demo import sample_class
@@ -27,8 +28,9 @@ from autograder.report.write import write_report
 from autograder.similar.write import similar
 
 NAME = "01_attention"
-SCHEMES = ("light", "dark")
+PAGES = "class", "typical", "similar", "leaderboard", "gallery"
 WIDTHS = {"desktop": 1280, "phone": 390}
+LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in WIDTHS]
 # The colours of code and of prompts, links without a line, and what scrolls are nbconvert's, not the lesson's.
 WITHOUT = (".highlight", ".prompt", ".jp-InputPrompt")
 OFF = ("link-in-text-block", "scrollable-region-focusable")
@@ -94,9 +96,12 @@ def test_what_is_wrong_is_found(browser: Browser) -> None:
     assert '<p style="color: #999">Pale.</p>' in found[0]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", ["class", "typical", "similar", "leaderboard", "gallery"])
+def looks(page: str) -> Sequence[tuple[str, str]]:
+    """How a page is looked at: in each way, on a push in one."""
+    return some_of(LOOKS, page, one_in=1, on_a_push=len(LOOKS))
+
+
+@pytest.mark.parametrize(("name", "scheme", "width"), [(name, *look) for name in PAGES for look in looks(name)])
 def test_nothing_is_wrong_with_a_page(browser: Browser, pages: Path, name: str, scheme: str, width: str) -> None:
     """The gallery and the pages of a class, a student and more break no rule of WCAG 2.2 AA, in any look."""
     with window(browser, "accessibility", width=WIDTHS[width]) as seen:
@@ -116,8 +121,7 @@ def rendered(notebook: Path, folder: Path, **options: str) -> str:
     return page.as_uri()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "width"), looks("failing checks"))
 def test_nothing_is_wrong_with_failing_checks(
     browser: Browser, pages: Path, scheme: str, width: str, tmp_path: Path
 ) -> None:
@@ -130,7 +134,7 @@ def test_nothing_is_wrong_with_failing_checks(
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", some_of(LESSONS, "a lesson's page", one_in=1, on_a_push=3))
 def test_nothing_is_wrong_with_a_lesson(browser: Browser, name: str, tmp_path: Path) -> None:
     """No lesson breaks a rule, and all figures have their words where a template keeps them, as nbgrader's does."""
     notebook = ROOT / "solutions" / name / f"{name}.ipynb"
