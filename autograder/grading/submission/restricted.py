@@ -351,7 +351,7 @@ class _Reader(ast.NodeVisitor):
             _require(not node.level and node.module in known.MODULES and is_known, f"`{node.module}.{alias.name}`")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """A class is an `nn.Module` or a plain one, and holds methods."""
+        """A class is an `nn.Module` or a plain one, and holds methods and constants."""
         _require(not self._functions, "a class in a function")
         bases = _BASES | self._classes | ({"Module"} if self._is_module_known else set())
         _require(_is_class(node.name), f"`class {node.name}`")

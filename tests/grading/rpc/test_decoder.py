@@ -37,23 +37,6 @@ def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char:
             value(times + 1)
 
 
-def test_an_option_of_an_optimizer_is_never_its_parameters() -> None:
-    """Neither of a new one nor of one that changes: what stands there is what both sides hold."""
-    header = {"operation": "ok", "number": 1, "grad_enabled": True}
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        peer = Peer(Channel(ours), judge=True)
-
-        def told(rate: float, **said: object) -> list[dict]:
-            said |= {"value": ["optimizer", -2, "SGD", [[[-1], {"lr": rate, "params": 5}]]]}
-            message = msgspec.json.decode(json.dumps(header | said), type=Message)
-            return decoder.Decoder(peer.state, message, bytearray(16), peer).value().param_groups
-
-        (group,) = told(0.5, tensors=[[-1, "float32", [4], None, True, True, False]])
-        assert group["lr"] == 0.5 and [parameter.shape for parameter in group["params"]] == [(4,)]
-        assert told(0.25) == [group] and group["lr"] == 0.25 and len(group["params"]) == 1
-
-
 def unbounded(kind: object, seen: set[int], place: str = "") -> Iterator[str]:
     """The texts in a declared type that may have any length, each by where it is."""
     if id(kind) in seen:
