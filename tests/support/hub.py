@@ -21,11 +21,12 @@ import psutil
 import pytest
 import requests
 import websocket
-from support.jupyter import PATIENCE, free_port, tail
+from support.jupyter import free_port, tail
 from support.sample_lesson import ROOT
 
 from autograder.demo.sample_class import ONE_THREAD
 
+PATIENCE = 300.0  # seconds for any single step: a first server reads all of JupyterLab from the disk
 OWN_ACCOUNTS = Path(__file__).with_name("own_accounts.py")
 PROXY = ROOT / "tests" / "support" / "proxy" / "node_modules" / ".bin" / "configurable-http-proxy"
 NO_PROXY = "JupyterHub needs its proxy, and it is not there. `make hub` gets it with npm."

@@ -21,7 +21,7 @@ from support.processes import with_variable
 
 from autograder.demo.sample_class import ONE_THREAD
 
-PATIENCE = 300.0  # seconds for any single step: two slow cores may be busy with something else
+PATIENCE = 120.0  # seconds for any single step: two slow cores may be busy with something else
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 NOT_INHERITED = ("IPYTHON", "JUPYTER", "MPL", "PYTEST", "XDG_")  # a person's terminal has other ones, or none
 
