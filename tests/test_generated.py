@@ -1,14 +1,23 @@
 """Which cases the checks over generated inputs draw, and that no answer changes them."""
 
+import contextlib
 import importlib
+import io
+import os
 import pkgutil
+from unittest import mock
 
 import pytest
 import torch
+from support.classroom import AS_GRADED, LESSONS, classroom, run
+from support.drawn import FEW, head
 
 from autograder import exercises
 from autograder.exercises.shared import each_smallest, sentences, sizes, some
+from autograder.grading.submission.hidden_tests import HIDDEN, with_hidden_seed
 
+# The secrets of courses that their hidden tests are drawn with: on a push always the same, weekly other ones.
+SECRETS = [b"a course"] if FEW else [f"{head()} {number}".encode() for number in range(40)]
 RANGES = {"batch": (1, 4), "seq_len": (2, 9)}
 
 
@@ -37,3 +46,18 @@ def test_no_tensor_is_kept_that_an_answer_could_write_into(module: str) -> None:
         assert not isinstance(value, torch.Tensor)
         if isinstance(value, list | tuple | dict):
             pending += value.values() if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_course_draws_hidden_tests_that_fail_the_solutions(lesson: str) -> None:
+    """Whatever its secret, no case comes of it that a right answer cannot pass, as a gradient that is 0 by itself."""
+    room, passed = classroom(lesson), io.StringIO()
+    scope = dict(room.scope)
+    for name, source in room.answers.items():
+        run(source, name, scope)
+    with contextlib.redirect_stdout(passed), mock.patch.dict(os.environ, AS_GRADED):
+        for secret in SECRETS:
+            for cell in room.checks:
+                for hidden in HIDDEN.findall(with_hidden_seed(cell.source, secret)):
+                    run(hidden, f"{cell.id}, drawn by {secret.decode()}", dict(scope))
+    assert passed.getvalue().count("✓") >= len(SECRETS) * len(room.answers) // 2

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder import check, data, parts
 from autograder.exercises.lesson_7.shared import SCRIPT, SOURCES, require_model_kept, small_transformer
@@ -109,15 +109,28 @@ def _search(seed: int, batch: int, beam_size: int, max_len: int) -> Search:
     return Search(model, src, beam_size, max_len, PENALTIES[seed % len(PENALTIES)], bos_id, eos_id, pad_id)
 
 
+class _NextByPlace(parts.NextByTable):
+    """The place of a token matters, too: else two orders of the same pairs of tokens tie, and rounding chooses."""
+
+    def __init__(self, table: Tensor, places: Tensor) -> None:
+        super().__init__(table)
+        self.places = nn.Parameter(places)
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+        """As in the table, with `places` (places, vocab_size) added; beyond the last place, that one holds."""
+        places = torch.arange(tgt.size(1), device=tgt.device).clamp(max=len(self.places) - 1)
+        return super().decode(tgt, memory, src) + self.places[places]
+
+
 def _search_in_tables(seed: int) -> Search:
     """Many sentences at once, in a model that is quick to ask."""
     vocab_size = 6 + seed % 3
     bos_id, eos_id, pad_id = ((1, 2, 0), (4, 3, 5))[seed % 2]
-    (table,) = tensors((40, vocab_size, vocab_size), seed=seed)
+    table, places = tensors((40, vocab_size, vocab_size), (9, vocab_size), seed=seed)
     table[..., eos_id] += EAGERNESS[seed % len(EAGERNESS)]
     src = torch.stack([torch.arange(3, 43), torch.full((40,), 3)], dim=1)
     penalty = PENALTIES[seed % len(PENALTIES)]
-    return Search(parts.NextByTable(table), src, 2 + seed % 3, 6, penalty, bos_id, eos_id, pad_id)
+    return Search(_NextByPlace(table, places), src, 2 + seed % 3, 6, penalty, bos_id, eos_id, pad_id)
 
 
 def require_found(

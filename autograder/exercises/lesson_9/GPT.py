@@ -94,7 +94,9 @@ def _made(answer: Module, seed: int, count: int) -> Any:
         model = made("GPT", answer, *given, parameters=parameters(*given))
         data.randomized(model, seed=seed + index)
         generator = torch.Generator().manual_seed(31 * seed + index)
-        yield model, twin(parts.GPT, model, *given), torch.randint(vocab_size, (batch, seq_len), generator=generator)
+        tokens = torch.randint(vocab_size, (batch, seq_len), generator=generator)
+        tokens[:, 1] = (tokens[:, 0] + 1) % vocab_size  # among equal tokens it does not matter which is attended to
+        yield model, twin(parts.GPT, model, *given), tokens
 
 
 @torch.no_grad()
