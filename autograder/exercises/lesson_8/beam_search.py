@@ -92,7 +92,8 @@ def _ending_last(each: Search) -> list[int]:
 def _in_a_wide_beam(seed: int) -> Search:
     """A beam of six, which finds what one of four does not."""
     for attempt in itertools.count(seed):
-        each = _clear(_search_in_tables(attempt)._replace(beam_size=6))
+        each = _search_in_tables(attempt)._replace(beam_size=6)
+        each = _clear(each, Search(each.model, each.src, 4, 5, 0.6, 1, 2, 0))  # it is asked without options, too
         narrow, wide = (parts.beam_search(*each._replace(beam_size=size))[0] for size in (4, 6))
         if parts.exact_match(narrow, wide, each.pad_id) < 1:
             return each
@@ -121,11 +122,11 @@ class _NextByPlace(parts.NextByTable):
         return super().decode(tgt, memory, src) + self.places[: tgt.size(1)]
 
 
-def _clear(each: Search) -> Search:
+def _clear(each: Search, *others: Search) -> Search:
     """A search for the sources where no two orders of the same pairs of tokens tie, so that rounding would choose."""
     is_clear = torch.ones(len(each.src), dtype=torch.bool)
     (places,) = tensors((9, each.model.table.size(-1)), seed=0)
-    for way in (each, Search(each.model, each.src, 4, 5, 0.6, 1, 2, 0)):
+    for way in (each, *others):
         models = (_NextByPlace(each.model.table.detach(), scale * places) for scale in (1e-3, -1e-3))
         one, other = (parts.beam_search(*way._replace(model=model))[0] for model in models)
         width = max(one.size(1), other.size(1))
