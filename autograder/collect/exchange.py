@@ -23,7 +23,7 @@ from autograder.course.names import printable
 from autograder.course.paths import Course, is_folder_name
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.reader import read_students
-from autograder.grading.submission.beside import OTHERS
+from autograder.grading.submission.other_files import OTHERS
 from autograder.grading.submission.reader import SECRET, TIME
 
 

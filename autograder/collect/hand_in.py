@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from autograder.collect.download import LARGEST, File, Unreadable, inside, safe_path
-from autograder.grading.submission.beside import OTHERS
+from autograder.grading.submission.other_files import OTHERS
 from autograder.grading.submission.reader import NOTEBOOK, TIME, plain
 
 MOST_BYTES = 200 * 2**20  # of one hand-in

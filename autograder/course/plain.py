@@ -26,7 +26,6 @@ from autograder.course.lesson import cell_id, is_check, is_marked, parse, parse_
 from autograder.course.lint import Breach
 
 KEY = "autograder"  # in the metadata of notebooks and cells
-BESIDE = "checks_beside_answers"  # there: checks may run in the process of restricted answers (docs/grading.md)
 MOST_BYTES = 32 * 2**20  # of a lesson's data files
 NOT_DATA = ("*.ipynb", "*.pyc", "__pycache__", ".*")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what nbformat takes

@@ -14,7 +14,7 @@ from autograder.course.config import CourseError
 from autograder.course.plain import names_of
 from autograder.course.versions.released import read_source
 from autograder.grading.results import GradingServerError, Limits, Note, NoteKind, Result
-from autograder.grading.submission.beside import read_beside
+from autograder.grading.submission.other_files import read_other_files
 from autograder.grading.submission.reader import NotGradable, read_in
 from autograder.grading.worker.client import GradingServer
 
@@ -37,7 +37,7 @@ class Job:
     reason: str = ""  # why it cannot be graded, found while it was read; "" as a rule
     notes: tuple[Note, ...] = ()  # what was odd about the file
     handed_in: str = ""  # when, as its timestamp.txt says; a penalty for being late may depend on it
-    beside: bytes = b""  # what was handed in beside the notebook, as `read_beside` packs it
+    other_files: bytes = b""  # what was handed in beside the notebook, as `read_other_files` packs it
     hidden_seed: bytes = b""  # the course's secret, which draws the cases of hidden tests
 
     @property
@@ -47,7 +47,7 @@ class Job:
         Other cases of the same rules (`hidden_seed`) are no reason to grade again.
         """
         engine, lesson = _digest(VERSION, repr(self.limits)), _digest(self.source)
-        return f"{engine}-{lesson}-{_digest(self.submitted, self.reason, self.handed_in, self.beside)}"
+        return f"{engine}-{lesson}-{_digest(self.submitted, self.reason, self.handed_in, self.other_files)}"
 
     def run(self, warm: GradingServer) -> Result:
         """Grade it."""
@@ -55,7 +55,7 @@ class Job:
             return Result(self.student, self.lesson, reason=self.reason, notes=self.notes)
         try:
             hand_in = self.student, self.lesson, self.source, self.submitted
-            result = warm.grade(*hand_in, self.limits, self.beside, self.hidden_seed)
+            result = warm.grade(*hand_in, self.limits, self.other_files, self.hidden_seed)
         except GradingServerError:
             raise
         except Exception as error:
@@ -86,9 +86,9 @@ def read_job(folder: Path, student: str, lesson: str, source: bytes, limits: Lim
     """Read what a student handed in; what cannot be read is a job as well, with the reason."""
     try:
         path, submitted, notes = read_in(folder, lesson, names_of(source))
-        beside, left_out = read_beside(path, limits.file_bytes // 2)
+        other_files, left_out = read_other_files(path, limits.file_bytes // 2)
         odd = tuple(Note(NoteKind.FILE, text) for text in (*notes, *left_out))
-        return Job(student, lesson, source, submitted, limits, notes=odd, handed_in=handed_in, beside=beside)
+        return Job(student, lesson, source, submitted, limits, notes=odd, handed_in=handed_in, other_files=other_files)
     except NotGradable as error:
         reason = str(error)
     except Exception as error:

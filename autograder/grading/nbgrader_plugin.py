@@ -34,8 +34,8 @@ from autograder.course.plain import KEY, alone
 from autograder.course.versions.released import read_source
 from autograder.grading.jobs import prepared
 from autograder.grading.results import GradingServerError, Limits
-from autograder.grading.submission.beside import read_beside
 from autograder.grading.submission.lessons import marks_of, with_name
+from autograder.grading.submission.other_files import read_other_files
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker.client import GradingServer
@@ -105,10 +105,10 @@ class Run(NbGraderPreprocessor):  # type: ignore[misc]
         source, secret = prepared(path, self.config), hidden_seed(path.parent.parent)
         source = json.dumps(alone(json.loads(source), where["notebook"])).encode()
         handed_in = Path(resources["metadata"]["path"], f"{where['notebook']}.ipynb")
-        beside, left_out = read_beside(handed_in, limits.file_bytes // 2)
+        other_files, left_out = read_other_files(handed_in, limits.file_bytes // 2)
         try:
             warm = _warm(self.unprotected)
-            result = warm.grade(where["student"], where["assignment"], source, submitted, limits, beside, secret)
+            result = warm.grade(where["student"], where["assignment"], source, submitted, limits, other_files, secret)
         except GradingServerError as error:
             _warm.cache_clear()
             raise NbGraderException(f"{error}\nSee `autograder doctor`.") from None

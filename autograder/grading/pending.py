@@ -116,7 +116,7 @@ def read_hand_in(course: Course, folder: Path, student: str, lesson: str, source
     kept = kept_hand_ins(course, student, lesson)
     for path in reversed(kept[: kept.index(folder)]):
         earlier = read_job(path, student, lesson, source, limits, handed_in(path))
-        if earlier.beside != first.beside or not same_but_requests(first.submitted, earlier.submitted):
+        if earlier.other_files != first.other_files or not same_but_requests(first.submitted, earlier.submitted):
             break
         first = earlier
     return replace(job, handed_in=first.handed_in)

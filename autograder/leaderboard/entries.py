@@ -66,7 +66,7 @@ def entries(course: Course, lesson: str, text: str, seconds: float) -> list[Entr
     for student in course.students(lesson):
         job = read_job(course.submitted(student, lesson), student, lesson, source, limits)
         # What lies beside a notebook could be a model that was trained elsewhere.
-        entry = _entry(replace(job, beside=b"", hidden_seed=b"", handed_in=""), given, most)
+        entry = _entry(replace(job, other_files=b"", hidden_seed=b"", handed_in=""), given, most)
         found += [entry] if entry else []
     return _distinct(found)
 

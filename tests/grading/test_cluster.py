@@ -235,12 +235,16 @@ def test_job_that_kills_workers_is_a_result(dask: Dask) -> None:
 
 
 @pytest.mark.usefixtures("without_warm_processes")
-def test_scheduler_that_is_lost(tmp_path: Path) -> None:
-    """It ends the run with what to do."""
+def test_workers_and_scheduler_that_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster without workers is given up after a while; a scheduler that goes ends the run with what to do."""
+    monkeypatch.setattr(cluster, "WITHOUT_WORKERS", 0.5)
     with running_cluster(tmp_path, THREADS) as dask:
         with dask.client():
             run = on_cluster(absent(1000), dask.address)
             next(run)
+        dask.worker.kill()
+        with pytest.raises(CourseError, match="has no workers"):
+            list(on_cluster(absent(1), dask.address))
         dask.scheduler.kill()
         begin = time.monotonic()
         with pytest.raises(CourseError, match=r"was lost. Start the cluster again"):
@@ -257,15 +261,6 @@ def test_scheduler_that_cannot_be_reached(scheme: str, monkeypatch: pytest.Monke
         list(on_cluster(absent(1), address))
     assert address in str(raised.value)
     assert "dask scheduler" in str(raised.value)
-
-
-def test_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is given up after a while."""
-    monkeypatch.setattr(cluster, "WITHOUT_WORKERS", 0.5)
-    with running_cluster(tmp_path, THREADS) as dask:
-        dask.worker.kill()
-        with pytest.raises(CourseError, match="has no workers"):
-            list(on_cluster(absent(1), dask.address))
 
 
 def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

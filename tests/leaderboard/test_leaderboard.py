@@ -13,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell
 from rich.console import Console
+from support.drawn import some_of
 from support.sample_lesson import ROOT
 from support.warm import Lent
 
@@ -135,7 +136,13 @@ HOSTILE = {
     "a model beside the notebook": entry(begin="import beside\nself.model = beside.model"),
     "learned by heart": PLAIN + f"\nheart = '''{'x' * 20_001}'''",
 }
-USED_UP = {"another clock", "trains before it is asked to", "trains in threads", "never ends"}
+# What the command says of some of them, in place of a number.
+SAYS = {
+    **dict.fromkeys(["another clock", "trains before it is asked to", "trains in threads", "never ends"], "seconds"),
+    "trains in another process": "PermissionError",
+    "a model beside the notebook": "ModuleNotFoundError",
+    "learned by heart": "letters of code beside the lesson's own",
+}
 
 
 def random_text(seed: int = 1) -> str:
@@ -179,7 +186,8 @@ def values(course: Path) -> list[float]:
 
 def test_nobody_is_better_than_the_text_allows(tmp_path: Path, warm: GradingServer) -> None:
     """Whoever reads, patches, hides or remembers stands no better than chance, and stops nobody else."""
-    students = {f"student{number}": what for number, what in enumerate(HOSTILE)}
+    seen = some_of(list(HOSTILE), "hostile entries", one_in=1, on_a_push=3)
+    students = {f"student{number}": what for number, what in enumerate(seen)}
     course = make_course(tmp_path, {student: HOSTILE[what] for student, what in students.items()})
     for student in students:
         (course / "submitted" / student / LESSON / "beside.py").write_text("model = 1")
@@ -187,11 +195,8 @@ def test_nobody_is_better_than_the_text_allows(tmp_path: Path, warm: GradingServ
     least = math.log2(len(LETTERS)) - 0.02
     assert all(bits > least for bits in values(course))
     lines = {line.split(":")[0].split()[-1]: line for line in said.splitlines()}
-    why = {what: lines[student] for student, what in students.items()}
-    assert all("–" in why[what].split()[0] and "seconds" in why[what] for what in USED_UP), "\n".join(why.values())
-    assert "PermissionError" in why["trains in another process"]
-    assert "ModuleNotFoundError" in why["a model beside the notebook"]
-    assert "letters of code beside the lesson's own" in why["learned by heart"]
+    why = {what: lines[student] for student, what in students.items() if what in SAYS}
+    assert all("–" in line.split()[0] and SAYS[what] in line for what, line in why.items()), "\n".join(why.values())
     assert not any(student in page.text for student in students)
     assert len(page.select("tbody tr")) + len(page.select("main li")) == len(students) + 1
 

@@ -4,7 +4,8 @@ A proof is what all tests of a file say of one exercise, of one attack, or of al
 the attack, on the lesson that it attacks, on PyTorch and on all that grades; that of all lessons on their code, on what
 learners have of the package and on what is installed. That of an exercise depends on the lesson's cells, on the
 answers of the tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of
-PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use.
+PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use. Of a module
+its comments and docstrings count nothing.
 """
 
 import ast
@@ -101,7 +102,17 @@ def _reached_with_content(files: frozenset[Path]) -> list[str]:
 
 @functools.cache
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    content = path.read_bytes()
+    return hashlib.sha256(code_in(content).encode() if path.suffix == ".py" else content).hexdigest()
+
+
+def code_in(module: bytes) -> str:
+    """What of a module can decide a proof: all but comments, docstrings and line breaks."""
+    tree = ast.parse(module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
 
 
 def _cells(room: Classroom, exercise: str) -> Iterator[str]:

@@ -3,9 +3,10 @@
 import functools
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 
+from nbformat import NotebookNode
 from support import classroom
 from support.classroom import Classroom, Result
 
@@ -21,14 +22,28 @@ from autograder.grading.worker.student_process import StudentProcess
 LIMITS = Limits(cell_seconds=60)
 
 
-def grade(room: Classroom, answers: dict[str, str], exercise: str, *, there: bool = False) -> list[Outcome]:
-    """The outcomes of an exercise's checks, the answers in a process of their own, and the checks apart or there."""
+class _Judge(Judge):
+    """Runs check cells alone, on a student's process in which the answers have run."""
+
+    def checks(self, cells: Sequence[NotebookNode], sources: Mapping[str, str], *, beside: bool) -> list[Outcome]:
+        """Their outcomes; each answer as it is written, by its name."""
+        self._checks_beside, self._answers = beside, list(sources)
+        for source in sources.values():
+            self._definitions.add(source)
+        self._open_process()
+        outcomes = [self._check(cell) for cell in cells]
+        self._close_process()
+        return outcomes
+
+
+def grade(room: Classroom, answers: dict[str, str], exercise: str, *, beside: bool = False) -> list[Outcome]:
+    """The outcomes of an exercise's checks, the answers in a process of their own, the checks apart or beside them."""
     sources = room.answers | answers
     lesson = CompiledLesson({}, imports=compiled(room.lesson).imports)
-    judge = Judge(functools.partial(_start, room.scope, sources), lesson, LIMITS)
+    judge = _Judge(functools.partial(_start, room.scope, sources), lesson, LIMITS)
     wanted = room.checks_of(exercise)
     cells = [cell for cell in room.checks if cell.id in wanted]
-    return judge.checks(cells, sources, there=there)
+    return judge.checks(cells, sources, beside=beside)
 
 
 def goes_beyond(lesson: str, sources: Iterable[str]) -> str:

@@ -55,7 +55,7 @@ def test_a_changed_file_counts_where_it_is_reached(
 ) -> None:
     """What the tests and the checks import makes their proofs new, and no other file does."""
     before, read = both(room), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"\n0" * (path == ROOT / file))
     assert differ(room, before) == which
 
 
@@ -76,7 +76,7 @@ def test_what_is_proved_of_all_lessons_depends_on_what_learners_have(
 ) -> None:
     """Their rooms of the package with its data, what is installed and what the test imports."""
     before, read = of_lessons(test), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == ROOT / file))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"\n0" * (path == ROOT / file))
     assert (of_lessons(test) != before) == counts
 
 
@@ -91,6 +91,15 @@ def test_of_lessons_their_code_counts(folder: str, text: bytes, counts: bool, mo
         Path, "read_bytes", lambda other: read(other).replace(text, text[:-1] * (other == path) or text)
     )
     assert (of_lessons(test) != before) == counts
+
+
+def test_of_a_module_what_runs_counts() -> None:
+    """Comments, docstrings and line breaks do not; texts that only look like them do."""
+    module = b'"""A room."""\n\ndef size(n):\n    """Say it."""\n    return n, """\n# two\n"""\n'
+    same = b'def size(n):\n    # as it is\n    return (n,\n        """\n# two\n""")\n'
+    assert digests.code_in(module) == digests.code_in(same)
+    assert digests.code_in(module) != digests.code_in(module.replace(b"# two", b"# three"))
+    assert digests.code_in(module) != digests.code_in(module.replace(b"return n", b"return -n"))
 
 
 def of_lessons(test: str) -> str:

@@ -14,7 +14,7 @@ from autograder import files
 from autograder.course.config import CourseError
 from autograder.course.names import printable
 from autograder.course.paths import Course
-from autograder.grading.submission.beside import OTHERS
+from autograder.grading.submission.other_files import OTHERS
 from autograder.grading.submission.reader import SECRET, TIME
 
 MOST_FILES = 1000  # that are kept beside a graded notebook

@@ -108,7 +108,7 @@ class Decoder:
         if optimizer is None:
             state.require_foreign(value.number)
             groups = [
-                {"params": [state.tensors.get(number) for number in group.parameters], **group.options}
+                {**group.options, "params": [state.tensors.get(number) for number in group.parameters]}
                 for group in value.groups
             ]
             options = {name: option for name, option in value.groups[0].options.items() if name == "lr"}
@@ -156,7 +156,7 @@ class Decoder:
             raise malformed("no optimizer")
         self._state.groups[number] = groups
         for group, (_, options) in zip(optimizer.param_groups, groups, strict=True):
-            group |= {name: option for name, option in options.items() if name in group}
+            group |= {name: option for name, option in options.items() if name in group and name != "params"}
 
     def _take_module(self, number: int, kind: messages.ModuleClass | None) -> None:
         """Make the module that is told of, where it is new."""

@@ -81,8 +81,8 @@ class Encoder:
             return self._several("tuple", tuple.__iter__(value), depth)
         if issubclass(kind, list):
             return self._several("list", list.__iter__(value), depth)
-        if kind is dict:
-            return self._several("dict", itertools.chain.from_iterable(value.items()), depth)
+        if issubclass(kind, dict):
+            return self._several("dict", itertools.chain.from_iterable(dict.items(value)), depth)
         if kind is set or kind is frozenset:
             return self._several("set", value, depth)
         if kind is slice:

@@ -142,7 +142,7 @@ class TensorContent(_Row):
 
 
 class Buffer(NamedTuple):
-    """A module's buffer: its tensor's number, and whether it is left out of the state_dict."""
+    """A module's buffer: its tensor's number, whether it needs gradients, and whether no state_dict has it."""
 
     number: int
     requires_grad: bool

@@ -2,7 +2,7 @@
 
 Such code cannot look at who calls it, nor change what a check is made of. So its checks run beside it, as in a
 student's own notebook, and nothing has to cross a bridge: most of what is handed in is of this kind. All other code is
-as welcome; its answers are called from another process, which takes three times as long.
+as welcome; its answers are called from another process, which takes up to four times as long.
 
 What is known here is what is harmless, and never what is not: which statements, which names of Python's own, which
 modules, which attributes. An attribute on `self` is the student's own, and `self` an object of a class of theirs.
@@ -351,7 +351,7 @@ class _Reader(ast.NodeVisitor):
             _require(not node.level and node.module in known.MODULES and is_known, f"`{node.module}.{alias.name}`")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """A class is an `nn.Module` or a plain one, and holds methods and constants."""
+        """A class is an `nn.Module` or a plain one, and holds nothing but methods."""
         _require(not self._functions, "a class in a function")
         bases = _BASES | self._classes | ({"Module"} if self._is_module_known else set())
         _require(_is_class(node.name), f"`class {node.name}`")

@@ -113,7 +113,7 @@ class GradingServer:
         source: bytes,
         submitted: bytes,
         limits: Limits,
-        beside: bytes = b"",
+        other_files: bytes = b"",
         hidden_seed: bytes = b"",
     ) -> Result:
         """Grade one submission; a judge that is lost is a result, too.
@@ -121,7 +121,7 @@ class GradingServer:
         Args:
             source: the lesson's notebook, hidden tests included, as `jobs.prepared` makes it.
             submitted: what the student handed in.
-            beside: the files with it, as `read_beside` packs them.
+            other_files: the files with it, as `read_other_files` packs them.
             hidden_seed: the course's secret, from which hidden tests draw.
 
         Raises:
@@ -139,8 +139,8 @@ class GradingServer:
                     socket.send_fds(self._socket, [JOB], [theirs.fileno()])
                 channel = Channel(ours)
                 channel.deadline = begin + limits.submission_seconds + SECONDS_TO_SPARE
-                request = GradingRequest(student, lesson, limits, len(ready), len(beside))
-                channel.send(request, [ready, beside, submitted])
+                request = GradingRequest(student, lesson, limits, len(ready), len(other_files))
+                channel.send(request, [ready, other_files, submitted])
                 fields, notebook = channel.receive(dict)
             except OSError:
                 raise GradingServerError(ENDED) from None

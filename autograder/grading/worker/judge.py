@@ -1,10 +1,14 @@
-"""The judge: it goes through a repaired notebook, has the student's cells run elsewhere, and runs the checks itself."""
+"""The judge: it goes through a repaired notebook, has the student's cells run in their process, and judges.
+
+A check runs beside the answers in that process where nothing in the student's code can reach it, as `goes_beyond` in
+submission/restricted.py says; else it runs here, on proxies of the answers. That is decided once for a submission.
+"""
 
 import io
 import json
 import marshal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from types import CodeType
@@ -18,15 +22,15 @@ from autograder.check import _measure, _panel
 from autograder.check._errors import CheckBroken, CheckFailed, NotWritten
 from autograder.course.lesson import answer_of, cell_id, is_check, is_marked
 from autograder.course.names import printable
-from autograder.course.plain import BESIDE, KEY, data_of
+from autograder.course.plain import KEY, data_of
 from autograder.grading.results import Limits, Note, NoteKind, Outcome, Result, Status
 from autograder.grading.rpc.channel import LossReason, Lost, malformed
 from autograder.grading.rpc.messages import MOST_TEXT
-from autograder.grading.submission.beside import unpacked
 from autograder.grading.submission.compiled import CompiledLesson, compiled
 from autograder.grading.submission.dependencies import unneeded
 from autograder.grading.submission.harmless import MOST_OF_CODE, shown_code
 from autograder.grading.submission.hidden_tests import HIDDEN
+from autograder.grading.submission.other_files import unpacked_files
 from autograder.grading.submission.reader import NotGradable, cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.submission.restricted import goes_beyond
@@ -39,6 +43,7 @@ from autograder.grading.worker.scope import Definitions
 from autograder.grading.worker.student_process import StudentProcess
 from autograder.grading.worker.verdicts import Report, in_words
 
+BESIDE = "checks_beside_answers"  # in a lesson's metadata: its checks may run so
 MOST_SHOWN = 40  # letters of a cell that has no name
 MAX_PROCESSES = 4  # of a student's for one submission
 SECONDS_AFTER_INTERRUPT = 10.0  # that each cell gets once one was too slow
@@ -55,16 +60,16 @@ class Judge:
         start: makes a student's process; called again when one is lost.
         lesson: what is graded, hidden tests included.
         limits: the time of the whole submission begins now.
-        beside: what was handed in beside the notebook, as `read_beside` packs it.
+        other_files: what was handed in beside the notebook, as `read_other_files` packs it.
 
     Attributes:
         loaded: slow imports that the checks have needed.
     """
 
     def __init__(
-        self, start: Callable[[], StudentProcess], lesson: CompiledLesson, limits: Limits, beside: bytes = b""
+        self, start: Callable[[], StudentProcess], lesson: CompiledLesson, limits: Limits, other_files: bytes = b""
     ) -> None:
-        self._start, self._lesson, self._limits, self._beside = start, lesson, limits, beside
+        self._start, self._lesson, self._limits, self._other_files = start, lesson, limits, other_files
         self._source = notebook_of(lesson.notebook)
         self._given = data_of(lesson.notebook)
         self._plain = PlainLesson.of(lesson.notebook)
@@ -78,7 +83,7 @@ class Judge:
         self._ran: list[NotebookNode] = []  # the student's cells that a new process has to run again
         self._culprits: dict[str, str] = {}  # answers that must not run again, and what they did
         self._definitions = Definitions(lesson.imports)
-        self._runs_checks_there = False  # beside the answers, which cannot reach them
+        self._checks_beside = False  # whether checks run beside the answers, which cannot reach them
         self._failed_cells = FailedCells(b"")
         self._notes: list[Note] = []
         self._peak_bytes = 0
@@ -120,13 +125,13 @@ class Judge:
 
     def _outcomes(self, cells: Sequence[NotebookNode], given: set[str]) -> list[Outcome]:
         """Run what has to run of a notebook's code cells, and judge."""
-        self._runs_checks_there = not self._plain and not self._goes_beyond(cells, given)
+        self._checks_beside = not self._plain and not self._goes_beyond(cells, given)
         # To run all given cells doubles the processor time of lesson 1; a copy of one is as needed as its names are.
         texts = {cell.source for cell in self._source.cells if cell_id(cell) in given}
         pairs = [(cell.source, cell_id(cell) in given or cell.source in texts) for cell in cells]
         skipped = unneeded(pairs, self._lesson.names)
         outcomes = []
-        for name, data in {**unpacked(self._beside), **self._given}.items():
+        for name, data in {**unpacked_files(self._other_files), **self._given}.items():
             if name.endswith(".py") and len(data) <= MOST_TEXT:
                 self._definitions.add(data.decode("utf-8", "replace"))
         self._open_process()
@@ -143,7 +148,7 @@ class Judge:
 
     def _goes_beyond(self, cells: Sequence[NotebookNode], given: set[str]) -> str:
         """What in the student's code may reach what a check is made of; "" where nothing does."""
-        if self._beside or not self._source.metadata.get(KEY, {}).get(BESIDE):
+        if self._other_files or not self._source.metadata.get(KEY, {}).get(BESIDE):
             return "what is no cell of the notebook, or checks that are not made for it"
         # A prediction stands in a given cell, and is the student's once it is filled in.
         as_given = {(cell_id(cell), cell.source) for cell in self._source.cells if cell_id(cell) in given}
@@ -157,24 +162,6 @@ class Judge:
         self._close_process()
         self._ran, self._processes, self._definitions = [], 0, Definitions(self._lesson.imports)
         self._open_process()
-
-    def checks(
-        self, cells: Sequence[NotebookNode], sources: Mapping[str, str], *, there: bool = False
-    ) -> list[Outcome]:
-        """Run check cells alone, on a student's process in which the answers have run.
-
-        Args:
-            sources: each answer as it is written, by its name.
-            there: run them beside the answers.
-        """
-        self._runs_checks_there = there
-        self._answers = list(sources)
-        for source in sources.values():
-            self._definitions.add(source)
-        self._open_process()
-        outcomes = [self._check(cell) for cell in cells]
-        self._close_process()
-        return outcomes
 
     def _note(self, text: str) -> None:
         self._notes.append(Note(NoteKind.RUN, text))
@@ -192,7 +179,7 @@ class Judge:
     def _take_files(self, process: StudentProcess) -> bool:
         """Give a new process what lies beside the notebook; False where it is lost by that."""
         try:
-            own = {name: data for name, data in unpacked(self._beside).items() if name not in self._given}
+            own = {name: data for name, data in unpacked_files(self._other_files).items() if name not in self._given}
             with self._timed(process):
                 for files, is_given in ((self._given, True), (own, False)):
                     if files:
@@ -287,7 +274,7 @@ class Judge:
         """Run a student's cell; return how the process was lost by it, None as a rule."""
         try:
             with self._timed(process), redirect_stdout(BoundedText(0)):
-                outputs = process.peer.request(Operation.RUN_CELL, cell.source, self._runs_checks_there)
+                outputs = process.peer.request(Operation.RUN_CELL, cell.source, self._checks_beside)
                 process.peer.forget()
             cell.outputs = outputs_from(outputs, self._outputs)
             for output in cell.outputs:
@@ -344,10 +331,10 @@ class Judge:
         try:
             with self._timed(process), redirect_stdout(printed), redirect_stderr(io.StringIO()):
                 code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
-                if self._runs_checks_there:
-                    error = self._error_there(code, cell.source, process)
+                if self._checks_beside:
+                    error = self._error_beside(code, cell.source, process)
                 else:
-                    error = self._error_here(code, cell.source, process)
+                    error = self._error_in_judge(code, cell.source, process)
                 process.peer.forget()
         except Lost as lost:
             happened = self._replace_process(process, answer, lost)
@@ -359,7 +346,7 @@ class Judge:
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
 
-    def _error_here(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_in_judge(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
         """Run a check here, on mirrors of the answers."""
         scope = self._definitions.scope(code, process.peer)
         try:
@@ -370,7 +357,7 @@ class Judge:
             scope.clear()
         return None
 
-    def _error_there(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_beside(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
         shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)

@@ -128,4 +128,4 @@ class JudgePeer(Peer, _backend.Backend):
 
     def ask(self, statement: Callable[..., None], *arguments: Any) -> None:
         """Let a statement be judged over there."""
-        self.request(Operation.JUDGE_THERE, statement.__name__, arguments)
+        self.request(Operation.ASK, statement.__name__, arguments)

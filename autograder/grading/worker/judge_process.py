@@ -17,8 +17,8 @@ from autograder import files
 from autograder.course.plain import data_of
 from autograder.grading.results import Limits
 from autograder.grading.rpc.channel import Channel
-from autograder.grading.submission.beside import put
 from autograder.grading.submission.compiled import unpacked
+from autograder.grading.submission.other_files import put
 from autograder.grading.submission.reader import cells_of
 from autograder.grading.submission.repair import repair
 from autograder.grading.worker import postponed
@@ -61,14 +61,14 @@ def run_judge(job: socket.socket, server: socket.socket) -> None:
         return StudentProcess(Channel(socket.socket(fileno=descriptors[0])), int(pid))
 
     try:
-        ends = itertools.accumulate((request.lesson_bytes, request.beside_bytes, len(data)))
-        lesson, beside, submitted = (bytes(data[a:b]) for a, b in itertools.pairwise((0, *ends)))
+        ends = itertools.accumulate((request.lesson_bytes, request.other_files_bytes, len(data)))
+        lesson, other_files, submitted = (bytes(data[a:b]) for a, b in itertools.pairwise((0, *ends)))
         ready = unpacked(lesson)
         if given := data_of(ready.notebook):
             folders.append(tempfile.mkdtemp(prefix="course-", dir=place))
             put(given, Path(folders[-1]), read_only=True)
             os.chdir(folders[-1])
-        judge = Judge(start, ready, request.limits, beside)
+        judge = Judge(start, ready, request.limits, other_files)
         result = judge.grade(submitted, request.student, request.lesson)
         if needed := (postponed.loaded() | judge.loaded) - there:
             server.send(LOADED + " ".join(needed).encode())

@@ -24,14 +24,14 @@ class ServerReady:
 class GradingRequest:
     """A submission to grade.
 
-    As bytes follow the lesson, what lies beside the submission, and the submission.
+    As bytes follow the lesson, the other files that were handed in, and the submission.
     """
 
     student: str
     lesson: str
     limits: Limits
     lesson_bytes: int
-    beside_bytes: int = 0
+    other_files_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,6 @@ class Operation(StrEnum):
     LOOK_UP_NAMES = "names"
     BIND = "bind"  # a name to a value, or to nothing
     BEGIN_EXERCISE = "begin"  # and then the operation that follows
-    END_EXERCISE = "after"  # and then the operation that follows
-    JUDGE_THERE = "ask"
+    END_EXERCISE = "end"  # and then the operation that follows
+    ASK = "ask"  # a statement of a check
     CHECK = "check"  # run a check's cell beside the answers

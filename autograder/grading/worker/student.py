@@ -25,7 +25,7 @@ from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.rpc.messages import Frame, GlobalState, Message, Rule
 from autograder.grading.rpc.peer import Peer
 from autograder.grading.sandbox.enter import Permissions, Step, enter
-from autograder.grading.submission.beside import put, unpacked
+from autograder.grading.submission.other_files import put, unpacked_files
 from autograder.grading.worker import postponed
 from autograder.grading.worker.messages import Operation, StudentRequest
 from autograder.grading.worker.shell import Page, Shell, Stream
@@ -61,7 +61,7 @@ class Student(Peer):
             Operation.BIND: self._bind,
             Operation.BEGIN_EXERCISE: self._begin_exercise,
             Operation.END_EXERCISE: self._end_exercise,
-            Operation.JUDGE_THERE: lambda statement, arguments: STATEMENTS[statement](*arguments),
+            Operation.ASK: lambda statement, arguments: STATEMENTS[statement](*arguments),
             Operation.CHECK: self._check,
         }
 
@@ -100,7 +100,7 @@ class Student(Peer):
 
     def _take_files(self, packed: np.ndarray[Any, Any], read_only: bool) -> None:
         """Put what lies beside the notebook into the working folder."""
-        put(unpacked(packed.tobytes()), Path(), read_only=read_only)
+        put(unpacked_files(packed.tobytes()), Path(), read_only=read_only)
 
     def _run_cell(self, source: str, beside_checks: bool = False) -> np.ndarray[Any, Any]:
         """Run a cell; the outputs as JSON. Nothing that has crossed for an earlier one is of use any more.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+import torch
 
 from autograder.grading.rpc import decoder
 from autograder.grading.rpc.channel import Channel, Lost
@@ -35,6 +36,18 @@ def test_arrays_hold_no_more_than_a_frame(monkeypatch: pytest.MonkeyPatch, char:
         assert len(value(times - 1 or 1)) == (times - 1 or 1)
         with pytest.raises(Lost, match="too much"):
             value(times + 1)
+
+
+def test_no_option_takes_the_place_of_an_optimizers_parameters() -> None:
+    """Whatever a hostile side calls an option, the parameters stay what they were."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        peer, weight = Peer(Channel(ours), judge=True), torch.nn.Parameter(torch.ones(2))
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        number = peer.state.hand_out(optimizer)
+        message = Message("ok", 1, None, True, optimizers=[(number, [([], {"params": 1, "lr": 0.5})])])
+        decoder.Decoder(peer.state, message, bytearray(), peer)
+        assert optimizer.param_groups[0]["params"] == [weight] and optimizer.param_groups[0]["lr"] == 0.5
 
 
 def unbounded(kind: object, seen: set[int], place: str = "") -> Iterator[str]:

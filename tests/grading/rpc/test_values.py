@@ -1,6 +1,7 @@
 """Plain values are on the other side what they are here."""
 
 import math
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import pytest
@@ -32,6 +33,22 @@ def test_plain_values_cross_both_ways(there, value) -> None:
     """And come back as what they were."""
     assert there["same"](value) == value
     assert type(there["same"](value)) is type(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OrderedDict(b=[1], a=2),
+        Counter("abba"),
+        defaultdict(list, {1: [2]}),
+        frozenset({1}),
+        namedtuple("Pair", "a b")(1, 2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_collections_of_other_types_are_equal_to_what_arrives(there: dict, value: object) -> None:
+    """They cross as the types that they are made of."""
+    assert there["same"](value) == value
 
 
 def test_numbers_and_texts_that_json_does_not_know_cross(there: dict) -> None:

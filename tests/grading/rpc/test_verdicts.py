@@ -32,7 +32,7 @@ def test_verdicts_and_words_are_those_of_a_students_own_notebook(lesson: str, ex
     for answer in [each for table in tables for each in some_of(table, exercise, one_in=ONE_IN, on_a_push=ON_A_PUSH)]:
         room, code = classroom(lesson), source(lesson, answer)
         if not two_processes.goes_beyond(lesson, [code]):
-            beside = two_processes.grade(room, {exercise: code}, exercise, there=True)
+            beside = two_processes.grade(room, {exercise: code}, exercise, beside=True)
             assert all(map(two_processes.same, graded(lesson, answer), beside)), answer
         if getattr(answer, "what", "") in OTHERWISE:
             continue

@@ -14,11 +14,11 @@ MOST_FILES = 20
 OTHERS = "others"  # the folder beside a notebook that holds what else was handed in
 
 
-def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
+def read_other_files(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
     """Read what lies beside a notebook and below, modules first; no links, and nothing hidden.
 
-    Return the files, of `most_bytes` together, as `unpacked` reads them, those in `OTHERS` as if they lay beside the
-    notebook; and a note where there are too many.
+    Return the files, of `most_bytes` together, as `unpacked_files` reads them, those in `OTHERS` as if they lay beside
+    the notebook; and a note where there are too many.
     """
     folder, found, left, left_out = notebook.parent, dict[str, bytes](), most_bytes, 0
     unused = (TIME, SECRET, "__pycache__")
@@ -41,7 +41,7 @@ def read_beside(notebook: Path, most_bytes: int) -> tuple[bytes, list[str]]:
     return msgspec.msgpack.encode(found), notes if left_out else []
 
 
-def unpacked(packed: bytes) -> dict[str, bytes]:
+def unpacked_files(packed: bytes) -> dict[str, bytes]:
     """The files by their paths from the notebook."""
     return msgspec.msgpack.decode(packed, type=dict[str, bytes]) if packed else {}
 
