@@ -39,7 +39,7 @@ help:
 	@echo "make doctor      try what the sandbox of grading promises on this machine"
 	@echo "make release     make notebooks/ from solutions/"
 	@echo "make update      merge a new version of the course, from the git remote upstream, and release"
-	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release"
+	@echo "make outputs     run the lessons in solutions/ and store their outputs, then release; LESSON=02_… for one of them"
 	@echo "make exercise    say all that one exercise lacks, in a minute: EXERCISE=split_heads"
 	@echo "make mistakes    grade all known wrong and right answers, and say what each check catches;"
 	@echo "                 EXERCISE=split_heads for one of them, with what is missing"
@@ -146,7 +146,8 @@ update: $(READY)
 	fi
 
 outputs: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --to notebook --inplace --execute solutions/*/*.ipynb
+	OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --to notebook --inplace --execute \
+	  $(if $(filter file,$(origin LESSON)),solutions/*/*.ipynb,solutions/$(LESSON)/$(LESSON).ipynb)
 	$(BIN)/autograder release
 
 demo: $(READY)

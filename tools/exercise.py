@@ -8,11 +8,12 @@ ends with one line beginning with ✗ for each thing to do; exits with 1 where t
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import matrix
 import mutants
+from support.classroom import message
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -30,7 +31,32 @@ def lacks(lesson: str, exercise: str) -> Iterator[str]:
         if done.returncode:
             yield f"`{command}` says:\n{done.stdout}{done.stderr}"
     yield from matrix.missing(lesson, exercise)
-    yield from (line.removeprefix("✗ ") for line in mutants.report(lesson, exercise)[1])
+    yield from astray(lesson, exercise)
+    counts, survivors = mutants.report(lesson, exercise)
+    yield from (line.removeprefix("✗ ") for line in survivors)
+    if survivors:
+        yield "What is as right as the answer belongs into tools/equivalent_mutants.toml, with the reason."
+    summary = matrix.summary(lesson, exercise)
+    yield from outdated(matrix.PAGE, [matrix.row(summary), *matrix.rows_of_checks(summary)])
+    yield from outdated(mutants.PAGE, [mutants.row(exercise, counts)])
+
+
+def astray(lesson: str, exercise: str) -> Iterator[str]:
+    """The wrong answers that do not fail the check that they are aimed at, or not with the words of the table."""
+    for answer in matrix.wrong_answers(lesson, exercise):
+        failed = {each.check: message(each) for each in matrix.failing(matrix.graded(lesson, answer))}
+        aimed = f"check_{exercise}" + (f"_{answer.check}" if answer.check else "")
+        if answer.check is not None and aimed not in failed:
+            yield f"`{answer.what}` should fail `{aimed}`, and fails {', '.join(failed) or 'nothing'}."
+        elif answer.check is not None and answer.says not in failed[aimed]:
+            yield f"`{answer.what}` should be told “{answer.says}”, and is told:\n{failed[aimed]}"
+
+
+def outdated(page: Path, rows: Iterable[str]) -> Iterator[str]:
+    """What has to be run where a page does not say what came of it."""
+    known = page.read_text(encoding="utf-8").splitlines()
+    if not all(row in known for row in rows):
+        yield f"`make {'mutants' if page == mutants.PAGE else 'mistakes'}` renews {page.relative_to(ROOT)}."
 
 
 def main(names: list[str]) -> int:
