@@ -30,8 +30,10 @@ ON_COLAB = ("torch", "numpy", "matplotlib", "safetensors", "tqdm", "ipykernel", 
 RUN = """\
 import sys
 import nbclient, nbformat
+from traitlets.config import Config
 notebook = nbformat.read(sys.argv[1], as_version=4)
-nbclient.NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3").execute()
+config = Config(KernelManager={"transport": "ipc"})  # no port that another program takes first
+nbclient.NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", config=config).execute()
 nbformat.write(notebook, sys.argv[2])
 """
 LIST = "import importlib.metadata as m; print(*sorted(f'{d.name} {d.version}' for d in m.distributions()), sep='\\n')"

@@ -225,7 +225,7 @@ ROWS = [
     # What happens while it runs.
     Row("an endless loop", answer("while True: pass"), ONE_LOST, says=SLOW),
     Row("an endless loop that catches all", answer("while True:\n    try:\n        while True: pass\n    except BaseException: pass"), ONE_LOST, says=SLOW),
-    Row("an endless loop in a cell", first("while True: pass"), notes=("was interrupted after 5 seconds",)),
+    Row("an endless loop in a cell", first("while True: pass"), notes=("was interrupted after 6 seconds",)),
     Row("sleep in a check", answer("import time\ntime.sleep(1000)"), ONE_LOST, says=SLOW),
     Row("the end of Python", answer("import os\nos._exit(0)"), ONE_LOST, says=ENDED),
     Row("a segmentation fault", answer("import ctypes\nctypes.string_at(0)"), ONE_LOST, says=ENDED),
@@ -238,7 +238,7 @@ ROWS = [
     Row("memory without end", answer("kept = []\nwhile True: kept.append(torch.empty(2**24, dtype=torch.uint8))"), ONE_LOST),
     Row("memory without end in a cell", first("def fill():\n    kept = []\n    while True: kept.append(torch.empty(2**24, dtype=torch.uint8))\nfill()")),
     Row("words without end", answer("while True: print('x' * 1000)"), ONE_LOST, says=SLOW),
-    Row("words without end in a cell", first("while True: print('x' * 1000)"), notes=("was interrupted after 5 seconds",)),
+    Row("words without end in a cell", first("while True: print('x' * 1000)"), notes=("was interrupted after 6 seconds",)),
     Row("a message of 20 MB", answer("raise ValueError('x' * 20 * 2**20)"), ONE_LOST),
     Row("threads left running", first("import threading, time\nfor _ in range(8): threading.Thread(target=time.sleep, args=(1000,)).start()")),
     Row("a thread that computes", first("import threading\ndef forever():\n    while True: pass\nthreading.Thread(target=forever, daemon=True).start()")),

@@ -44,7 +44,7 @@ from autograder.grading.worker.client import GradingServer
 from autograder.stub import code_lines, regions
 
 SMALL = "09_doubling"
-BRIEF = Limits(cell_seconds=5, submission_seconds=20, memory_bytes=600 * 2**20)
+BRIEF = Limits(cell_seconds=6, submission_seconds=30, memory_bytes=600 * 2**20)
 GRADE = [sys.executable, "-m", "autograder.cli", "grade"]
 NAMES = [f"student-{number:02}" for number in range(12)]
 SLEEP = {"cell_type": "code", "metadata": {}, "source": "import time\ntime.sleep(1000)", "outputs": []}
