@@ -40,6 +40,14 @@ class Purse:
         return self.coins > 4
 
 
+class Register(dict):
+    """A dictionary of the far side with a method of its own."""
+
+    def first(self) -> object:
+        """The key that came first."""
+        return next(iter(self))
+
+
 class Careless(nn.Module):
     """A module of the near side, which no copy of it elsewhere could stand for."""
 
@@ -75,6 +83,7 @@ def fails(kind):
 KEPT = torch.zeros(3)
 THERE = {
     "Purse": Purse,
+    "Register": Register,
     "Attention": Attention,
     "average": lambda query, key: (query @ key.T).softmax(-1) @ key,
     "apply": lambda function, x: function(x) + x,

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import math
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +24,7 @@ from autograder.grading.rpc.tensors import ALIGNMENT, Raw, describe
 MOST_ITEMS = 20_000
 MOST_DEPTH = 12
 ARRAY_TYPES = "?bhilqBefd"
+DICTIONARIES = dict, OrderedDict, Counter, defaultdict  # an object of a class of the student's keeps its methods
 
 
 class Encoder:
@@ -81,8 +83,8 @@ class Encoder:
             return self._several("tuple", tuple.__iter__(value), depth)
         if issubclass(kind, list):
             return self._several("list", list.__iter__(value), depth)
-        if issubclass(kind, dict):
-            return self._several("dict", itertools.chain.from_iterable(dict.items(value)), depth)
+        if kind in DICTIONARIES:
+            return self._several("dict", itertools.chain.from_iterable(value.items()), depth)
         if kind is set or kind is frozenset:
             return self._several("set", value, depth)
         if kind is slice:

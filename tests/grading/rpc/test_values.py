@@ -88,6 +88,11 @@ def test_an_object_of_the_other_side_is_asked_for_its_attributes(there: dict) ->
         purse.notes  # noqa: B018
 
 
+def test_a_dictionary_of_a_class_of_its_own_keeps_its_methods(there: dict) -> None:
+    """It stays where it is, as any other object does."""
+    assert there["Register"](a=1).first() == "a"
+
+
 def test_the_other_side_learns_nothing_of_an_object_of_this_one(there: dict) -> None:
     """What the judge holds crosses as the name of its class, and nothing of it can be asked for."""
 
