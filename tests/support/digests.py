@@ -2,7 +2,8 @@
 
 A proof is what all tests of a file say of one exercise, of one attack, or of all lessons. That of an attack depends on
 the attack, on the lesson that it attacks, on PyTorch and on all that grades; that of all lessons on their code, on what
-learners have of the package and on what is installed. That of an exercise depends on the lesson's cells, on the
+learners have of the package and on what is installed; that of the whole course on every file but other tests and
+documents. That of an exercise depends on the lesson's cells, on the
 answers of the tables, on what the pages and the list of equivalent mutants say of the exercise, on the version of
 PyTorch, and on every module that the tests, the checks and the answers reach by what they import and use. Of a module
 its comments and docstrings count nothing.
@@ -14,6 +15,7 @@ import functools
 import hashlib
 import itertools
 import json
+import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,9 +29,9 @@ from answers import RIGHT, WRONG
 from attacks import ATTACKS
 from IPython.core.inputtransformer2 import TransformerManager
 from support.classroom import LESSONS, ROOT, Classroom, classroom
+from support.drawn import head
 from support.imports import file_of, home, is_ours, reached
-from support.proofs import LESSONS as ALL_LESSONS
-from support.proofs import OF_ATTACKS, OF_EXERCISES, OF_LESSONS
+from support.proofs import OF_ATTACKS, OF_COURSE, OF_EXERCISES, OF_LESSONS
 
 from autograder.lessons import OF_THIS_PACKAGE
 
@@ -41,33 +43,40 @@ ROOMS_OF_INSTRUCTORS = (
     *("cli", "collect", "course", "demo", "export", "grading", "hand_back", "leaderboard"),
     *("report", "similar", "spreadsheets", "student"),
 )
+NO_TESTS_OR_DOCUMENTS = ":!tests/*.py", ":!tests/proofs.json", ":!*.md"  # what git is asked for
 NO_CODE = answers.writing.Code()
 
 
 def digests() -> dict[str, dict[str, str]]:
     """By test file and exercise or attack all that a proof depends on."""
-    rooms = list(map(classroom, LESSONS))
     grading = {ROOT / OF_ATTACKS, *(ROOT / "autograder" / "grading").rglob("*.py")}
     of_attack = {
         attack.what: _digest([repr(attack), *_all_cells(attack.lesson)], frozenset(grading | _all_files(attack.lesson)))
         for attack in ATTACKS
     }
-    of_exercises = {
-        test: {exercise: digest(test, room, exercise) for room in rooms for exercise in room.answers}
-        for test in OF_EXERCISES
-    }
-    return of_exercises | {OF_ATTACKS: of_attack} | {test: {ALL_LESSONS: of_lessons(test)} for test in OF_LESSONS}
+    of_exercises: dict[str, dict[str, str]] = {test: {} for test in OF_EXERCISES}
+    for room in map(classroom, LESSONS):
+        for exercise in room.answers:
+            said = said_of(room, exercise)
+            for test, found in of_exercises.items():
+                found[exercise] = digest(test, said, room, exercise)
+    of_files = {test: {test: of_file(test)} for test in (*OF_LESSONS, *OF_COURSE)}
+    return of_exercises | {OF_ATTACKS: of_attack} | of_files
 
 
-def digest(test: str, room: Classroom, exercise: str) -> str:
-    """All that the tests of a file about an exercise depend on."""
-    said = [*_cells(room, exercise), *_answers(room, exercise), *_lines(room, exercise)]
+def said_of(room: Classroom, exercise: str) -> list[str]:
+    """What the lesson, the tables and the pages say of an exercise."""
+    return [*_cells(room, exercise), *_answers(room, exercise), *_lines(room, exercise)]
+
+
+def digest(test: str, said: list[str], room: Classroom, exercise: str) -> str:
+    """All that the tests of a file about an exercise depend on, of which this is said."""
     return _digest(said, frozenset({ROOT / test, *_files_of_cells(room, exercise)}))
 
 
-def of_lessons(test: str) -> str:
-    """All that a test file depends on which runs all lessons."""
-    return _digest(_of_learners(), frozenset({ROOT / test}))
+def of_file(test: str) -> str:
+    """All that a test file depends on which is one proof, of all lessons or of the whole course."""
+    return _digest(_of_learners() if test in OF_LESSONS else _of_course(), frozenset({ROOT / test}))
 
 
 def _digest(said: list[str], files: frozenset[Path]) -> str:
@@ -76,10 +85,21 @@ def _digest(said: list[str], files: frozenset[Path]) -> str:
 
 
 @functools.cache
+def _of_course() -> list[str]:
+    """All files but tests and documents; outside of git none."""
+    if not head():
+        return []
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    listed = subprocess.run([*command, *NO_TESTS_OR_DOCUMENTS], capture_output=True, encoding="utf-8", check=True)
+    names = sorted(set(listed.stdout.split("\0")))
+    return [f"{name}: {_hash(ROOT / name)}" for name in names if (ROOT / name).is_file()]
+
+
+@functools.cache
 def _of_learners() -> list[str]:
     """The code of the lessons, what it can reach in the package, with data, and what says what is installed."""
-    found = (path for path in (ROOT / "autograder").rglob("*.*") if path.is_file())
     rooms = [ROOT / "autograder" / room for room in ROOMS_OF_INSTRUCTORS]
+    found = (path for path in (ROOT / "autograder").rglob("*.*") if path.is_file())
     wanted = [path for path in found if path.suffix not in (".pyc", ".lock") and not {*rooms} & {*path.parents}]
     others = [ROOT / name for name in ("pyproject.toml", "requirements.txt", "tests/requirements.txt")]
     lessons = (
@@ -154,7 +174,12 @@ def _lines(room: Classroom, exercise: str) -> Iterator[str]:
     for page in PAGES:
         lines = page.read_text(encoding="utf-8").splitlines()
         yield from (line for line in lines if any(name in line for name in names))
-    yield json.dumps(tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get(exercise, []))
+    yield json.dumps(_equivalent().get(exercise, []))
+
+
+@functools.cache
+def _equivalent() -> dict[str, list[object]]:
+    return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))
 
 
 # The files

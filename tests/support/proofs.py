@@ -12,10 +12,10 @@ import pytest
 from support.drawn import FEW, ROOT, drawn, head
 
 KEPT = ROOT / "tests" / "proofs.json"
-LESSONS = "all lessons"
 PROVES = "proves"  # the property of a test's report that says of which proofs it is a part
 
-# Which tests prove something of an exercise, which of an attack, and which slow ones of all lessons.
+# Which tests prove something of an exercise, and which of an attack; and the slowest files, of which each is one proof:
+# of all lessons as learners have them, and of the whole course, with all that instructors do.
 OF_EXERCISES = (
     "tests/test_answers.py",
     "tests/test_spoiled_answers.py",
@@ -25,6 +25,18 @@ OF_EXERCISES = (
 )
 OF_ATTACKS = "tests/attacks/test_attacks.py"
 OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.py"
+OF_COURSE = (
+    "tests/cli/test_start.py",
+    "tests/collect/test_exchange.py",
+    *(f"tests/end_to_end/test_{name}.py" for name in ("accessibility", "active_content", "browser", "predictions")),
+    *(f"tests/end_to_end/test_{name}.py" for name in ("round_trips", "term")),
+    *(f"tests/export/test_{name}.py" for name in ("classroom50", "gradescope")),
+    *(f"tests/grading/gradebook/test_{name}.py" for name in ("reader", "writer")),
+    *(f"tests/grading/test_{name}.py" for name in ("cluster", "grade", "grading", "trials", "ways", "written")),
+    "tests/leaderboard/test_leaderboard.py",
+    "tests/test_plain_course.py",
+    "tests/tools/test_gallery.py",
+)
 
 Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about
 Proof = tuple[str, str]
@@ -47,10 +59,10 @@ def file_of(item: pytest.Item) -> str:
 
 
 def subjects(item: pytest.Item) -> list[str]:
-    """What a test proves something of: an exercise, all those of a lesson, an attack, all lessons; mostly nothing."""
+    """What a test proves something of: an exercise, all those of a lesson, an attack, its file; mostly nothing."""
     params, file = item.callspec.params if hasattr(item, "callspec") else {}, file_of(item)
-    if file in OF_LESSONS:
-        return [LESSONS]
+    if file in (*OF_LESSONS, *OF_COURSE):
+        return [file]
     if file == OF_ATTACKS and "attack" in params:
         return [params["attack"]]
     if file not in OF_EXERCISES:

@@ -1,6 +1,7 @@
 """A proof is made again when anything has changed that it depends on, and by one commit in ten."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import answers
@@ -18,12 +19,24 @@ def room() -> Classroom:
     return Classroom(LESSON)
 
 
+@pytest.fixture
+def change(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let one file have another content than it has."""
+
+    def changed(file: str) -> None:
+        same = digests._hash
+        assert (ROOT / file).is_file()
+        monkeypatch.setattr(digests, "_hash", lambda path: same(path) + "changed" * (path == ROOT / file))
+
+    return changed
+
+
 def both(room: Classroom) -> tuple[str, str]:
     """The digests of two exercises of the lesson."""
     digests._reached_with_content.cache_clear()
-    digests._hash.cache_clear()
     digests._files_of_cells.cache_clear()
-    return digests.digest(TEST, room, EXERCISE), digests.digest(TEST, room, OTHER)
+    one, other = (digests.digest(TEST, digests.said_of(room, each), room, each) for each in (EXERCISE, OTHER))
+    return one, other
 
 
 def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
@@ -51,33 +64,43 @@ def differ(room: Classroom, before: tuple[str, str]) -> tuple[bool, bool]:
     ],
 )
 def test_a_changed_file_counts_where_it_is_reached(
-    room: Classroom, file: str, which: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+    room: Classroom, file: str, which: tuple[bool, bool], change: Callable[[str], None]
 ) -> None:
     """What the tests and the checks import makes their proofs new, and no other file does."""
-    before, read = both(room), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"\n0" * (path == ROOT / file))
+    before = both(room)
+    change(file)
     assert differ(room, before) == which
 
 
-@pytest.mark.parametrize("test", proofs.OF_LESSONS)
 @pytest.mark.parametrize(
     ("file", "counts"),
     [
-        ("autograder/report/write.py", False),
-        ("autograder/draw/curves.py", True),
-        ("autograder/data/dates.json", True),
-        ("requirements.txt", True),
-        ("tests/support/classroom.py", True),
-        ("tests/tools/test_proofs.py", False),
+        ("autograder/report/write.py", (False, True)),
+        ("autograder/report/templates/class.html", (False, True)),
+        ("autograder/draw/curves.py", (True, True)),
+        ("autograder/data/dates.json", (True, True)),
+        ("requirements.txt", (True, True)),
+        ("Makefile", (False, True)),
+        ("tests/support/classroom.py", (True, True)),
+        ("tests/support/axe/package.json", (False, True)),
+        ("tests/tools/test_proofs.py", (False, False)),
+        ("README.md", (False, False)),
     ],
 )
-def test_what_is_proved_of_all_lessons_depends_on_what_learners_have(
-    test: str, file: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+def test_of_all_lessons_counts_what_learners_have_and_of_the_course_all(
+    file: str, counts: tuple[bool, bool], change: Callable[[str], None]
 ) -> None:
-    """Their rooms of the package with its data, what is installed and what the test imports."""
-    before, read = of_lessons(test), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"\n0" * (path == ROOT / file))
-    assert (of_lessons(test) != before) == counts
+    """The package with its data, what is installed and what the test imports; other tests and documents never."""
+    tests = proofs.OF_LESSONS[0], "tests/end_to_end/test_accessibility.py"
+    before = list(map(of_file, tests))
+    change(file)
+    assert tuple(now != then for now, then in zip(map(of_file, tests), before, strict=True)) == counts
+
+
+def test_every_file_that_is_one_proof_is_there() -> None:
+    """A file that is renamed or goes leaves no proof behind, and none is named twice."""
+    names = (*proofs.OF_LESSONS, *proofs.OF_COURSE, *proofs.OF_EXERCISES, proofs.OF_ATTACKS)
+    assert len({*names}) == len(names) and all((ROOT / name).is_file() for name in names)
 
 
 @pytest.mark.parametrize(("text", "counts"), [(b"split_heads(x", True), (b"Four heads", False)])
@@ -85,12 +108,12 @@ def test_what_is_proved_of_all_lessons_depends_on_what_learners_have(
 def test_of_lessons_their_code_counts(folder: str, text: bytes, counts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As students and as instructors have it; prose and outputs do not."""
     (test, *_), path = proofs.OF_LESSONS, ROOT / folder / LESSON / f"{LESSON}.ipynb"
-    before, read = of_lessons(test), Path.read_bytes
+    before, read = of_file(test), Path.read_bytes
     assert text in read(path)
     monkeypatch.setattr(
         Path, "read_bytes", lambda other: read(other).replace(text, text[:-1] * (other == path) or text)
     )
-    assert (of_lessons(test) != before) == counts
+    assert (of_file(test) != before) == counts
 
 
 def test_of_a_module_what_runs_counts() -> None:
@@ -102,11 +125,11 @@ def test_of_a_module_what_runs_counts() -> None:
     assert digests.code_in(module) != digests.code_in(module.replace(b"return n", b"return -n"))
 
 
-def of_lessons(test: str) -> str:
-    """The digest of a file about all lessons."""
-    for cached in (digests._of_learners, digests._reached_with_content, digests._hash):
+def of_file(test: str) -> str:
+    """The digest of a file that is one proof."""
+    for cached in (digests._of_learners, digests._of_course, digests._reached_with_content):
         cached.cache_clear()
-    return digests.of_lessons(test)
+    return digests.of_file(test)
 
 
 def test_no_room_of_instructors_is_reached_from_a_lesson() -> None:
