@@ -235,7 +235,9 @@ def _graded(job: Job, required: Versions, unprotected: bool) -> Result:
             try:
                 return job.run(warm)
             except GradingServerError:
-                _discard(warm)
+                with _lock:
+                    if warm in _warm.get(unprotected, ()):  # no other thread has noticed that it has ended
+                        del _warm[unprotected]
     except (Unfit, OSError) as error:
         raise Unfit(f"{get_worker().address}: {error}") from None
     return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
@@ -257,10 +259,3 @@ def _ready(required: Versions, unprotected: bool) -> GradingServer:
             _warm[unprotected] = here, warm
             atexit.register(warm.__exit__)
         return warm
-
-
-def _discard(warm: GradingServer) -> None:
-    """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
-    with _lock:
-        for unprotected in [key for key, (_, known) in _warm.items() if known is warm]:
-            del _warm[unprotected]
