@@ -38,16 +38,22 @@ def found(*cells: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     return requests_in(json.dumps({"cells": cells}).encode(), SOURCE)
 
 
-def hand_in(course: Path, *texts: str, student: str = "ada") -> None:
-    """Let a student hand in the lesson with these cells of their own, as a download has it; a comment is in code."""
+def hand_in(course: Path, *texts: str) -> None:
+    """Let ada hand in the lesson with these cells of her own, as a download has it; a comment is in code."""
     notebook = released_notebook(course, LESSON)
     notebook.cells[5:5] = [(new_code_cell if text.startswith("#") else new_markdown_cell)(text) for text in texts]
-    assert collect("folder", zipped({f"{student}/{LESSON}.ipynb": json.dumps(notebook)})) == 0
+    assert collect("folder", zipped({f"ada/{LESSON}.ipynb": json.dumps(notebook)})) == 0
 
 
 def grade_all(course: Path, *, force: bool = False) -> None:
     """Grade what is new."""
     assert grade(course, GradeOptions(force=force), Console(quiet=True), warm=Pretender(course)) == 0
+
+
+def ask(course: Path, *texts: str) -> None:
+    """Let ada hand in the lesson with these cells of her own, and grade it."""
+    hand_in(course, *texts)
+    grade_all(course)
 
 
 def listed(capsys: pytest.CaptureFixture[str], *lessons: str) -> list[tuple[str, str, str]]:
@@ -108,12 +114,10 @@ def test_hostile_requests_take_no_time(text: str) -> None:
 
 def test_a_request_is_open_until_somebody_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is listed with its words; points by hand answer it, for good; other words ask again, and a comment answers."""
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     assert listed(capsys) == []
     before = read_gradebook(course).graded["ada", LESSON].score
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course, WHY)
     assert listed(capsys, LESSON) == [("ada", "double", WORDS)]
     assert read_gradebook(course).graded["ada", LESSON].score == before
     assert cli.main(["status", LESSON]) == 0
@@ -124,13 +128,11 @@ def test_a_request_is_open_until_somebody_answers(course: Path, capsys: pytest.C
     grade_all(course, force=True)
     by_hand(course, points=0)
     assert listed(capsys) == [], "answered once, though points change"
-    hand_in(course, "Regrade 1.1: once more")
-    grade_all(course)
+    ask(course, "Regrade 1.1: once more")
     assert listed(capsys) == [("ada", "double", "once more")]
     by_hand(course, comment="It stays.")
     assert listed(capsys) == []
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     assert read_gradebook(course).requests == [], "taken back"
 
 
@@ -140,11 +142,9 @@ def test_an_open_request_outlives_grading_again(course: Path, capsys: pytest.Cap
     Here it is a comment in a cell of code, which is what a new cell in Colab is made for.
     """
     by_hand_before = "Well done."
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     by_hand(course, points=1, comment=by_hand_before)
-    hand_in(course, f"# {WHY}")
-    grade_all(course)
+    ask(course, f"# {WHY}")
     (asked,) = read_gradebook(course).requests
     grade_all(course, force=True)
     assert listed(capsys) == [("ada", "double", WORDS)]
@@ -176,10 +176,8 @@ def test_asking_costs_no_time(course: Path) -> None:
 def test_the_last_hand_in_asks_whichever_counts(course: Path, capsys: pytest.CaptureFixture[str], rule: str) -> None:
     """Where an earlier one has the points, the request is listed all the same."""
     configure(course, f'c.Autograder.counts = "{rule}"')
-    hand_in(course)
-    grade_all(course)
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course)
+    ask(course, WHY)
     assert listed(capsys) == [("ada", "double", WORDS)]
     grade_all(course, force=True)
     assert listed(capsys) == [("ada", "double", WORDS)]
@@ -187,8 +185,7 @@ def test_the_last_hand_in_asks_whichever_counts(course: Path, capsys: pytest.Cap
 
 def test_the_students_page_says_what_became_of_it(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """That it was received, then that it is answered; what is HTML in it is text there."""
-    hand_in(course, "Regrade 1.1: <script>alert(1)</script>", "Regrade 7.9: no such thing")
-    grade_all(course)
+    ask(course, "Regrade 1.1: <script>alert(1)</script>", "Regrade 7.9: no such thing")
     for says in ("received, waits for an answer", "answered; see its points and comments"):
         assert cli.main(["report", "--student", "ada"]) == 0
         page = (course / "feedback" / "ada" / "feedback.html").read_text(encoding="utf-8")
@@ -199,8 +196,7 @@ def test_the_students_page_says_what_became_of_it(course: Path, capsys: pytest.C
 
 def test_a_student_goes_with_their_requests(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They are among what is kept about a student, and are removed with it."""
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course, WHY)
     assert cli.main(["student", "remove", "ada", "--yes"]) == 0
     assert "1 row in autograder_request" in capsys.readouterr().out
     place = Course.at(course)
