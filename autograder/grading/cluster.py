@@ -47,16 +47,13 @@ class Unfit(Exception):
     """This worker must not grade; the text says why."""
 
 
-def on_cluster(
-    jobs: Iterable[Job], address: str, *, unprotected: bool = False, ahead: int | None = None
-) -> Iterator[tuple[Job, Result]]:
+def on_cluster(jobs: Iterable[Job], address: str, *, unprotected: bool = False) -> Iterator[tuple[Job, Result]]:
     """Grade jobs on the cluster and yield each with its result as soon as it is there, in any order.
 
     Args:
         jobs: read as they are needed.
         address: the scheduler's, "tcp://host:8786"; "tls://…" takes its certificates from Dask's configuration.
         unprotected: grade even where the sandbox does not hold.
-        ahead: how many jobs may be on their way; by default a few for each thread that the cluster has at the time.
 
     Raises:
         CourseError: there is no cluster to be reached, or one of its workers must not grade. What has been yielded by
@@ -82,7 +79,7 @@ def on_cluster(
         cluster = _Cluster(client, address, unprotected)
         cluster.inspect()
         killed = []
-        for job, result in cluster.graded(jobs, ahead):
+        for job, result in cluster.graded(jobs):
             if result:
                 yield job, result
             else:
@@ -140,8 +137,8 @@ class _Cluster:
                 lines.append(f"{', '.join(workers[:3])}{more}: {why}")
             raise CourseError("\n".join(["Not every worker may grade, so nothing was graded.", *lines, MEND]))
 
-    def graded(self, jobs: Iterable[Job], ahead: int | None) -> Iterator[tuple[Job, Result | None]]:
-        """Yield each job with its result, None where its workers died."""
+    def graded(self, jobs: Iterable[Job], ahead: int | None = None) -> Iterator[tuple[Job, Result | None]]:
+        """Yield each job with its result, None where its workers died; so many at a time, as a rule AHEAD a thread."""
         coming = iter(jobs)
         waiting: dict[Future[Result], Job] = {}
         while True:
@@ -235,7 +232,9 @@ def _graded(job: Job, required: Versions, unprotected: bool) -> Result:
             try:
                 return job.run(warm)
             except GradingServerError:
-                _discard(warm)
+                with _lock:
+                    if warm in _warm.get(unprotected, ()):  # no other thread has noticed that it has ended
+                        del _warm[unprotected]
     except (Unfit, OSError) as error:
         raise Unfit(f"{get_worker().address}: {error}") from None
     return Result(job.student, job.lesson, reason=ENDED, retryable=True, notes=job.notes)
@@ -257,10 +256,3 @@ def _ready(required: Versions, unprotected: bool) -> GradingServer:
             _warm[unprotected] = here, warm
             atexit.register(warm.__exit__)
         return warm
-
-
-def _discard(warm: GradingServer) -> None:
-    """On a worker: forget a warm process that has ended; other threads may still be about to notice."""
-    with _lock:
-        for unprotected in [key for key, (_, known) in _warm.items() if known is warm]:
-            del _warm[unprotected]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import time
 from collections import defaultdict
@@ -24,9 +23,9 @@ from autograder.course.hidden_seed import hidden_seed
 from autograder.course.names import did_you_mean, printable
 from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, hand_in_of, hand_ins, is_chosen
-from autograder.grading.gradebook.history import Regrade
+from autograder.grading.gradebook.history import Recorded, Regrade
 from autograder.grading.gradebook.reader import read_gradebook
-from autograder.grading.gradebook.writer import Recorded, Recorder
+from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.jobs import BrokenOff, Job, in_parallel, prepared, told
 from autograder.grading.options import GradeOptions
 from autograder.grading.pending import digests, read_hand_in
@@ -163,7 +162,7 @@ class _Run:
         self, job: Job, recorded: Recorded | None, others: Mapping[tuple[str, str], HandIn], ids: Sequence[str]
     ) -> Result | None:
         """Return what an earlier run found in this very submission, if it can stay: not where it broke off."""
-        if recorded is not None and recorded.digest == job.digest and not recorded.result.retryable:
+        if recorded and recorded.result and recorded.digest == job.digest and not recorded.result.retryable:
             return recorded.result
         other = others.get((job.student, job.digest))
         if other is None or other.result.retryable or self.recorder.would_count(other, ids):
@@ -172,10 +171,8 @@ class _Run:
 
     def _compare(self, new: HandIn, recorded: Recorded, *, chosen: bool) -> None:
         """Keep what recording a result would change."""
-        when = self.recorder.recorded_at[new.result.lesson, new.result.student]
-        row = {"digest": recorded.digest, "recorded": when, "result": json.dumps(recorded.result.to_json())}
         now, forced = datetime.now(UTC).replace(tzinfo=None), self.options.force
-        self.summary.regraded.append(Regrade.of(new.result, new.digest, now, row, forced=forced, chosen=chosen))
+        self.summary.regraded.append(Regrade.of(new.result, new.digest, now, recorded, forced=forced, chosen=chosen))
 
     def _record(self, job: Job, result: Result, folder: Path, ids: Sequence[str]) -> Result:
         """Record a result; where the gradebook takes all but this one, that is what comes of it.

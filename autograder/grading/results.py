@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from autograder.course.names import listed
 
 
@@ -140,33 +142,16 @@ class Result:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: object) -> Result:
+    def from_json(cls, data: Any) -> Result:
         """Read what `to_json` wrote, now or before it measured and predicted anything; ValueError for others."""
-        values = _values(cls, {"predictions": {}, **data} if isinstance(data, Mapping) else data)
         try:
-            checks = [_values(Outcome, {"measured": (), **outcome}) for outcome in values["checks"]]
-            notes = [_values(Note, note) for note in values["notes"]]
-            values |= {
-                "checks": tuple(_outcome(outcome) for outcome in checks),
-                "notes": tuple(Note(**{**note, "kind": NoteKind(note["kind"])}) for note in notes),
-                "predictions": dict(values["predictions"]),
-                "unenforced": tuple(values["unenforced"]),
-            }
-        except (TypeError, ValueError):
-            raise ValueError("no result of this version") from None
-        return cls(**values)
+            values = {"predictions": {}, **data, "checks": [{"measured": (), **check} for check in data["checks"]]}
+            parts = {Result: [values], Outcome: values["checks"], Note: values["notes"]}
+            if all(one.keys() == FIELDS[part] for part, found in parts.items() for one in found):
+                return msgspec.convert(values, cls)
+        except (AttributeError, KeyError, TypeError, msgspec.ValidationError):
+            pass  # of another shape
+        raise ValueError("no result of this version")
 
 
-FIELDS = {cls: frozenset(field.name for field in fields(cls)) for cls in (Result, Outcome, Note)}
-
-
-def _outcome(values: dict[str, Any]) -> Outcome:
-    measured = tuple((float(seconds), float(value)) for seconds, value in values["measured"])
-    return Outcome(**{**values, "status": Status(values["status"]), "measured": measured})
-
-
-def _values(cls: type[Result | Outcome | Note], data: object) -> dict[str, Any]:
-    """Return the fields of a dataclass as JSON has them, all of them and no more."""
-    if not isinstance(data, Mapping) or data.keys() != FIELDS[cls]:
-        raise ValueError(f"no {cls.__name__} of this version")
-    return dict(data)
+FIELDS: dict[type, set[str]] = {cls: {field.name for field in fields(cls)} for cls in (Result, Outcome, Note)}

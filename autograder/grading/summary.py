@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -52,7 +52,7 @@ class Summary:
         whole = {
             "students": names,
             "graded": graded,
-            "regraded": [regrade.to_json() for regrade in self.regraded],
+            "regraded": [asdict(regrade) for regrade in self.regraded],
             "penalties": [{"lesson": lesson, **change._asdict()} for lesson, change in self.penalties],
             "unchanged": len(self.unchanged),
             "dry_run": self.dry_run,

@@ -58,10 +58,8 @@ class Trial:
 
     name: str  # what is tried, as `doctor` says it
     kept: str  # what holds, where it does
-    answers: Mapping[str, str]  # answer cell → its source; all others are right
+    answers: Mapping[str, str]  # answer cell → its source, which earns nothing; all others are right
     cells: tuple[str, ...] = ()  # own cells, before the answers
-    # check → points that an honest grader gives; all others are worth nothing
-    earned: Mapping[str, float] | None = None
     holds: Callable[[Result], bool] = lambda result: not result.reason  # what else must be true of the result
     depth: int = 0  # of folders in folders that lie beside the notebook, a file in the last
 
@@ -107,7 +105,6 @@ TRIALS = (
             "doubled": "given = []\n\ndef doubled(x):\n    for earlier in given:\n        earlier.zero_()\n"
             "    given.append(x)\n    return 2 * x"
         },
-        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "zeros for weights, hidden from PyTorch",
@@ -118,7 +115,6 @@ TRIALS = (
             "            parameter.data.zero_()\n        self.__dict__.update(self._modules)\n"
             "        self._modules.clear()"
         },
-        earned={"check_doubled": POINTS},
     ),
     Trial(
         "a check that is patched, and torch.allclose with it",
@@ -127,31 +123,26 @@ TRIALS = (
         cells=(
             "check.close = lambda *args, **kwargs: None\ntorch.allclose = torch.equal = lambda *args, **kwargs: True",
         ),
-        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "a loop without an end",
         "it is stopped, and the others have their points",
         {"doubled": "def doubled(x):\n    while True:\n        pass"},
-        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "more memory than there is",
         "it is refused, and the others have their points",
         {"doubled": "def doubled(x):\n    return torch.ones(2**40)"},
-        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "a process that ends itself",
         "the others have their points",
         {"doubled": "import os\n\ndef doubled(x):\n    os._exit(0)"},
-        earned={"check_Ramp": POINTS},
     ),
     Trial(
         "ten thousand magics in a cell",
         "it is bounded",
         {"doubled": "%time 1\n" * 10_000 + "def doubled(x):\n    return 2 * x"},
-        earned={"check_Ramp": POINTS},
         holds=lambda result: result.seconds < LIMITS.submission_seconds,
     ),
 )
@@ -172,9 +163,9 @@ def tried(warm: GradingServer) -> Iterator[tuple[Trial, str]]:
 
 
 def _wrong(trial: Trial, result: Result) -> str:
-    expected = dict.fromkeys(CHECKS, POINTS) if trial.earned is None else trial.earned
+    expected = {check: POINTS for check in CHECKS if check.removeprefix("check_") not in trial.answers}
     earned = {check.check: check.points for check in result.checks if check.status is Status.PASSED}
     if earned != expected:
         said = f" ({result.reason})" if result.reason else ""
-        return f"it earns {earned or 'nothing'}, not {dict(expected)}{said}"
+        return f"it earns {earned or 'nothing'}, not {expected}{said}"
     return "" if trial.holds(result) else "its result is not what it must be"

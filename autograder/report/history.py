@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def history(root: Path, lessons: Sequence[str], pattern: str, out: Console, *, a
     chosen = [one for one in regraded if fnmatchcase(one.student, pattern) and (one.lesson in names or not lessons)]
     if as_json:
         who = {one: book.students[one].name for one in sorted({one.student for one in chosen} & {*book.students})}
-        out.print_json(json.dumps({"students": who, "regraded": [one.to_json() for one in chosen]}))
+        out.print_json(json.dumps({"students": who, "regraded": [asdict(one) for one in chosen]}))
     elif chosen:
         print_regrades(out, chosen, book, times=True)
     else:

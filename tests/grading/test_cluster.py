@@ -101,7 +101,7 @@ def test_cluster_grades_as_one_machine_does(dask: Dask, jobs: list[Job], expecte
     assert [name for name, found in sorted(expected.items()) if found[2]] == ["absent", "broken"]
 
 
-def test_jobs_are_read_as_they_are_needed(dask: Dask) -> None:
+def test_jobs_are_read_as_they_are_needed(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never are more jobs on their way than wanted, and a run that is given up reads no more."""
     read = []
 
@@ -110,17 +110,18 @@ def test_jobs_are_read_as_they_are_needed(dask: Dask) -> None:
             read.append(each)
             yield each
 
-    for ahead, most in ((3, 3), (None, cluster.AHEAD * THREADS)):
+    for ahead in (cluster.AHEAD, 1):
+        monkeypatch.setattr(cluster, "AHEAD", ahead)
         read.clear()
-        for done, (_, result) in enumerate(on_cluster(reading(), dask.address, ahead=ahead)):
+        for done, (_, result) in enumerate(on_cluster(reading(), dask.address)):
             assert result.reason == "Nothing."
-            assert len(read) - done <= most
+            assert len(read) - done <= ahead * THREADS
         assert len(read) == done + 1 == 60
     read.clear()
-    run = on_cluster(reading(), dask.address, ahead=3)
+    run = on_cluster(reading(), dask.address)
     next(run)
     run.close()
-    assert len(read) == 3
+    assert len(read) == THREADS
 
 
 def test_other_versions_are_refused(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:

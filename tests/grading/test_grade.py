@@ -84,10 +84,10 @@ def right(course: Path, name: str = LESSON) -> NotebookNode:
     return submission(sample_class.released_notebook(course, name), solved(lesson_of(course, name).exercises))
 
 
-def hand_in(course: Path, *students: str, lesson: str = SMALL) -> None:
-    """Let students hand in the right notebook of the small lesson, in the folder of some lesson."""
+def hand_in(course: Path, *students: str) -> None:
+    """Let students hand in the right notebook of the small lesson."""
     for student in students:
-        sample_class.hand_in(course, student, lesson, right(course, SMALL))
+        sample_class.hand_in(course, student, SMALL, right(course, SMALL))
 
 
 def with_cell(notebook: NotebookNode, cell: dict[str, Any]) -> NotebookNode:
@@ -286,41 +286,6 @@ def test_what_has_changed_is_graded_again_and_nothing_else(term: Term) -> None:
     assert f"Known from before and still not gradable: nobody ({LESSON})." in run.out
 
 
-def test_another_time_of_handing_in_is_graded_again(course: Path, warm: GradingServer) -> None:
-    """The same notebook with another timestamp.txt is recorded anew, since what is taken off for being late differs."""
-    hand_in(course, "ada")
-    when = course / "submitted" / "ada" / SMALL / "timestamp.txt"
-    assert run(course, Lent(warm))[2] == 0
-    when.write_text("2026-01-02 03:04:05 UTC\n")
-    assert run(course, Lent(warm))[2] == 0
-    assert run(course, Lent(warm))[2] == 1
-    with sample_class.open_gradebook(course) as gradebook:
-        assert gradebook.find_submission(SMALL, "ada").timestamp.year == 2026
-
-
-def test_notebooks_in_no_lessons_folder_are_named(course: Path, warm: GradingServer) -> None:
-    """What lies beside the folders of the lessons is not graded in silence: the run says where it belongs."""
-    hand_in(course, "ada")
-    hand_in(course, "bob", lesson="1_attention")
-    shutil.copy(course / "submitted" / "ada" / SMALL / f"{SMALL}.ipynb", course / "submitted" / "ada")
-    out = io.StringIO()
-    assert grade(course, GradeOptions(), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
-    said = " ".join(out.getvalue().split())
-    strays = f"submitted/ada/{SMALL}.ipynb, submitted/bob/1_attention/1_attention.ipynb"
-    assert f"Not graded, being in no lesson's folder: {strays}." in said
-    assert ". A notebook belongs into submitted/<student>/<lesson>/." in said
-    out = io.StringIO()
-    assert grade(course, GradeOptions([SMALL]), Console(file=out, width=200), warm=Lent(warm), limits=BRIEF) == 0
-    assert "1_attention.ipynb" in out.getvalue() and "1 unchanged" in out.getvalue()
-
-
-def test_a_name_that_nobody_has_is_no_success(course: Path, warm: GradingServer) -> None:
-    """Who has handed in is said instead."""
-    hand_in(course, "ada")
-    with pytest.raises(CourseError, match=f"Nobody whose name fits nobody has handed in {SMALL}, but ada."):
-        grade(course, GradeOptions(students="nobody"), Console(quiet=True), warm=Lent(warm))
-
-
 def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer) -> None:
     """Without it nothing is graded; with it all students whose names fit, to the same digests."""
     before = recorded(term.course)
@@ -336,25 +301,29 @@ def test_force_grades_those_that_are_named_again(term: Term, warm: GradingServer
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "missing", "says"),
     [
-        (["10_nothing"], f"There is no lesson 10_nothing. There are {LESSON}, {SMALL}."),
-        (["--jobs", "-1"], "Give --jobs a number above 0."),
-        (["no gradebook"], "There is no gradebook at"),
-        (["no course"], "nbgrader_config.py"),
+        (["10_nothing"], "", f"There is no lesson 10_nothing. There are {LESSON}, {SMALL}."),
+        (["--jobs", "-1"], "", "Give --jobs a number above 0."),
+        (["--student", "nobody"], "", f"Nobody whose name fits nobody has handed in {SMALL}, but anna."),
+        ([], "gradebook.db", "There is no gradebook at"),
+        ([], "nbgrader_config.py", "nbgrader_config.py"),
     ],
 )
 def test_where_nothing_can_be_done_it_says_why(
-    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    missing: str,
+    says: str,
 ) -> None:
-    """An unknown lesson, no gradebook or no course end with 2, a sentence on stderr, and nothing else."""
-    sample_class.hand_in(course, "anna", LESSON, right(course))
+    """An unknown lesson or student, no gradebook or no course end with 2, a sentence on stderr, and nothing else."""
+    hand_in(course, "anna")
+    if missing:
+        (course / missing).unlink()
     monkeypatch.chdir(course)
-    if arguments == ["no gradebook"]:
-        (course / "gradebook.db").unlink()
-    if arguments == ["no course"]:
-        monkeypatch.chdir(course.parent)
-    assert cli.main(["grade", *([] if says.startswith(("There is no gr", "nbg")) else arguments)]) == 2
+    assert cli.main(["grade", *arguments]) == 2
     said = capsys.readouterr()
     assert says in said.err and "Traceback" not in said.err and said.err.count("\n") <= 3
     assert said.out.strip() == ""

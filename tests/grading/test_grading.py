@@ -207,7 +207,9 @@ def test_feedback_gives_nothing_away(folder: Path, student: str, lesson: str) ->
         for cell, kind in [(exercise.answer, "SOLUTION"), *((check, "HIDDEN TESTS") for check in exercise.checks)]
         for region in regions(cell.source, kind)
         for line in code_lines(region)
-        if any(map(str.isalnum, line)) and line.strip() not in known and json_text(line.strip()) not in own
+        if any(map(str.isalnum, line))
+        and line.strip() not in known
+        and json.dumps(line.strip(), ensure_ascii=False)[1:-1] not in own
     ]
     hidden = [line for kind, line in secret if kind == "HIDDEN TESTS"]
     graded_with = "\n".join(cell.source for cell in autograded(folder, student, lesson).values())
@@ -215,11 +217,6 @@ def test_feedback_gives_nothing_away(folder: Path, student: str, lesson: str) ->
     assert all(line in graded_with for line in hidden)
     page = feedback(folder, student, lesson)
     assert [line for _, line in secret if line in page] == []
-
-
-def json_text(line: str) -> str:
-    """Return a line as it stands in a notebook's file."""
-    return line.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def test_demo_prints_the_table(folder: Path, graded: tuple[Path, list[str]]) -> None:

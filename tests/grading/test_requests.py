@@ -10,12 +10,12 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from rich.console import Console
 from support.downloads import collect, zipped
-from support.gradebook import LESSON, Pretender, configure, handed_in_at, set_duedate
+from support.gradebook import LESSON, Pretender, by_hand, configure, handed_in_at, set_duedate
 from support.sample_lesson import code, markdown, sample_lesson
 
 from autograder import cli
 from autograder.course.paths import Course
-from autograder.demo.sample_class import open_gradebook, released_notebook
+from autograder.demo.sample_class import released_notebook
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.reader import read_gradebook
@@ -38,16 +38,22 @@ def found(*cells: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     return requests_in(json.dumps({"cells": cells}).encode(), SOURCE)
 
 
-def hand_in(course: Path, *texts: str, student: str = "ada") -> None:
-    """Let a student hand in the lesson with these cells of their own, as a download has it."""
+def hand_in(course: Path, *texts: str) -> None:
+    """Let ada hand in the lesson with these cells of her own, as a download has it; a comment is in code."""
     notebook = released_notebook(course, LESSON)
-    notebook.cells[5:5] = [new_markdown_cell(text) for text in texts]
-    assert collect("folder", zipped({f"{student}/{LESSON}.ipynb": json.dumps(notebook)})) == 0
+    notebook.cells[5:5] = [(new_code_cell if text.startswith("#") else new_markdown_cell)(text) for text in texts]
+    assert collect("folder", zipped({f"ada/{LESSON}.ipynb": json.dumps(notebook)})) == 0
 
 
 def grade_all(course: Path, *, force: bool = False) -> None:
     """Grade what is new."""
     assert grade(course, GradeOptions(force=force), Console(quiet=True), warm=Pretender(course)) == 0
+
+
+def ask(course: Path, *texts: str) -> None:
+    """Let ada hand in the lesson with these cells of her own, and grade it."""
+    hand_in(course, *texts)
+    grade_all(course)
 
 
 def listed(capsys: pytest.CaptureFixture[str], *lessons: str) -> list[tuple[str, str, str]]:
@@ -57,17 +63,6 @@ def listed(capsys: pytest.CaptureFixture[str], *lessons: str) -> list[tuple[str,
     (lesson,) = json.loads(capsys.readouterr().out)["lessons"]
     assert all(one["asked"] <= datetime.now(UTC).isoformat() for one in lesson["requests"])
     return [(one["student"], one["exercise"], one["words"]) for one in lesson["requests"] if one["is_open"]]
-
-
-def by_hand(course: Path, *, points: float | None = None, comment: str | None = None) -> None:
-    """Give points or a comment as formgrader does."""
-    with open_gradebook(course) as gradebook:
-        if points is not None:
-            mark = gradebook.find_grade("check_double_text", LESSON, LESSON, "ada")
-            mark.manual_score, mark.needs_manual_grade = points, False
-        if comment is not None:
-            gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = comment
-        gradebook.db.commit()
 
 
 @pytest.mark.parametrize(
@@ -112,19 +107,17 @@ def test_a_request_about_no_exercise_is_told_how_to_be_one() -> None:
 )
 def test_hostile_requests_take_no_time(text: str) -> None:
     """Neither a long one nor two thousand."""
-    begin = time.monotonic()
+    begin = time.process_time()
     requests, notes = found(*[markdown(f"c{place}", text[: 2000 if place else 10**6]) for place in range(1500)])
-    assert time.monotonic() - begin < 5 and len(requests) <= 1 and sum(map(len, notes)) < 300
+    assert time.process_time() - begin < 5 and len(requests) <= 1 and sum(map(len, notes)) < 300
 
 
 def test_a_request_is_open_until_somebody_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is listed with its words; points by hand answer it, for good; other words ask again, and a comment answers."""
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     assert listed(capsys) == []
     before = read_gradebook(course).graded["ada", LESSON].score
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course, WHY)
     assert listed(capsys, LESSON) == [("ada", "double", WORDS)]
     assert read_gradebook(course).graded["ada", LESSON].score == before
     assert cli.main(["status", LESSON]) == 0
@@ -135,24 +128,23 @@ def test_a_request_is_open_until_somebody_answers(course: Path, capsys: pytest.C
     grade_all(course, force=True)
     by_hand(course, points=0)
     assert listed(capsys) == [], "answered once, though points change"
-    hand_in(course, "Regrade 1.1: once more")
-    grade_all(course)
+    ask(course, "Regrade 1.1: once more")
     assert listed(capsys) == [("ada", "double", "once more")]
     by_hand(course, comment="It stays.")
     assert listed(capsys) == []
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     assert read_gradebook(course).requests == [], "taken back"
 
 
 def test_an_open_request_outlives_grading_again(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It stays open, with the day on which it came, and what was by hand before is no answer."""
+    """It stays open, with the day on which it came, and what was by hand before is no answer.
+
+    Here it is a comment in a cell of code, which is what a new cell in Colab is made for.
+    """
     by_hand_before = "Well done."
-    hand_in(course)
-    grade_all(course)
+    ask(course)
     by_hand(course, points=1, comment=by_hand_before)
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course, f"# {WHY}")
     (asked,) = read_gradebook(course).requests
     grade_all(course, force=True)
     assert listed(capsys) == [("ada", "double", WORDS)]
@@ -184,10 +176,8 @@ def test_asking_costs_no_time(course: Path) -> None:
 def test_the_last_hand_in_asks_whichever_counts(course: Path, capsys: pytest.CaptureFixture[str], rule: str) -> None:
     """Where an earlier one has the points, the request is listed all the same."""
     configure(course, f'c.Autograder.counts = "{rule}"')
-    hand_in(course)
-    grade_all(course)
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course)
+    ask(course, WHY)
     assert listed(capsys) == [("ada", "double", WORDS)]
     grade_all(course, force=True)
     assert listed(capsys) == [("ada", "double", WORDS)]
@@ -195,8 +185,7 @@ def test_the_last_hand_in_asks_whichever_counts(course: Path, capsys: pytest.Cap
 
 def test_the_students_page_says_what_became_of_it(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """That it was received, then that it is answered; what is HTML in it is text there."""
-    hand_in(course, "Regrade 1.1: <script>alert(1)</script>", "Regrade 7.9: no such thing")
-    grade_all(course)
+    ask(course, "Regrade 1.1: <script>alert(1)</script>", "Regrade 7.9: no such thing")
     for says in ("received, waits for an answer", "answered; see its points and comments"):
         assert cli.main(["report", "--student", "ada"]) == 0
         page = (course / "feedback" / "ada" / "feedback.html").read_text(encoding="utf-8")
@@ -207,19 +196,9 @@ def test_the_students_page_says_what_became_of_it(course: Path, capsys: pytest.C
 
 def test_a_student_goes_with_their_requests(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They are among what is kept about a student, and are removed with it."""
-    hand_in(course, WHY)
-    grade_all(course)
+    ask(course, WHY)
     assert cli.main(["student", "remove", "ada", "--yes"]) == 0
     assert "1 row in autograder_request" in capsys.readouterr().out
     place = Course.at(course)
     with Gradebook(place.db_url, place.root).reading() as connection:
         assert not connection.exec_driver_sql("SELECT * FROM autograder_request").all()
-
-
-def test_a_cell_of_code_asks_too(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As a comment, which is what a new cell in Colab is made for."""
-    notebook = released_notebook(course, LESSON)
-    notebook.cells.append(new_code_cell("# " + WHY))
-    assert collect("folder", zipped({f"ada/{LESSON}.ipynb": json.dumps(notebook)})) == 0
-    grade_all(course)
-    assert listed(capsys) == [("ada", "double", WORDS)]

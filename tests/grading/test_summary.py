@@ -1,29 +1,18 @@
 """What `autograder grade` says at its end is what counts: points by hand, what being late costs, what waits."""
 
-import io
 import json
+import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.console import Console
-from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate
+from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, said, set_duedate
 
 from autograder import cli
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import grade
-from autograder.grading.options import GradeOptions
 from autograder.grading.results import GradingServerError, Note, NoteKind
 from autograder.grading.worker import client
 
 LATE = "2030-01-02 13:00 UTC"
-
-
-def said(course: Path, **options: Any) -> str:
-    """Grade as the engine would, and return what is printed."""
-    out = io.StringIO()
-    grade(course, GradeOptions(**options), Console(file=out, width=200), warm=Pretender(course))
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -59,9 +48,7 @@ def test_in_80_columns_notes_stand_beneath(course: Path) -> None:
         for name in ("double", "halve", "triple")
     )
     hand_in(course, "ada")
-    out = io.StringIO()
-    grade(course, GradeOptions(), Console(file=out, width=80), warm=Pretender(course, notes=tuple(found)))
-    assert [line.rstrip() for line in out.getvalue().splitlines()][-4:-1] == [
+    assert [line.rstrip() for line in said(course, {"notes": tuple(found)}, width=80).splitlines()][-4:-1] == [
         f"ada      {LESSON}  3 of 4",
         "  The answer `double` was found by its name; its cell had lost its mark. The",
         "  same goes for `halve` and `triple`.",
@@ -137,15 +124,23 @@ def test_a_stopped_run_promises_what_holds(
     assert says in capsys.readouterr().err
 
 
-def test_a_folder_in_the_wrong_place_is_known_by_its_name(course: Path) -> None:
-    """A student's folder beside submitted/, and a lesson's among those of students, are named with what was meant."""
-    hand_in(course, "ada", "eve")
+def test_what_lies_in_no_lessons_folder_is_named(course: Path) -> None:
+    """Whatever is graded; a student's folder beside submitted/, and a lesson's among those of students, with what was
+    meant.
+    """
+    hand_in(course, "ada", "bob", "eve")
     said(course)
-    (course / "submitted" / "ada").rename(course / "ada")
-    (course / "submitted" / "eve" / LESSON).rename(course / "submitted" / LESSON)
-    text = said(course)
-    strays = f"ada/{LESSON}/{LESSON}.ipynb, submitted/{LESSON}/{LESSON}.ipynb"
-    assert f"Not graded, being in no lesson's folder: {strays}." in text
+    submitted = course / "submitted"
+    (submitted / "ada").rename(course / "ada")
+    (submitted / "bob" / "1_doubling").mkdir()
+    for place in ("", "1_doubling"):
+        shutil.copy(submitted / "bob" / LESSON / f"{LESSON}.ipynb", submitted / "bob" / place)
+    (submitted / "eve" / LESSON).rename(submitted / LESSON)
+    text = said(course, lessons=[LESSON])
+    bobs = f"submitted/bob/{LESSON}.ipynb, submitted/bob/1_doubling/{LESSON}.ipynb"
+    strays = f"ada/{LESSON}/{LESSON}.ipynb, submitted/{LESSON}/{LESSON}.ipynb, {bobs}"
+    assert f"Not graded, being in no lesson's folder: {strays}." in " ".join(text.split()) and "1 unchanged" in text
+    assert "\nA notebook belongs into submitted/<student>/<lesson>/.\n" in text
     assert "ada/ has the name of a student: did you mean submitted/ada/<lesson>/?\n" in text
     assert f"submitted/{LESSON}/ has the name of a lesson: did you mean submitted/<student>/{LESSON}/?\n" in text
 

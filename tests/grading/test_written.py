@@ -76,15 +76,6 @@ def graded(course: Path, student: str = "ada") -> GradedSubmission:
     return read_gradebook(course).graded[student, LESSON]
 
 
-def mark(course: Path, points: float, comment: str) -> None:
-    """What a person does in formgrader."""
-    with sample_class.open_gradebook(course) as gradebook:
-        by_hand = gradebook.find_grade("explain_why", LESSON, LESSON, "ada")
-        by_hand.manual_score, by_hand.needs_manual_grade = points, False
-        gradebook.find_comment("explain_why", LESSON, LESSON, "ada").manual_comment = comment
-        gradebook.db.commit()
-
-
 def test_off_nobody_sees_them(course: Path) -> None:
     """Without the line in the configuration students get no question, the gradebook no points."""
     path = course / "nbgrader_config.py"
@@ -120,7 +111,12 @@ def test_an_answer_waits_for_a_reader_and_keeps_what_they_give(course: Path, tmp
     assert ",4,0,4,6," in exported(course) and exported(course).count("to be looked at") == 1
     assert "explain_why,0,2,to be looked at" in exported(course, "--checks")
 
-    mark(course, 1.5, "And why is that even?")
+    with sample_class.open_gradebook(course) as gradebook:
+        by_hand = gradebook.find_grade("explain_why", LESSON, LESSON, "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 1.5, False
+        comment = gradebook.find_comment("explain_why", LESSON, LESSON, "ada")
+        comment.manual_comment = "And why is that even?"
+        gradebook.db.commit()
     page = student_page(course, tmp_path / "marked")
     assert "Why: 1.5 of 2, given by hand" in page and "And why is that even?" in page and "5.5 of 6 points" in page
     assert ",5.5,0,5.5,6," in exported(course) and "looked at" not in exported(course)

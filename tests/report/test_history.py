@@ -1,6 +1,5 @@
 """What grading again changed is told, kept through crashes neither lost nor doubled, and printed by `history`."""
 
-import io
 import json
 import shutil
 from dataclasses import replace
@@ -8,30 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from support.downloads import snapshot
-from support.gradebook import LESSON, Pretender, disk_full, hand_in, handed_in_at, keep, record, small_result
+from support.gradebook import LESSON, disk_full, hand_in, handed_in_at, keep, record, said, small_result
 
 from autograder import cli
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.course.release import release
 from autograder.demo.sample_class import open_gradebook
-from autograder.grading.grade import grade
 from autograder.grading.gradebook import history, writer
 from autograder.grading.gradebook.history import CheckChange, Reason, append, read_history
 from autograder.grading.gradebook.writer import Recorder
-from autograder.grading.options import GradeOptions
 from autograder.grading.results import Outcome, Status
 
 RIGHT = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))
-
-
-def said(course: Path, changes: dict[str, Any] | None = None, **options: Any) -> str:
-    """Grade as the engine would, with these changes of the small result, and return what is printed."""
-    out = io.StringIO()
-    grade(course, GradeOptions(**options), Console(file=out, width=200), warm=Pretender(course, **(changes or {})))
-    return out.getvalue()
 
 
 def lines(course: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
+from rich.console import Console
 
 from autograder.course.config import read_notebook
 from autograder.course.paths import Course, handed_in
 from autograder.demo import sample_class
 from autograder.demo.sample_class import open_gradebook
+from autograder.grading.grade import grade
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.jobs import prepared, read_job
+from autograder.grading.options import GradeOptions
 from autograder.grading.results import Limits, Outcome, Result, Status
 from autograder.grading.submission.reader import cells_in
 from autograder.grading.submission.repair import repair
@@ -104,6 +108,13 @@ class Pretender(GradingServer):
         return small_result(self._course, student, **self._changes)
 
 
+def said(course: Path, changes: Mapping[str, Any] | None = None, *, width: int = 200, **options: Any) -> str:
+    """Grade as the engine would, with these changes of the small result, and return what is printed."""
+    out = io.StringIO()
+    grade(course, GradeOptions(**options), Console(file=out, width=width), warm=Pretender(course, **(changes or {})))
+    return out.getvalue()
+
+
 def hand_in(course: Path, *students: str) -> None:
     """Let students hand in the lesson as it was released."""
     for student in students:
@@ -113,6 +124,17 @@ def hand_in(course: Path, *students: str) -> None:
 def handed_in_at(course: Path, student: str, time: str) -> None:
     """Write down when a student handed in."""
     (course / "submitted" / student / LESSON / "timestamp.txt").write_text(f"{time}\n")
+
+
+def by_hand(course: Path, *, points: float | None = None, comment: str | None = None) -> None:
+    """Give ada points for the second check or a comment on her answer as formgrader does."""
+    with open_gradebook(course) as gradebook:
+        if points is not None:
+            mark = gradebook.find_grade("check_double_text", LESSON, LESSON, "ada")
+            mark.manual_score, mark.needs_manual_grade = points, False
+        if comment is not None:
+            gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = comment
+        gradebook.db.commit()
 
 
 def disk_full(*_: object) -> None:

@@ -17,7 +17,7 @@ from traitlets.config import Config
 
 from autograder.course.config import choice
 from autograder.course.paths import Course
-from autograder.grading.gradebook.database import OTHERS
+from autograder.grading.gradebook.database import OTHERS, own_rows, result_in
 from autograder.grading.gradebook.late import LateRule, lateness
 from autograder.grading.results import Result
 
@@ -111,10 +111,9 @@ class Contest:
         self, new: HandIn, standing: Mapping[str, Any], submitted: datetime | None, hand_ins: Sequence[str]
     ) -> bool:
         """Whether a hand-in counts, rather than the one whose points the gradebook has, a row of our table."""
-        try:
-            old = HandIn(standing["digest"], submitted, Result.from_json(json.loads(standing["result"])))
-        except ValueError:
-            return True  # of a version that recorded something else: to be graded again
+        if (result := result_in(standing["result"])) is None:
+            return True
+        old = HandIn(standing["digest"], submitted, result)
         return self.counting(sorted((old, new), key=lambda one: hand_ins.index(hand_in_of(one.digest)))) is new
 
     def _attempt(self, one: HandIn) -> Attempt:
@@ -125,13 +124,9 @@ class Contest:
 
 def read_others(connection: Connection) -> Iterator[tuple[str, HandIn]]:
     """Yield the hand-ins that do not count, the oldest record first, each with the id of its submission."""
-    if not connection.dialect.has_table(connection, OTHERS.name):  # made by the first `autograder grade`
-        return
-    for row in connection.execute(select(OTHERS).order_by(OTHERS.c.recorded)):
-        try:
-            yield row.submission_id, HandIn(row.digest, row.submitted, Result.from_json(json.loads(row.result)))
-        except ValueError:
-            continue  # of a version that recorded something else: to be graded again
+    for row in own_rows(connection, OTHERS, select(OTHERS).order_by(OTHERS.c.recorded)):
+        if result := result_in(row.result):
+            yield row.submission_id, HandIn(row.digest, row.submitted, result)
 
 
 def set_aside(session: Session, row: Mapping[str, Any], submitted: datetime | None) -> None:

@@ -1,9 +1,10 @@
 """The gradebook's database, nbgrader's and four tables of our own: SQLite or PostgreSQL, to write or to read."""
 
 import fcntl
+import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from autograder.course.config import CourseError
+from autograder.grading.results import Result
 
 LOCK_SECONDS = 30.0  # how long another program may keep the gradebook locked
 CONNECT_SECONDS = 10
@@ -65,6 +67,19 @@ REQUESTS = sa.Table(
     sa.Column("asked", sa.DateTime, nullable=False),
     sa.Column("given", sa.Text, nullable=False),  # a digest of what there was by hand when it came
 )
+
+
+def own_rows(connection: sa.Connection, table: sa.Table, query: sa.Select[Any]) -> Sequence[Any]:
+    """Return what a query finds in a table of our own; nothing before the first command that writes has made it."""
+    return connection.execute(query).all() if connection.dialect.has_table(connection, table.name) else ()
+
+
+def result_in(column: str) -> Result | None:
+    """Read a result as our tables have it; None where a version wrote it that recorded something else."""
+    try:
+        return Result.from_json(json.loads(column))
+    except ValueError:
+        return None
 
 
 class Gradebook:

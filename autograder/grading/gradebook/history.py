@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy import select
 
 from autograder import files
 from autograder.course.paths import Course
-from autograder.grading.gradebook.database import RESULTS, Gradebook
+from autograder.grading.gradebook.database import RESULTS, Gradebook, own_rows
 from autograder.grading.results import Result
 
 
@@ -38,6 +40,14 @@ class Reason(StrEnum):
 
 
 PARTS = (Reason.ENGINE, Reason.LESSON, Reason.SUBMISSION)  # of a digest, in this order, with a hyphen between
+
+
+class Recorded(NamedTuple):
+    """What is recorded of a submission."""
+
+    digest: str  # of what was graded
+    result: Result | None  # without its notebook; None where an earlier version recorded something else
+    when: datetime  # in UTC
 
 
 @dataclass(frozen=True)
@@ -65,13 +75,10 @@ class Regrade:
 
     @classmethod
     def of(
-        cls, result: Result, digest: str, when: datetime, replaced: Mapping[str, Any], *, forced: bool, chosen: bool
+        cls, result: Result, digest: str, when: datetime, replaced: Recorded, *, forced: bool, chosen: bool
     ) -> Regrade:
-        """Compare a result, `chosen` if of another hand-in that was there before, with our row that it replaces."""
-        try:
-            before = Result.from_json(json.loads(replaced["result"]))
-        except ValueError:
-            before = None
+        """Compare a result, `chosen` if of another hand-in that was there before, with what it replaces."""
+        before = replaced.result
         broke_off, checks = bool(before and before.retryable), []
         if before is not None:
             old, new = before.earned, result.earned
@@ -80,23 +87,13 @@ class Regrade:
         return cls(
             result.student,
             result.lesson,
-            graded=replaced["recorded"].isoformat(),
+            graded=replaced.when.isoformat(),
             regraded=when.isoformat(),
-            reasons=reasons_of(replaced["digest"], digest, broke_off=broke_off, forced=forced, chosen=chosen),
+            reasons=reasons_of(replaced.digest, digest, broke_off=broke_off, forced=forced, chosen=chosen),
             old=None if before is None else sum(before.earned.values()),
             new=float(sum(result.earned.values())),
             checks=tuple(checks),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON's own types."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Regrade:
-        """Read what `to_json` wrote."""
-        checks = tuple(CheckChange(**check) for check in data["checks"])
-        return cls(**{**data, "reasons": tuple(map(Reason, data["reasons"])), "checks": checks})
 
 
 def reasons_of(old: str, new: str, *, broke_off: bool, forced: bool, chosen: bool) -> tuple[Reason, ...]:
@@ -117,7 +114,7 @@ def append(path: Path, regrade: Regrade) -> None:
         if size:
             file.seek(size - 1)
             file.write(b"" if file.read(1) == b"\n" else b"\n")
-        file.write(json.dumps(regrade.to_json()).encode() + b"\n")
+        file.write(json.dumps(asdict(regrade)).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
     if is_new:
@@ -129,22 +126,20 @@ def read_history(root: Path) -> list[Regrade]:
     course = Course.at(root)
     gradebook = Gradebook(course.db_url, course.root)
     with gradebook.reading() as connection:
-        standing = set()
-        if connection.dialect.has_table(connection, RESULTS.name):
-            rows = connection.execute(select(RESULTS.c.student, RESULTS.c.lesson, RESULTS.c.recorded))
-            standing = {(row.student, row.lesson, row.recorded.isoformat()) for row in rows}
+        rows = own_rows(connection, RESULTS, select(RESULTS.c.student, RESULTS.c.lesson, RESULTS.c.recorded))
+    standing = {(row.student, row.lesson, row.recorded.isoformat()) for row in rows}
     newest = {(one.student, one.lesson, one.graded): one for one in _lines(gradebook.history)}
     return sorted((one for key, one in newest.items() if key not in standing), key=lambda one: one.regraded)
 
 
 def read_lines(path: Path, student: str) -> list[dict[str, Any]]:
     """Read the lines about one student."""
-    return [regrade.to_json() for regrade in _lines(path) if regrade.student == student]
+    return [asdict(regrade) for regrade in _lines(path) if regrade.student == student]
 
 
 def remove_lines(path: Path, student: str) -> None:
     """Strike a student out of the history, and with them what a crash left unfinished."""
-    others = [json.dumps(regrade.to_json()) for regrade in _lines(path) if regrade.student != student]
+    others = [json.dumps(asdict(regrade)) for regrade in _lines(path) if regrade.student != student]
     if path.exists():
         files.write(path, "".join(f"{line}\n" for line in others).encode())
 
@@ -154,7 +149,5 @@ def _lines(path: Path) -> Iterator[Regrade]:
     if not path.exists():
         return
     for line in path.read_bytes().splitlines():
-        try:
-            yield Regrade.from_json(json.loads(line))
-        except (ValueError, TypeError, KeyError):
-            continue
+        with suppress(msgspec.DecodeError):
+            yield msgspec.json.decode(line, type=Regrade)

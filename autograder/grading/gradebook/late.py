@@ -34,14 +34,6 @@ class LateRule:
                 "that file, as docs/guide.md shows, or install the package that it comes from."
             ) from None
 
-    def penalty(
-        self, session: Session, lesson: GradebookLesson, submission: SubmittedAssignment, notebook: SubmittedNotebook
-    ) -> float | None:
-        """Return what is taken off the points that a submission has now."""
-        score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
-        due = lesson.due(submission.extension)
-        return self.taken_off(submission.student_id, due, submission.timestamp, score)
-
     def taken_off(self, student: str, due: datetime | None, handed_in: datetime | None, score: float) -> float | None:
         """Return what is taken off these points of a hand-in of this time; None where it is in time.
 
@@ -108,13 +100,15 @@ def recompute(
         SubmittedNotebook.notebook_id.in_(lesson.notebooks.values())
     )
     query = select(SubmittedAssignment, SubmittedNotebook).join(SubmittedNotebook, of_notebook).where(of_lesson)
+    if students is not None:
+        query = query.where(SubmittedAssignment.student_id.in_(students))
     changes = []
     for submission, notebook in session.execute(query.order_by(SubmittedAssignment.student_id)).all():
-        if students is None or submission.student_id in students:
-            before = notebook.late_submission_penalty or 0.0
-            notebook.late_submission_penalty = rule.penalty(session, lesson, submission, notebook)
-            after = notebook.late_submission_penalty or 0.0
-            changes += [PenaltyChange(submission.student_id, before, after)] if before != after else []
+        student, due, before = submission.student_id, lesson.due(submission.extension), notebook.late_submission_penalty
+        score = session.scalar(select(func.sum(Grade.score)).where(grades_of(lesson, notebook))) or 0.0
+        after = notebook.late_submission_penalty = rule.taken_off(student, due, submission.timestamp, score)
+        if (before or 0.0) != (after or 0.0):
+            changes.append(PenaltyChange(student, before or 0.0, after or 0.0))
     return changes
 
 

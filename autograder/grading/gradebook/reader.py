@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from nbgrader.api import Assignment, BaseCell, Comment, Grade, SubmittedAssignment, SubmittedNotebook
 from nbgrader.api import Student as StudentRow
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 
 from autograder.course.config import CourseError
 from autograder.course.names import did_you_mean
 from autograder.course.paths import Course
 from autograder.grading.gradebook.counting import HandIn, Rule, hand_in_of, read_others, rule_of
-from autograder.grading.gradebook.database import RESULTS, TALKS, Gradebook
+from autograder.grading.gradebook.database import RESULTS, TALKS, Gradebook, own_rows, result_in
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lessons
 from autograder.grading.gradebook.requests import Request, read_requests
 from autograder.grading.results import Outcome, Result
-
-AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 
 
 @dataclass(frozen=True)
@@ -132,18 +129,18 @@ class GradebookSnapshot:
         return [self.lessons[name] for name in names or self.lessons]
 
 
-def read_gradebook(root: Path, *, db_url: str | None = None) -> GradebookSnapshot:
-    """Read the gradebook of the course in a folder, or that of another address; CourseError where it cannot be read.
+def read_gradebook(root: Path) -> GradebookSnapshot:
+    """Read the gradebook of the course in a folder; CourseError where it cannot be read.
 
     Nothing is written, and a grading that runs meanwhile is not held up.
     """
     course = Course.at(root)
-    gradebook = Gradebook(db_url or course.db_url, course.root)
+    gradebook = Gradebook(course.db_url, course.root)
     with gradebook.reading() as connection:
         lessons = {name: lesson for name, lesson in read_lessons(connection).items() if lesson.points}
         students, rows = read_students(connection), _SubmissionRows.read(connection)
-        extensions, talks = read_extensions(connection), _talks(connection)
-        requests = read_requests(connection, lessons)
+        extensions, requests = read_extensions(connection), read_requests(connection, lessons)
+        talks = {(row.student, row.lesson): row.held for row in own_rows(connection, TALKS, select(TALKS))}
     # Put together while nobody waits for the gradebook.
     graded = rows.graded(rule_of(course.config))
     return GradebookSnapshot(lessons, students, graded, course, gradebook.where, extensions, talks, requests)
@@ -164,19 +161,14 @@ def read_extensions(connection: Connection) -> dict[tuple[str, str], timedelta]:
     return {(row.student_id, row.lesson): row.extension for row in rows}
 
 
-def _talks(connection: Connection) -> dict[tuple[str, str], date]:
-    is_there = connection.dialect.has_table(connection, TALKS.name)  # made by the first command that writes
-    return {(row.student, row.lesson): row.held for row in connection.execute(select(TALKS))} if is_there else {}
-
-
 @dataclass(frozen=True)
 class _SubmissionRows:
     """What the gradebook has on submissions, as it has it; each row names its submission."""
 
-    submissions: Sequence[AnyRow]
-    grades: Sequence[AnyRow]
-    comments: Sequence[AnyRow]
-    results: Sequence[AnyRow]
+    submissions: Sequence[Any]
+    grades: Sequence[Any]
+    comments: Sequence[Any]
+    results: Sequence[Any]
     others: Mapping[str, Sequence[HandIn]]
 
     @classmethod
@@ -207,11 +199,9 @@ class _SubmissionRows:
             .join(base, base.c.id == Comment.cell_id)
             .where(Comment.manual_comment.is_not(None))
         ).all()
-        results: Sequence[AnyRow] = ()
-        if connection.dialect.has_table(connection, RESULTS.name):  # made by the first `autograder grade`
-            ours = RESULTS.c
-            columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
-            results = connection.execute(select(*columns)).all()
+        ours = RESULTS.c
+        columns = ours.submission_id, ours.recorded, ours.result, ours.notebook_sha256, ours.digest
+        results = own_rows(connection, RESULTS, select(*columns))
         others = defaultdict[str, list[HandIn]](list)
         for owner, other in read_others(connection):
             others[owner].append(other)
@@ -219,7 +209,7 @@ class _SubmissionRows:
 
     def graded(self, rule: Rule) -> dict[tuple[str, str], GradedSubmission]:
         """Put together what belongs to one submission."""
-        grades_of, comments_of = defaultdict[str, list[AnyRow]](list), defaultdict[str, dict[str, str]](dict)
+        grades_of, comments_of = defaultdict[str, list[Any]](list), defaultdict[str, dict[str, str]](dict)
         for row in self.grades:
             grades_of[row.submission_id].append(row)
         for row in self.comments:
@@ -250,12 +240,8 @@ class _SubmissionRows:
         return found
 
 
-def _still_valid(recorded: str, grades: Sequence[AnyRow]) -> Result | None:
+def _still_valid(recorded: str, grades: Sequence[Any]) -> Result | None:
     """A recorded result, if the autograder's points are still those that it gave."""
-    try:
-        result = Result.from_json(json.loads(recorded))
-    except ValueError:  # of a version that recorded something else
-        return None
-    earned = result.earned
-    valid = all((grade.auto_score or 0.0) == earned.get(grade.check, 0.0) for grade in grades)
-    return result if valid else None
+    result = result_in(recorded)
+    earned = result.earned if result else {}
+    return result if all((grade.auto_score or 0.0) == earned.get(grade.check, 0.0) for grade in grades) else None

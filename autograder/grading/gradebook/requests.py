@@ -13,7 +13,7 @@ from nbgrader.api import BaseCell, Comment, Grade, SubmittedAssignment, Submitte
 from sqlalchemy import Connection, delete, insert, select
 
 from autograder.course.lesson import answer_of
-from autograder.grading.gradebook.database import REQUESTS
+from autograder.grading.gradebook.database import REQUESTS, own_rows
 from autograder.grading.gradebook.lesson import GradebookLesson
 
 
@@ -48,11 +48,9 @@ def keep_requests(
 
 def read_requests(connection: Connection, lessons: Mapping[str, GradebookLesson]) -> list[Request]:
     """Read all requests, the oldest first."""
-    if not connection.dialect.has_table(connection, REQUESTS.name):  # made by the first command that writes
-        return []
     query = select(REQUESTS).join(SubmittedAssignment, SubmittedAssignment.id == REQUESTS.c.submission_id)
-    found = []
-    for row in connection.execute(query.order_by(REQUESTS.c.asked, REQUESTS.c.student, REQUESTS.c.exercise)).all():
+    query, found = query.order_by(REQUESTS.c.asked, REQUESTS.c.student, REQUESTS.c.exercise), []
+    for row in own_rows(connection, REQUESTS, query):
         if lesson := lessons.get(row.lesson):
             is_open = row.given == _given(connection, lesson, row.submission_id, row.exercise)
             asked = row.asked.replace(tzinfo=UTC).isoformat()

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -27,14 +27,14 @@ from sqlalchemy.orm import Session, load_only
 
 from autograder import files
 from autograder.course.config import CourseError
-from autograder.course.paths import Course
+from autograder.course.paths import Course, is_folder_name
 from autograder.course.plain import data_of, split
 from autograder.course.versions.released import read_source
 from autograder.grading.gradebook import counting
 from autograder.grading.gradebook.counting import Contest, HandIn
-from autograder.grading.gradebook.database import OTHERS, REQUESTS, RESULTS, Gradebook, explained
+from autograder.grading.gradebook.database import OTHERS, REQUESTS, RESULTS, Gradebook, explained, result_in
 from autograder.grading.gradebook.folder import write_folder
-from autograder.grading.gradebook.history import Regrade, append
+from autograder.grading.gradebook.history import Recorded, Regrade, append
 from autograder.grading.gradebook.late import LateRule, PenaltyChange, grades_of, recompute
 from autograder.grading.gradebook.lesson import GradebookLesson, read_lesson
 from autograder.grading.gradebook.requests import keep_requests
@@ -42,13 +42,6 @@ from autograder.grading.results import Note, NoteKind, Result
 
 _Notebooks: TypeAlias = Mapping[str, SubmittedNotebook]  # by the id of the lesson's notebook
 LONGEST_NAME = 255  # in bytes, of a folder
-
-
-class Recorded(NamedTuple):
-    """A result as it was recorded, without its notebook, and the digest of what was graded."""
-
-    digest: str
-    result: Result
 
 
 class Recorder:
@@ -59,19 +52,14 @@ class Recorder:
 
     _connection: Connection
 
-    def __init__(self, root: Path, *, db_url: str | None = None) -> None:
-        """Read the course's configuration; CourseError where it names what cannot be loaded.
-
-        Without `db_url` the gradebook is the one that it names.
-        """
+    def __init__(self, root: Path) -> None:
+        """Read the course's configuration; CourseError where it names what cannot be loaded."""
         self._course = Course.at(root)
         self._autograde = Autograde(coursedir=self._course.directory, config=self._course.config)
         self._late, self._rule = LateRule(self._course.config), counting.rule_of(self._course.config)
-        self._gradebook = Gradebook(db_url or self._course.db_url, self._course.root)
+        self._gradebook = Gradebook(self._course.db_url, self._course.root)
         self._open = ExitStack()
         self.regraded: list[Regrade] = []  # what it has recorded in place of an earlier result
-        # Lesson and student → when what `graded` returned was recorded.
-        self.recorded_at: dict[tuple[str, str], datetime] = {}
 
     def __enter__(self) -> Self:
         """Open the gradebook, as the only one who records results in it."""
@@ -115,12 +103,10 @@ class Recorder:
         for row in rows:
             try:
                 paths = self._course.graded_notebooks(row.student, lesson)
-                if files.digest_of(paths) == row.notebook_sha256:
-                    result = Result.from_json(json.loads(row.result))
-                    recorded[row.student] = Recorded(row.digest, result)
-                    self.recorded_at[lesson, row.student] = row.recorded
-            except (OSError, ValueError):
-                continue  # moved away, or written by a version that recorded something else: to be graded again
+                if files.digest_of(paths) == row.notebook_sha256 and (result := result_in(row.result)):
+                    recorded[row.student] = Recorded(row.digest, result, row.recorded)
+            except OSError:
+                continue  # moved away: to be graded again
         return recorded
 
     def record(
@@ -164,9 +150,7 @@ class Recorder:
             unanswered = lesson.unanswered(notebook)
             _write_grades(session, lesson, result, notebooks, unanswered)
             _write_comments(session, lesson, notebooks, unanswered)
-            session.flush()
-            for each in notebooks.values():
-                each.late_submission_penalty = self._late.penalty(session, lesson, submission, each)
+            recompute(session, self._late, lesson, [result.student])
             session.flush()
             lesson.mark(notebook)
             parts = split(notebook, result.lesson) if result.notebook else dict.fromkeys(lesson.notebooks, notebook)
@@ -179,10 +163,11 @@ class Recorder:
                 "notebook_sha256": hashlib.sha256(b"".join(data.values())).hexdigest()
             }
             session.execute(insert(RESULTS).values(row))
-            regrade = standing and Regrade.of(result, digest, now, standing._asdict(), forced=forced, chosen=chosen)
-            if regrade:
+            if standing:
+                old = Recorded(standing.digest, result_in(standing.result), standing.recorded)
+                regrade = Regrade.of(result, digest, now, old, forced=forced, chosen=chosen)
                 append(self._gradebook.history, regrade)
-        if regrade:
+        if standing:
             self.regraded.append(regrade)
         return result
 
@@ -324,8 +309,8 @@ def _to_bytes(notebook: NotebookNode) -> bytes:
 
 
 def _require_plain_name(student: str) -> None:
-    plain = student.isprintable() and not student.startswith(".") and Path(student).name == student
-    if not plain or not 0 < len(student) <= 128 or len(student.encode()) > LONGEST_NAME:
+    fits = student.isprintable() and is_folder_name(student) and len(student) <= 128
+    if not fits or len(student.encode()) > LONGEST_NAME:
         shown = student.encode("unicode_escape").decode()
         raise CourseError(
             f"`{shown}` cannot be a student's name in the gradebook. Give the folder in submitted/ a name of at most "

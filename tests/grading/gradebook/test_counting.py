@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.gradebook import LESSON, Pretender, configure, hand_in, handed_in_at, set_duedate, small_result
+from support.gradebook import LESSON, Pretender, by_hand, configure, hand_in, handed_in_at, set_duedate, small_result
 
 from autograder import cli
 from autograder.course.config import CourseError
@@ -46,16 +46,18 @@ def test_the_rule_names_one(rule: Rule, attempts: list[tuple[float, bool]], coun
 class Marker(Pretender):
     """A warm process by which a hand-in passes the checks that are named in its metadata, less what is taken."""
 
-    taken: frozenset[str] = frozenset()
+    def __init__(self, course: Path, *taken: str) -> None:
+        super().__init__(course)
+        self.taken = taken
 
     def grade(self, student: str, lesson: str, source: bytes, submitted: bytes, *_: object) -> Result:
-        passed = set(json.loads(submitted)["metadata"]["passes"]) - self.taken
+        passed = set(json.loads(submitted)["metadata"]["passes"]).difference(self.taken)
         status = {True: Status.PASSED, False: Status.FAILED}
         checks = tuple(Outcome(check, points, status[check in passed]) for check, points in POINTS.items())
         return small_result(self._course, student, checks=checks)
 
 
-def come(course: Path, *passes: str, time: str = "") -> None:
+def hand_in_again(course: Path, *passes: str, time: str = "") -> None:
     """Let ada hand in once more, as `collect` puts it: what was there before is kept."""
     folder = Course.at(course).submitted("ada", LESSON)
     if folder.exists():
@@ -76,6 +78,12 @@ def run(course: Path, warm: Pretender | None = None, **options: bool) -> str:
     out = io.StringIO()
     assert grade(course, GradeOptions(**options), Console(file=out, width=200), warm=warm or Marker(course)) == 0
     return out.getvalue()
+
+
+def come(course: Path, *passes: str, time: str = "") -> None:
+    """Let ada hand in once more, and grade it."""
+    hand_in_again(course, *passes, time=time)
+    run(course)
 
 
 def out_of_date(course: Path) -> list[str]:
@@ -108,8 +116,7 @@ def test_the_last_counts_unless_the_course_says_the_best(course: Path, rule: str
     """A worse hand-in takes the place of a better one, or is kept beside it and graded once."""
     configure(course, rule)
     come(course, *POINTS, time=EARLY)
-    run(course)
-    come(course, "check_double_text", time=LATE)
+    hand_in_again(course, "check_double_text", time=LATE)
     if points == 4:
         assert "would be recorded again" not in run(course, dry_run=True)
     printed = run(course)
@@ -125,12 +132,9 @@ def test_a_better_one_takes_its_place(course: Path) -> None:
     configure(course, 'c.Autograder.counts = "best"')
     for passes, time in ((["check_double_text"], EARLY), (["check_double"], LATE)):
         come(course, *passes, time=time)
-        run(course)
     one = counted(course)
     assert one.score == 3 and f"{one.submitted:%d}" == "03" and [other.result.score for other in one.others] == [1]
-    worse = Marker(course)
-    worse.taken = frozenset({"check_double"})
-    run(course, worse, force=True)
+    run(course, Marker(course, "check_double"), force=True)
     one = counted(course)
     assert one.score == 1 and f"{one.submitted:%d}" == "01" and [other.result.score for other in one.others] == [0]
 
@@ -139,10 +143,7 @@ def test_grading_the_same_again_lowers_points(course: Path) -> None:
     """What counts is its own rival never: a check that became stricter takes points off."""
     configure(course, 'c.Autograder.counts = "best"')
     come(course, *POINTS)
-    run(course)
-    worse = Marker(course)
-    worse.taken = frozenset({"check_double"})
-    run(course, worse, force=True)
+    run(course, Marker(course, "check_double"), force=True)
     assert counted(course).score == 1
 
 
@@ -151,12 +152,10 @@ def test_another_lesson_grades_all_that_is_kept(course: Path) -> None:
     configure(course, 'c.Autograder.counts = "best"')
     for passes in (["check_double_text"], ["check_double"], []):
         come(course, *passes)
-        run(course)
     source = Course.at(course).source(LESSON)
     source.write_text(source.read_text().replace("hidden_secret", "another_secret"))
     release(course)
-    stricter = Marker(course)
-    stricter.taken = frozenset({"check_double"})
+    stricter = Marker(course, "check_double")
     assert run(course, stricter, dry_run=True).count("3 → 1 (lesson changed, another hand-in counts)") == 1
     run(course, stricter)
     one = counted(course)
@@ -168,9 +167,7 @@ def test_what_is_late_is_compared_by_what_is_left_of_it(course: Path) -> None:
     set_duedate(course)
     configure(course, 'c.Autograder.counts = "best"')
     come(course, "check_double_text", time=EARLY)
-    run(course)
     come(course, *POINTS, time=LATE)
-    run(course)
     assert counted(course).score == 1
     with open_gradebook(course) as gradebook:
         gradebook.grant_extension(LESSON, "ada", days=2)
@@ -184,7 +181,6 @@ def test_another_penalty_is_known_before_it_is_recorded(course: Path) -> None:
     """A rule that changed makes points out of date, which the next run mends; nothing is graded again for it."""
     set_duedate(course)
     come(course, *POINTS, time=LATE)
-    run(course)
     assert counted(course).score == 0
     configure(course, 'c.LateSubmissionPlugin.penalty_method = "none"')
     assert out_of_date(course) == ["another penalty for being late now"]
@@ -198,7 +194,6 @@ def test_a_rule_that_fails_is_named(
     """Status, pages and exports end with what to mend, not with a traceback, and not with "the lesson changed"."""
     set_duedate(course)
     come(course, *POINTS, time=LATE)
-    run(course)
     rule = "from nbgrader.plugins import LateSubmissionPlugin\n\n\nclass Broken(LateSubmissionPlugin):\n"
     rule += "    def late_submission_penalty(self, *_):\n        return 1 / 0\n\n\n"
     configure(course, rule + "c.AssignLatePenalties.plugin_class = Broken")
@@ -213,7 +208,7 @@ def test_the_last_in_time_counts(course: Path) -> None:
     set_duedate(course)
     configure(course, 'c.Autograder.counts = "last_in_time"')
     for passes, time in ((POINTS, EARLY), (["check_double"], EARLY), (["check_double_text"], LATE)):
-        come(course, *passes, time=time)
+        hand_in_again(course, *passes, time=time)
     run(course)
     assert counted(course).score == 3
     with open_gradebook(course) as gradebook:
@@ -226,35 +221,28 @@ def test_points_by_hand_stay_with_what_counts(course: Path) -> None:
     """They count for either of two hand-ins, and wait for nobody where the other one does not count."""
     configure(course, 'c.Autograder.counts = "best"')
     come(course, "check_double")
-    run(course)
-    with open_gradebook(course) as gradebook:
-        by_hand = gradebook.find_grade("check_double_text", LESSON, LESSON, "ada")
-        by_hand.manual_score, by_hand.needs_manual_grade = 0.5, False
-        gradebook.find_comment("double", LESSON, LESSON, "ada").manual_comment = "Nearly."
-        gradebook.db.commit()
+    by_hand(course, points=0.5, comment="Nearly.")
     come(course, "check_double_text")
-    run(course)
     one = counted(course)
     assert one.score == 3.5 and not one.needs_review and one.comments == {"double": "Nearly."}
 
 
-def test_what_is_no_longer_kept_is_no_rival(course: Path) -> None:
-    """A time that somebody corrects in submitted/ counts, whatever it costs."""
+@pytest.mark.parametrize("rule", ["", 'c.Autograder.counts = "best"'])
+def test_what_is_no_longer_kept_is_no_rival(course: Path, rule: str) -> None:
+    """A time that somebody corrects in submitted/ counts, whatever it costs, and is graded once."""
     set_duedate(course)
-    configure(course, 'c.Autograder.counts = "best"')
+    configure(course, rule)
     come(course, *POINTS, time=EARLY)
-    run(course)
     handed_in_at(course, "ada", LATE)
-    run(course)
-    assert counted(course).score == 0
+    assert "✓ 1 graded" in run(course) and "✓ 0 graded" in run(course)
+    one = counted(course)
+    assert one.score == 0 and f"{one.submitted:%d}" == "03"
 
 
 def test_what_was_collected_before_the_rule_competes(course: Path) -> None:
     """A course that turns to another rule grades what it has kept, and turns back."""
     come(course, *POINTS)
-    run(course)
     come(course)
-    run(course)
     assert counted(course).score == 0
     configure(course, 'c.Autograder.counts = "best"')
     assert grade_what_counts(course) == (Reason.COUNTS,)
