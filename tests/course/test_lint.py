@@ -7,8 +7,7 @@ import pytest
 from support.sample_lesson import cell, code, markdown, sample_lesson
 
 from autograder.course import lint
-from autograder.course.lesson import EXAMPLE, STUB, Lesson
-from autograder.stub import without_regions
+from autograder.course.lesson import EXAMPLE, Lesson
 
 Notebook = dict[str, Any]
 LESSON = "01_doubling"
@@ -284,10 +283,3 @@ def test_second_exercise_counts_on() -> None:
     cell(notebook, "check_triple")["metadata"]["nbgrader"]["points"] = 4
     reports = "\n".join(found(notebook))
     assert "**Points:** 9" in reports
-
-
-def test_stripping_is_what_nbgrader_does() -> None:
-    """A stripped answer keeps its signature and holds the stub at the depth of the solution."""
-    stripped = without_regions(cell(sample_lesson(), "double")["source"], "SOLUTION", STUB)
-    assert stripped.splitlines()[-1] == f"    {STUB}"
-    assert "answer_of_the_teacher" not in stripped
