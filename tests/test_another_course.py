@@ -11,11 +11,14 @@ from support.sample_lesson import README, ROOT, cell, code, sample_lesson, write
 from support.warm import Lent
 
 from autograder import cli
+from autograder.course.lesson import is_marked
+from autograder.demo import sample_class
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.reader import read_gradebook
 from autograder.grading.options import GradeOptions
 from autograder.grading.results import Status
 from autograder.grading.worker.client import GradingServer
+from autograder.stub import STUB
 
 PRIMES, SORTING = "01_primes", "02_sorting"
 SETUP = "import random\n\nfrom autograder import check"
@@ -112,15 +115,11 @@ def own_course(root: Path) -> Path:
 def hand_in(course: Path) -> None:
     """Put everybody's work into submitted/, as written into what was released."""
     for (student, name), (line, _) in WORK.items():
-        notebook = json.loads((course / "notebooks" / name / f"{name}.ipynb").read_text(encoding="utf-8"))
-        answer = next(each for each in notebook["cells"] if each["metadata"].get("nbgrader", {}).get("solution"))
-        source = "".join(answer["source"])
-        if line:
-            stub = next(each for each in source.splitlines() if "NotImplementedError" in each)
-            answer["source"] = source.replace(stub.strip(), line)
-        folder = course / "submitted" / student / name
-        folder.mkdir(parents=True)
-        (folder / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+        notebook = sample_class.released_notebook(course, name)
+        for each in notebook.cells:
+            if line and is_marked(each, "solution"):
+                each.source = each.source.replace(STUB, line)
+        sample_class.hand_in(course, student, name, notebook)
 
 
 def test_lessons_on_something_else_go_all_the_way(

@@ -20,7 +20,7 @@ from support.warm import Lent
 
 from autograder import cli
 from autograder.course.config import CourseError
-from autograder.course.lesson import is_check
+from autograder.course.lesson import cell_id, is_check
 from autograder.course.release import release
 from autograder.export.gradescope.run import grade as gradescope
 from autograder.grading.grade import grade
@@ -69,8 +69,7 @@ def hand_in(course: Path, lesson: str, answers: dict[tuple[str, str], dict[str, 
             shutil.copytree(course / "release" / lesson, folder)
         notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
         for cell in notebook.cells:
-            name_of_cell = cell.metadata.get("nbgrader", {}).get("grade_id")
-            cell.source = answers[student, name].get(name_of_cell, cell.source)
+            cell.source = answers[student, name].get(cell_id(cell), cell.source)
         nbformat.write(notebook, folder / f"{name}.ipynb")
 
 
@@ -234,6 +233,7 @@ FAILS = "✗ A cell of the lesson fails, which is a mistake of the course."
 BROKEN = "✗ The check itself is broken: this is a mistake of the course."
 RAISED = "✗ `mean` raised NameError."
 OPEN_WORDS = "✗ `{}` is not written yet."
+SPOIL = "import os\n\nos.chmod('noise.csv', 0o644)\nopen('noise.csv', 'w').write('9')\n\n"
 # Answers, and how the messages begin; "" where a check passes.
 WORK: dict[str, tuple[dict[str, str], list[str]]] = {
     "ada": (
@@ -256,6 +256,10 @@ WORK: dict[str, tuple[dict[str, str], list[str]]] = {
         {"mean": "def mean(x):\n    return sum(x) / len(y)"},
         [*2 * [RAISED], OPEN_WORDS.format("own"), BROKEN, FAILS, BROKEN, RAISED],
     ),
+    "eve": (
+        {"mean": f"{SPOIL}def mean(x):\n    return sum(x) / len(x)"},
+        ["", "", OPEN_WORDS.format("own"), BROKEN, FAILS, *2 * [BROKEN]],
+    ),
     "dan": ({}, [*2 * [OPEN_WORDS.format("mean")], OPEN_WORDS.format("own"), BROKEN, *3 * [OPEN_WORDS.format("mean")]]),
 }
 
@@ -263,9 +267,10 @@ WORK: dict[str, tuple[dict[str, str], list[str]]] = {
 def test_what_plain_cells_say(
     tmp_path: Path, warm: GradingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The lesson's data wins over a student's; a bare assert shows its values; stubs count as not attempted.
+    """The lesson's data wins over a student's, whatever a submission makes of it while it runs.
 
-    What is wrong with the course is said to whoever grades, looks at the status, reports and exports.
+    A bare assert shows its values; stubs count as not attempted. What is wrong with the course is said to whoever
+    grades, looks at the status, reports and exports.
     """
     course = plain_course(tmp_path, CELLS)
     release(course)
@@ -275,9 +280,9 @@ def test_what_plain_cells_say(
     (course / "submitted" / "cleo" / "week 1" / "noise.csv").unlink()
     assert grade(course, GradeOptions(), Console(width=300), warm=Lent(warm)) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "✗ week 1, typo: the check itself is broken for 4 of 4. NameError: name 'meen' is not defined" in said
-    assert "given: the check itself is broken for 3 of 4. ModuleNotFoundError" in said and "that begins with" in said
-    assert "wrong_word: the check itself is broken for 2 of 4. TypeError: close() got an unexpected keyword" in said
+    assert "✗ week 1, typo: the check itself is broken for 5 of 5. NameError: name 'meen' is not defined" in said
+    assert "given: the check itself is broken for 4 of 5. ModuleNotFoundError" in said and "that begins with" in said
+    assert "wrong_word: the check itself is broken for 3 of 5. TypeError: close() got an unexpected keyword" in said
     monkeypatch.chdir(course)
     assert cli.main(["status"]) == 0 and "✗ week 1, typo: the check itself is broken" in capsys.readouterr().out
     assert cli.main(["report"]) == 0 and "package, typo, wrong_word are broken" in Path("report.html").read_text()
@@ -314,17 +319,6 @@ def test_what_students_do_not_have_is_not_graded(
     assert not read_gradebook(course).graded and cli.main(["status"]) == 0
     said = capsys.readouterr().out
     assert "week 2: handed in, and not released" in said and "All that was handed in is graded" not in said
-
-
-def test_checks_read_the_lessons_own_data(tmp_path: Path, warm: GradingServer) -> None:
-    """Whatever a submission makes of the file beside it, its checks read the course's."""
-    course = plain_course(tmp_path, CELLS[:5])
-    release(course)
-    spoil = "import os\n\nos.chmod('noise.csv', 0o644)\nopen('noise.csv', 'w').write('9')\n\n"
-    hand_in(course, "week 1", {("eve", "noise"): {"mean": f"{spoil}def mean(x):\n    return sum(x) / len(x)"}})
-    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
-    result = read_gradebook(course).graded["eve", "week 1"].result
-    assert result is not None and [check.status for check in result.checks[:2]] == [PASSED, PASSED]
 
 
 @pytest.mark.parametrize(

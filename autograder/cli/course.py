@@ -80,7 +80,9 @@ def add_new(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     about = "course: its folder; lesson: for example 01_noise; exercise: its function"
     command.add_argument("name", type=lesson_name, metavar="NAME", help=about)
     command.add_argument("--form", choices=("course", "plain"), default="course", help="of a course (default: course)")
-    command.add_argument("--lesson", default="", metavar="LESSON", help="of an exercise, where there are several")
+    command.add_argument(
+        "--lesson", default="", type=lesson_name, metavar="LESSON", help="of an exercise, where there are several"
+    )
     command.set_defaults(run=run_new)
 
 

@@ -113,7 +113,7 @@ def add_similar(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "names, slips or cells of their own. What many of the class, the solution or the given cells have in common "
         "counts nothing. One HTML file shows each pair side by side, for a person to judge; only you can read it.",
     )
-    command.add_argument("lesson", metavar="LESSON", help="for example 01_attention")
+    command.add_argument("lesson", type=lesson_name, metavar="LESSON", help="for example 01_attention")
     command.add_argument("--json", action="store_true", help="print it as JSON, and write no page")
     command.add_argument(
         "--output",

@@ -14,7 +14,7 @@ from autograder.course.names import lesson_name
 def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe `autograder student` and its forms."""
     command = commands.add_parser("student", help="show a student, ask about their answers, give more time, remove")
-    forms = command.add_subparsers(title="forms", metavar="FORM", required=True, dest="form")
+    forms = command.add_subparsers(title="forms", metavar="FORM", required=True)
     form = forms.add_parser(
         "show",
         help="what a student has in each lesson, and all that is kept about them",
@@ -22,7 +22,7 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "handed in.",
     )
     form.add_argument("student", metavar="STUDENT", help="the id, for example ada")
-    form.add_argument("--json", action="store_true", help="print it as JSON")
+    form.add_argument("--json", dest="as_json", action="store_true", help="print it as JSON")
     form.add_argument(
         "--archive",
         type=Path,
@@ -32,6 +32,7 @@ def add_student(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     form.add_argument(
         "--open",
+        dest="opened",
         default="",
         type=lesson_name,
         metavar="LESSON",
@@ -140,8 +141,7 @@ def run_show(arguments: argparse.Namespace, root: Path) -> int:
     """Show a student of the course around the current folder."""
     from autograder.student.show import show
 
-    options = {"as_json": arguments.json, "archive": arguments.archive, "opened": arguments.open}
-    return show(root, arguments.student, console(), **options)
+    return show(root, out=console(), **vars(arguments))
 
 
 @in_course
@@ -157,8 +157,7 @@ def run_defence(arguments: argparse.Namespace, root: Path) -> int:
     """Ask about what a student of the course around the current folder handed in."""
     from autograder.student.defence import defence
 
-    options = {name: getattr(arguments, name) for name in ("seed", "unprotected", "held")}
-    return defence(root, arguments.student, arguments.lesson, console(), **options)
+    return defence(root, out=console(), **vars(arguments))
 
 
 @in_course

@@ -116,11 +116,8 @@ def _of_exercise(exercise: Exercise) -> str:
 
 def _call(node: ast.FunctionDef | ast.ClassDef) -> str:
     """How an answer is called, without types."""
-    made = node
-    if isinstance(node, ast.ClassDef):
-        inits = (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
-        made = next(inits, node)
-    if isinstance(made, ast.ClassDef):
+    made = definition(ast.Module(node.body, []), "__init__") if isinstance(node, ast.ClassDef) else node
+    if not isinstance(made, ast.FunctionDef):
         return node.name
     for argument in ast.walk(made.args):
         if isinstance(argument, ast.arg):

@@ -68,13 +68,13 @@ def moment(text: str) -> Moment:
     Raises:
         CourseError: it is no date, there is no such moment, or it could be another one.
     """
-    words = " ".join(text.split())[:LONGEST]
+    words = printable(" ".join(text.split())[:LONGEST])
     parts = next((found.groupdict("") for form in FORMS if (found := form.fullmatch(words))), None)
     if parts is None or (parts["hour"] and not parts["minute"] and not parts["half"]):
-        raise CourseError(printable(_no_date(words)))
+        raise CourseError(_no_date(words))
     if not (parts["offset"] or parts["place"]):
         raise CourseError(
-            printable(f"“{words}” names no time zone. Write “{words} {_own_zone()}”, or “{words} UTC” if it is that.")
+            f"“{words}” names no time zone. Write “{words} {_own_zone()}”, or “{words} UTC” if it is that."
         )
     zone = _offset(parts["offset"]) if parts["offset"] else _place(parts["place"])
     name = parts["month"].lower()[:3]
@@ -85,9 +85,9 @@ def moment(text: str) -> Moment:
         utc = local.astimezone(UTC)
         text = _text(utc, zone)
     except (ValueError, OverflowError):
-        raise CourseError(printable(f"There is no moment “{words}”. {_example()}")) from None
+        raise CourseError(f"There is no moment “{words}”. {_example()}") from None
     if parts["weekday"] and not f"{day:%A}".lower().startswith(parts["weekday"].lower()[:3]):
-        raise CourseError(printable(f"{day.day} {day:%B %Y} is a {day:%A}, unlike “{words}”. Leave out the wrong one."))
+        raise CourseError(f"{day.day} {day:%B %Y} is a {day:%A}, unlike “{words}”. Leave out the wrong one.")
     return Moment(utc.replace(tzinfo=None), text)
 
 
@@ -110,11 +110,9 @@ def _at(day: datetime, parts: Mapping[str, str], words: str) -> datetime:
     if first.utcoffset() == again.utcoffset():
         return first
     if first.astimezone(UTC).astimezone(first.tzinfo).replace(tzinfo=None) != first.replace(tzinfo=None):
-        raise CourseError(
-            printable(f"There is no moment “{words}”: clocks are put forward then. Write an hour earlier or later.")
-        )
+        raise CourseError(f"There is no moment “{words}”: clocks are put forward then. Write an hour earlier or later.")
     ways = " or ".join(f"“{one:%Y-%m-%d %H:%M}{one:%z}”" for one in (first, again))
-    raise CourseError(printable(f"“{words}” comes twice, since clocks are put back then. Write {ways}."))
+    raise CourseError(f"“{words}” comes twice, since clocks are put back then. Write {ways}.")
 
 
 def _text(utc: datetime, zone: tzinfo) -> str:
@@ -134,12 +132,12 @@ def _offset(text: str) -> tzinfo:
     Raises:
         CourseError: no zone is so far away.
     """
-    sign, digits = ("-" if "-" in text else "+"), re.sub(r"[^0-9]", "", text)
-    hours, minutes = int(digits[:-2] if len(digits) > 2 else digits or 0), int(digits[-2:] if len(digits) > 2 else 0)
+    digits = re.sub(r"[^0-9]", "", text)
+    hours, minutes = divmod(int(digits), 100) if len(digits) > 2 else (int(digits or 0), 0)
     if hours > 14 or minutes > 59:
-        raise CourseError(printable(f"No time zone is {text} from UTC. {_example()}"))
+        raise CourseError(f"No time zone is {text} from UTC. {_example()}")
     offset = timedelta(hours=hours, minutes=minutes)
-    return timezone(-offset if sign == "-" else offset)
+    return timezone(-offset if "-" in text else offset)
 
 
 def _place(words: str) -> tzinfo:
@@ -158,7 +156,7 @@ def _place(words: str) -> tzinfo:
     hint = f" Did you mean `{cities[-1]}`?" if cities else did_you_mean([name], known.values())
     if name.isupper() and not hint:
         hint = " An abbreviation may mean several; write a place, or an offset such as +01:00."
-    raise CourseError(printable(f"There is no time zone “{words}” here.{hint} {_example()}"))
+    raise CourseError(f"There is no time zone “{words}” here.{hint} {_example()}")
 
 
 def _no_date(words: str) -> str:

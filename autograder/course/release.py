@@ -141,7 +141,7 @@ def _draft(course: Course, *, look_up: bool) -> Draft:
     folder = root / "solutions"
     sources = {folder / name / f"{name}.ipynb": to_bytes(notebook) for name, notebook in lessons.items()}
     sources[folder / released.NAME] = released.updated(folder, lessons)
-    for_students = {name: to_bytes(asked(notebook, course.config)) for name, notebook in lessons.items()}
+    for_students = {name: asked(notebook, course.config) for name, notebook in lessons.items()}
     generated = generate(for_students, course.config, address)
     notebooks = {f"{name}/{name}.ipynb": data for name, data in generated.items()}
     texts = assistants.files_for((Lesson(name, notebook) for name, notebook in lessons.items()), course.config)
@@ -181,7 +181,7 @@ def generate_plain(
         copied.mkdir(parents=True)
         for path in plain.notebooks_in(source):
             shutil.copy(path, copied)
-        _run_nbgrader(folder, lesson, settings, database, source.parent.name)
+        _run_nbgrader(folder, lesson, settings, database, place=f"{source.parent.name}/{lesson}")
         made = Path(folder, "notebooks", lesson)
         found = {f"{lesson}/{name}": path.read_bytes() for name, path in plain.data_in(source).items()}
         for name, part in plain.split(copy.deepcopy(notebook), lesson).items():
@@ -254,7 +254,7 @@ def fold(notebook: NotebookNode, checks: Mapping[str, str]) -> None:
 
 
 def generate(
-    sources: dict[str, bytes], config: Config, address: Address, database: str | None = None
+    sources: dict[str, NotebookNode], config: Config, address: Address, database: str | None = None
 ) -> dict[str, bytes]:
     """Return the student version of each lesson, made by nbgrader; with a database, record the lessons there."""
     with tempfile.TemporaryDirectory() as folder:
@@ -262,19 +262,19 @@ def generate(
         for lesson, source in sources.items():
             path = Path(folder, "solutions", lesson, f"{lesson}.ipynb")
             path.parent.mkdir(parents=True)
-            path.write_bytes(source)
-            _run_nbgrader(folder, lesson, config, database)
+            path.write_bytes(to_bytes(source))
+            _run_nbgrader(folder, lesson, config, database, place=f"solutions/{lesson}/{lesson}.ipynb")
             notebook = read_notebook(Path(folder, "notebooks", lesson, path.name))
             normalise(notebook)
             notebook.metadata.pop(plain.KEY, None)
-            cells = cells_of(nbformat.reads(source.decode(), as_version=4))
-            fold(notebook, {cell.id: cell.released for cell in cells if cell.is_graded and not cell.is_answer})
+            checks = (cell for cell in cells_of(source) if cell.is_graded and not cell.is_answer)
+            fold(notebook, {check.id: check.released for check in checks})
             address.put_into(notebook, lesson)
             generated[lesson] = to_bytes(notebook)
         return generated
 
 
-def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None, sources: str = "solutions") -> None:
+def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None, *, place: str) -> None:
     settings = copy.deepcopy(config)
     places = {"root": folder, "source_directory": "solutions", "release_directory": "notebooks"}
     settings.CourseDirectory.update({**places, "assignment_id": lesson, "db_url": database or ""})
@@ -292,7 +292,6 @@ def _run_nbgrader(folder: str, lesson: str, config: Config, database: str | None
         texts = (record.getMessage().strip() for record in kept.buffer)
         lines = (text.splitlines()[-1] if "Traceback (most recent call last)" in text else text for text in texts)
         message = "\n".join(line for line in lines if not line.startswith(NBGRADER_CHATTER)) or str(error)
-        place = f"{sources}/{lesson}" if plain.is_plain(config) else f"{sources}/{lesson}/{lesson}.ipynb"
         if database:
             advice = "Undo the change until grading is over, or move the gradebook away to begin a new one."
             text = f"{place}: nbgrader could not record it in the gradebook. {advice} It says:\n{message}"

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -118,17 +118,16 @@ def table(scores: Mapping[tuple[str, str], tuple[float, float]], lessons: Sequen
     return ["   ".join(line).rstrip() for line in aligned]
 
 
-def demo(root: Path, folder: Path, names: Sequence[str] = (), say: Callable[[str], object] = print) -> None:
+def demo(root: Path, folder: Path, names: Sequence[str]) -> None:
     """Make the demo class of a course in `folder`, grade it, and say how everyone did and where to look."""
     lessons = make_course(root, folder, names)
     count = len(lessons) * len(STUDENTS)
-    say(f"Grading {count} notebooks of {len(STUDENTS)} invented students, about {round(20 + count * 0.8)} seconds …")
+    print(f"Grading {count} notebooks of {len(STUDENTS)} invented students, about {round(20 + count * 0.8)} seconds …")
     for name, lesson in lessons.items():
         for student, notebook in class_work(lesson, released_notebook(folder, name)).items():
             hand_in(folder, student, name, notebook)
     grade(folder, lessons)
-    for line in ["", *table(scores(folder), list(lessons)), ""]:
-        say(line)
-    say(f"gradebook             {folder / 'gradebook.db'}")
-    say(f"feedback pages        {folder / 'feedback' / 'STUDENT' / 'LESSON' / 'LESSON.html'}")
-    say(f"autograded notebooks  {folder / 'autograded' / 'STUDENT' / 'LESSON' / 'LESSON.ipynb'}")
+    print("", *table(scores(folder), list(lessons)), "", sep="\n")
+    print(f"gradebook             {folder / 'gradebook.db'}")
+    print(f"feedback pages        {folder / 'feedback' / 'STUDENT' / 'LESSON' / 'LESSON.html'}")
+    print(f"autograded notebooks  {folder / 'autograded' / 'STUDENT' / 'LESSON' / 'LESSON.ipynb'}")

@@ -61,7 +61,7 @@ def similar(root: Path, name: str, out: Console, *, output: Path | None = None, 
         CourseError: there is no gradebook or no lesson of that name, or the page cannot be written.
     """
     book = read_gradebook(root)
-    (lesson,) = book.choose_lessons([name.rstrip("/")])
+    (lesson,) = book.choose_lessons([name])
     comparison = _compared(book, lesson.name)
     everybody = (*comparison.compared, *comparison.left_out)
     people = {student: book.students.get(student, Student(student)) for student in everybody}

@@ -1,6 +1,5 @@
 """The address of the course reaches what students get and nothing else, and holds nobody's password."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -18,15 +17,6 @@ COLAB = "colab.research.google.com"
 COURSE = "https://github.com/you/course"
 
 
-@pytest.fixture(autouse=True)
-def nobodys_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git has nobody's settings."""
-    for name in filter(lambda name: name.startswith("GIT_"), [*os.environ]):
-        monkeypatch.delenv(name)
-    for name, text in {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}.items():
-        monkeypatch.setenv(name, text)
-
-
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     """A course in a git repository without remotes, which names no address."""
@@ -37,9 +27,16 @@ def course(tmp_path: Path) -> Path:
 
 
 def git(folder: Path, *arguments: str) -> None:
-    """Run git as somebody."""
-    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+    """Run git, which must succeed."""
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def released(root: Path, origin: str = "") -> dict[str, str]:
+    """What the course's files say once it is released, with this remote if any."""
+    if origin:
+        git(root, "remote", "add", "origin", origin)
+    release(root, register=False)
+    return files(root)
 
 
 def files(root: Path) -> dict[str, str]:
@@ -86,9 +83,7 @@ def test_what_a_remote_is_called_on_the_web(remote: str, address: str) -> None:
 def test_the_address_of_origin_is_released_without_its_password(course: Path) -> None:
     """Badge, setup cell, links and README have it, sources and configuration do not, and no file has the password."""
     git(course, "remote", "add", "elsewhere", "https://github.com/other/course")
-    git(course, "remote", "add", "origin", "https://you:ghp_secret@github.com/you/course.git")
-    release(course, register=False)
-    texts = files(course)
+    texts = released(course, "https://you:ghp_secret@github.com/you/course.git")
     assert "ghp_secret" not in "".join(texts.values())
     assert "other" not in "".join(texts.values())
     opened = f"https://{COLAB}/github/you/course/blob/main/notebooks"
@@ -101,8 +96,7 @@ def test_the_address_of_origin_is_released_without_its_password(course: Path) ->
 
 def test_check_follows_from_the_files_alone(course: Path) -> None:
     """What is released stays up to date in a clone with another origin or none, and follows it when released there."""
-    git(course, "remote", "add", "origin", COURSE)
-    release(course, register=False)
+    released(course, COURSE)
     git(course, "remote", "set-url", "origin", "https://github.com/somebody/else")
     assert release(course, check=True) == []
     assert release(course, register=False) == [f"{name}: changed" for name in (STUDENT, MANIFEST, "README.md")]
@@ -113,8 +107,7 @@ def test_check_follows_from_the_files_alone(course: Path) -> None:
 
 def test_nothing_dead_is_shown_while_no_address_is_known(course: Path) -> None:
     """Without one there is no badge, no link to Colab and no column for it; the setup cell says what to do there."""
-    release(course, register=False)
-    texts = files(course)
+    texts = released(course)
     assert not [name for name, text in texts.items() if COLAB in text]
     assert "| Runs in |\n" in texts["README.md"] and "**4** | **20** | |\n" in texts["README.md"]
     setup = cell(read_notebook(course / STUDENT), "setup").source
@@ -123,15 +116,12 @@ def test_nothing_dead_is_shown_while_no_address_is_known(course: Path) -> None:
 
 def test_pyproject_has_the_last_word(course: Path) -> None:
     """An address there is taken instead of origin's, and `false` means that there is none for students."""
-    git(course, "remote", "add", "origin", COURSE)
     write_pyproject(course, "https://github.com/teacher/fork.git", "2030")
-    release(course, register=False)
-    texts = files(course)
+    texts = released(course, COURSE)
     assert "git+https://github.com/teacher/fork@2030" in texts[STUDENT]
     assert "github/teacher/fork/blob/2030/notebooks/01_doubling/01_doubling.ipynb" in texts["README.md"]
     (course / "pyproject.toml").write_text('[tool.autograder]\nrepository = false\nbranch = "main"\n')
-    release(course, register=False)
-    assert not any("github" in text for text in files(course).values())
+    assert not any("github" in text for text in released(course).values())
 
 
 def test_a_lesson_links_its_page_where_the_site_is_published(course: Path) -> None:
@@ -150,9 +140,7 @@ def test_a_lesson_links_its_page_where_the_site_is_published(course: Path) -> No
 
 def test_colab_installs_from_other_servers_but_opens_none(course: Path) -> None:
     """From GitLab the setup cell installs the course; there is no badge, since Colab opens GitHub's alone."""
-    git(course, "remote", "add", "origin", "git@gitlab.com:you/course.git")
-    release(course, register=False)
-    texts = files(course)
+    texts = released(course, "git@gitlab.com:you/course.git")
     assert "git+https://gitlab.com/you/course@main" in texts[STUDENT]
     assert not any(COLAB in text for text in texts.values())
 
@@ -195,23 +183,18 @@ def test_what_is_no_address_is_refused(course: Path, text: str | None) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_nbgrader_takes_the_setup_for_what_was_given(course: Path) -> None:
-    """The checksum of the students' setup cell is that of its text, whatever address stands in it."""
-    git(course, "remote", "add", "origin", COURSE)
-    release(course, register=False)
-    setup = cell(read_notebook(course / STUDENT), "setup")
-    assert setup.metadata.nbgrader.checksum == compute_checksum(setup)
-
-
 def test_a_source_that_was_released_is_one_again(course: Path) -> None:
-    """Without its address, each cell that students get is the source's, and a badge in a source is taken out."""
-    git(course, "remote", "add", "origin", COURSE)
-    release(course, register=False)
+    """Without its address, each cell that students get is the source's, and a badge in a source is taken out.
+
+    The checksum of the students' setup cell is that of its text with the address, so nbgrader takes it as given.
+    """
+    before = released(course, COURSE)
     source, student = (read_notebook(course / path) for path in (SOURCE, STUDENT))
     for name in ("title", "setup", "next"):
         assert cell(student, name).source != cell(source, name).source
         assert without_address(cell(student, name).source) == without_address(cell(source, name).source)
-    before = files(course)
+    setup = cell(student, "setup")
+    assert setup.metadata.nbgrader.checksum == compute_checksum(setup)
     badge = cell(student, "title").source.splitlines()[1]
     text = before[SOURCE].replace('"# 1 · Doubling\\n",', f'"# 1 · Doubling\\n",\n    "{badge}\\n",')
     (course / SOURCE).write_text(text, encoding="utf-8")

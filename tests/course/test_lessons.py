@@ -41,13 +41,7 @@ def test_no_answer_and_no_hidden_test_reaches_students(lesson: str) -> None:
 
 def is_common(line: str, room) -> bool:
     """A line that visible checks or given cells hold in `solutions/` as well gives nothing away."""
-    visible = [cell.source for cell in room.given] + [source.split("### BEGIN HIDDEN")[0] for source in sources(room)]
-    return any(line in source for source in visible)
-
-
-def sources(room) -> list[str]:
-    """The check cells' sources."""
-    return [cell.source for cell in room.checks]
+    return any(line in cell.source.split("### BEGIN HIDDEN")[0] for cell in (*room.given, *room.checks))
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

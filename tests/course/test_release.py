@@ -11,21 +11,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, is_grade
 from support import downloads
 from support.gradebook import configure, record
-from support.sample_lesson import ADDRESS, ROOT, cell, make_course, sample_lesson, write_lesson
+from support.sample_lesson import ADDRESS, ANSWER, ROOT, cell, make_course, sample_lesson, write_lesson
 
 from autograder import cli
 from autograder.course import assistants
 from autograder.course.config import TABLE_BEGIN, TABLE_END, CourseError, load_config, read_notebook
 from autograder.course.hidden_seed import hidden_seed
-from autograder.course.lesson import STUB
 from autograder.course.release import KERNEL, release
 from autograder.grading.submission.hidden_tests import with_hidden_seed
+from autograder.stub import STUB, without_regions
 
 STUDENT = "notebooks/01_doubling/01_doubling.ipynb"
 SOURCE = "solutions/01_doubling/01_doubling.ipynb"
@@ -57,10 +57,18 @@ def add_second_lesson(root: Path) -> None:
     write_lesson(root, sample_lesson(2), "02_tripling")
 
 
-def change_lesson(root: Path) -> None:
-    """Change a sentence of the course's lesson."""
-    path = root / SOURCE
-    path.write_text(path.read_text(encoding="utf-8").replace("Twice is", "Two times is"), encoding="utf-8")
+def change_lesson(root: Path, old: str = "Twice is", new: str = "Two times is") -> None:
+    """Change words of the course's lesson."""
+    text = (root / SOURCE).read_text(encoding="utf-8")
+    assert old in text
+    (root / SOURCE).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def release_lesson(root: Path, lesson: dict[str, Any]) -> tuple[NotebookNode, NotebookNode]:
+    """Release a lesson in place of the course's, and return its notebooks: the instructor's and the students'."""
+    write_lesson(root, lesson)
+    release(root, register=False)
+    return read_notebook(root / SOURCE), read_notebook(root / STUDENT)
 
 
 def test_releasing_twice_changes_nothing(course: Path) -> None:
@@ -76,14 +84,11 @@ def test_releasing_twice_changes_nothing(course: Path) -> None:
 
 def test_points_stand_at_the_check_alone(course: Path) -> None:
     """What the task and the title say of points follows the checks."""
-    raw = read_notebook(course / SOURCE)
-    cell(raw, "check_double")["metadata"]["nbgrader"]["points"] = 2.5
-    (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
-    release(course, register=False)
-    for path in (SOURCE, STUDENT):
-        text = read_notebook(course / path)
-        assert "*3.5 points · 15 minutes*" in cell(text, "exercise_double")["source"]
-        assert "**Points:** 3.5 · **Time:**" in cell(text, "title")["source"]
+    lesson = sample_lesson()
+    cell(lesson, "check_double")["metadata"]["nbgrader"]["points"] = 2.5
+    for notebook in release_lesson(course, lesson):
+        assert "*3.5 points · 15 minutes*" in cell(notebook, "exercise_double")["source"]
+        assert "**Points:** 3.5 · **Time:**" in cell(notebook, "title")["source"]
 
 
 def test_two_machines_release_the_same_bytes(course: Path, tmp_path: Path) -> None:
@@ -112,12 +117,16 @@ def test_check_writes_nothing_and_says_what_would_change(course: Path) -> None:
 
 
 def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
-    """The student notebook holds the stub and the visible tests, the source keeps all of it."""
+    """The student notebook holds the stub and the visible tests, the source keeps all of it.
+
+    Our own stripping gives what nbgrader's does, the stub at the depth of the solution.
+    """
     text = (released / STUDENT).read_text(encoding="utf-8")
     for secret in ("answer_of_the_teacher", "hidden_secret", "BEGIN", "END SOLUTION"):
         assert secret not in text
     student = read_notebook(released / STUDENT)
-    assert STUB in cell(student, "double")["source"]
+    answer = cell(student, "double")["source"]
+    assert answer == without_regions(ANSWER, "SOLUTION", STUB) and answer.splitlines()[-1] == f"    {STUB}"
     assert cell(student, "check_double")["source"] == 'assert double(2) == 4\nprint("✓ double")'
     assert cell(student, "check_double")["metadata"]["editable"] is False
     assert "answer_of_the_teacher" in (released / SOURCE).read_text(encoding="utf-8")
@@ -125,13 +134,11 @@ def test_students_get_no_answer_and_no_hidden_test(released: Path) -> None:
 
 def test_checks_end_with_their_last_line(course: Path) -> None:
     """Where hidden tests stood no empty lines are left, and nbgrader does not take that for a change."""
-    raw = read_notebook(course / SOURCE)
-    for check in raw.cells:
-        source = check.source.replace("### BEGIN HIDDEN", "\n\n### BEGIN HIDDEN")
-        check.source = source.removesuffix('\nprint("✓ double")')
-    (course / SOURCE).write_text(nbformat.writes(raw), encoding="utf-8")
-    release(course, register=False)
-    checks = [check for check in read_notebook(course / STUDENT).cells if check.cell_type == "code" and is_grade(check)]
+    lesson = sample_lesson()
+    check = cell(lesson, "check_double")
+    check["source"] = check["source"].replace("###", "\n\n###", 1).removesuffix('\nprint("✓ double")')
+    _, student = release_lesson(course, lesson)
+    checks = [check for check in student.cells if check.cell_type == "code" and is_grade(check)]
     assert checks and not [check.id for check in checks if check.source != check.source.rstrip()]
     assert not [check.id for check in checks if check.metadata.nbgrader.checksum != compute_checksum(check)]
 
@@ -154,23 +161,17 @@ def test_exercises_are_filled_in_from_the_checks_that_students_see(course: Path)
     hidden = f"### BEGIN HIDDEN TESTS\n\n\n{named.format(3)}### END HIDDEN TESTS"
     cell(lesson, "check_double")["source"] = named.format(1) + hidden
     cell(lesson, "check_double_text")["source"] = named.format(2).strip()
-    write_lesson(course, lesson)
-    release(course, register=False)
     call = 'check.lesson(\n    {\n        "1.1 double": 2,\n    }\n)'
-    for path in (SOURCE, STUDENT):
-        exercises, progress = (cell(read_notebook(course / path), name) for name in ("exercises", "progress"))
+    for notebook in release_lesson(course, lesson):
+        exercises, progress = (cell(notebook, name) for name in ("exercises", "progress"))
         assert exercises["source"].endswith(f"\n{call}") and exercises["source"].startswith("# ")
         assert progress["metadata"] == {}
         assert "\ncheck.progress()" in progress["source"]
     cell(lesson, "check_double_text")["source"] += "\n\n\n" + named.format(4).strip()
-    write_lesson(course, lesson)
-    release(course, register=False)
-    assert '"1.1 double": 3,' in cell(read_notebook(course / STUDENT), "exercises")["source"]
-    for each in ("check_double", "check_double_text"):
-        cell(lesson, each)["source"] = cell(sample_lesson(), each)["source"]
-    write_lesson(course, lesson)
-    release(course, register=False)
-    assert cell(read_notebook(course / STUDENT), "exercises")["source"].endswith("\ncheck.lesson({})")
+    _, student = release_lesson(course, lesson)
+    assert '"1.1 double": 3,' in cell(student, "exercises")["source"]
+    _, student = release_lesson(course, sample_lesson())
+    assert cell(student, "exercises")["source"].endswith("\ncheck.lesson({})")
 
 
 def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
@@ -180,10 +181,8 @@ def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
     hidden = f"### BEGIN HIDDEN TESTS\n{rule.format('it_is_secret')}### END HIDDEN TESTS"
     cell(lesson, "try_double")["source"] = "# @title A helper\n2 * 2"
     cell(lesson, "check_double")["source"] = rule.format("it_adds_up") + rule.format("it_is_even") + hidden
-    write_lesson(course, lesson)
-    release(course, register=False)
-    source, student = (read_notebook(course / path)["cells"] for path in (SOURCE, STUDENT))
-    folded = {other["id"]: other["source"] for other in student if other["metadata"].get("cellView") == "form"}
+    source, student = release_lesson(course, lesson)
+    folded = {other.id: other.source for other in student.cells if other.metadata.get("cellView") == "form"}
     titles = {name: text.splitlines()[0] for name, text in folded.items()}
     assert titles == {
         "setup": "# @title Setup: run this first",
@@ -193,8 +192,8 @@ def test_checks_and_plumbing_are_folded_under_a_title(course: Path) -> None:
         "try_double": "# @title A helper",
     }
     assert "secret" not in folded["check_double"]
-    assert not any("cellView" in other["metadata"] for other in source)
-    hidden_sources = {other["id"] for other in student if other["metadata"].get("jupyter") == {"source_hidden": True}}
+    assert not any("cellView" in other.metadata for other in source.cells)
+    hidden_sources = {other.id for other in student.cells if other.metadata.get("jupyter") == {"source_hidden": True}}
     assert hidden_sources == folded.keys()
     assert release(course, check=True, register=False) == []
 
@@ -228,9 +227,7 @@ def noisy_lesson() -> dict[str, Any]:
 
 def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     """What editors and runs add is gone, while outputs, tags, sizes of pictures and slides stay."""
-    write_lesson(course, noisy_lesson())
-    release(course, register=False)
-    source = read_notebook(course / SOURCE)
+    source, student = release_lesson(course, noisy_lesson())
     tried = cell(source, "try_double")
     assert source["metadata"] == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     assert tried["metadata"] == {"tags": ["try-it"]}
@@ -242,7 +239,7 @@ def test_noise_is_removed_and_the_rest_kept(course: Path) -> None:
     counts = {c["id"]: c["execution_count"] for c in source["cells"] if c["cell_type"] == "code"}
     assert list(counts.values()) == [*range(1, len(counts) + 1)]
     assert tried["outputs"][0]["execution_count"] == counts["try_double"]
-    assert all(not c.get("outputs") and not c.get("execution_count") for c in read_notebook(course / STUDENT)["cells"])
+    assert all(not c.get("outputs") and not c.get("execution_count") for c in student["cells"])
     assert release(course, register=False) == []
 
 
@@ -251,23 +248,17 @@ def test_notebook_of_an_older_format_is_brought_up(course: Path) -> None:
     old = sample_lesson()
     old["nbformat_minor"] = 4
     del cell(old, "double")["id"]
-    write_lesson(course, old)
-    release(course, register=False)
-    source = read_notebook(course / SOURCE)
+    source, _ = release_lesson(course, old)
     assert (source["nbformat"], source["nbformat_minor"]) == (4, 5)
     assert cell(source, "double")["metadata"]["nbgrader"]["grade_id"] == "double"
 
 
 def test_files_are_written_as_nbformat_writes_them(released: Path) -> None:
-    """Notebooks have an indent of one, plain ✓ characters and an end of line at the end."""
+    """Notebooks have an indent of one, plain ✓ characters and an end of line at the end; the manifest lists them."""
     for path in (released / SOURCE, released / STUDENT):
         text = path.read_bytes().decode()
         assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         assert "✓" in text
-
-
-def test_manifest_lists_what_was_generated(released: Path) -> None:
-    """The manifest says who wrote it and holds the digest of each student notebook."""
     manifest = json.loads((released / MANIFEST).read_text(encoding="utf-8"))
     assert manifest["generated by"].startswith("autograder release")
     assert list(manifest["files"]) == ["01_doubling/01_doubling.ipynb", *TEXTS]
@@ -306,11 +297,9 @@ def test_what_programs_write_is_nobodys_work(released: Path, change: Callable[[d
 
 def test_a_manifest_of_an_earlier_version_still_tells(released: Path) -> None:
     """It has a digest of all bytes; a notebook as it was released then may be replaced."""
-    manifest = json.loads((released / "notebooks" / "release.json").read_text())
-    manifest["files"] = {
-        name: hashlib.sha256((released / STUDENT).read_bytes()).hexdigest() for name in manifest["files"]
-    }
-    (released / "notebooks" / "release.json").write_text(json.dumps(manifest))
+    manifest = json.loads((released / MANIFEST).read_text())
+    manifest["files"] = dict.fromkeys(manifest["files"], hashlib.sha256((released / STUDENT).read_bytes()).hexdigest())
+    (released / MANIFEST).write_text(json.dumps(manifest))
     change_lesson(released)
     assert f"{STUDENT}: changed" in release(released, register=False)
 
@@ -353,12 +342,13 @@ def test_force_loses_nothing(released: Path) -> None:
     assert (released / "notebooks/01_doubling/01_doubling.before-release.ipynb").exists()
 
 
-def test_missing_manifest_is_rewritten_when_all_agrees(released: Path) -> None:
-    """Without a manifest, notebooks that are up to date are fine and others are not overwritten."""
+def test_what_was_deleted_comes_back(released: Path) -> None:
+    """A notebook or the manifest is made again; without a manifest, notebooks that are not up to date are refused."""
     before = snapshot(released)
-    (released / MANIFEST).unlink()
-    assert release(released, register=False) == [f"{MANIFEST}: added"]
-    assert snapshot(released) == before
+    for name in (STUDENT, MANIFEST):
+        (released / name).unlink()
+        assert release(released, register=False) == [f"{name}: added"]
+        assert snapshot(released) == before
     (released / MANIFEST).unlink()
     change_lesson(released)
     with pytest.raises(CourseError, match=STUDENT):
@@ -389,16 +379,12 @@ def test_what_was_handed_out_stays_known(released: Path) -> None:
     assert [line.split()[:2] for line in one.splitlines()[1:]] == [
         ["01_doubling", name] for name in ("check_double", "check_double_text", "exercises")
     ]
-    path = released / SOURCE
-    source = path.read_text(encoding="utf-8")
     for old, new, added in (
         ("(3) == 6", "(5) == 10", 0),
         ("(2) == 4", "(4) == 8", 1),
         ("double_text", "double_all", 1),
     ):
-        assert old in source
-        source = source.replace(old, new)
-        path.write_text(source, encoding="utf-8")
+        change_lesson(released, old, new)
         before = (released / RELEASED).read_text(encoding="utf-8").splitlines()
         release(released, register=False)
         after = (released / RELEASED).read_text(encoding="utf-8").splitlines()
@@ -411,26 +397,17 @@ def test_what_was_handed_out_stays_known(released: Path) -> None:
     assert (released / RELEASED).read_text(encoding="utf-8").splitlines() == after
 
 
-def test_deleted_notebook_comes_back(released: Path) -> None:
-    """A generated notebook deleted by hand is generated again."""
-    before = snapshot(released)
-    (released / STUDENT).unlink()
-    assert release(released, register=False) == [f"{STUDENT}: added"]
-    assert snapshot(released) == before
-
-
-def test_vanished_lesson_takes_its_notebook_along(course: Path) -> None:
+def test_vanished_lesson_takes_its_notebook_along(released: Path) -> None:
     """The notebook of a lesson that is gone is removed with its folder and its row in the README; its checks stay."""
-    release(course, register=False)
-    before = snapshot(course)
-    add_second_lesson(course)
-    release(course, register=False)
-    assert "02_tripling" in (course / "README.md").read_text(encoding="utf-8")
-    shutil.rmtree(course / "solutions/02_tripling")
-    assert "notebooks/02_tripling/02_tripling.ipynb: removed" in release(course, register=False)
-    assert {**snapshot(course), RELEASED: b""} == {**before, RELEASED: b""}
-    assert "02_tripling check_double" in (course / RELEASED).read_text(encoding="utf-8")
-    assert not (course / "notebooks/02_tripling").exists()
+    before = snapshot(released)
+    add_second_lesson(released)
+    release(released, register=False)
+    assert "02_tripling" in (released / "README.md").read_text(encoding="utf-8")
+    shutil.rmtree(released / "solutions/02_tripling")
+    assert "notebooks/02_tripling/02_tripling.ipynb: removed" in release(released, register=False)
+    assert {**snapshot(released), RELEASED: b""} == {**before, RELEASED: b""}
+    assert "02_tripling check_double" in (released / RELEASED).read_text(encoding="utf-8")
+    assert not (released / "notebooks/02_tripling").exists()
 
 
 def test_work_in_a_vanished_lesson_stays(course: Path) -> None:
@@ -549,8 +526,7 @@ def test_gradebook_knows_the_lesson_and_guards_it(course: Path, monkeypatch: pyt
         gradebook.add_submission("01_doubling", "ada")
     change_lesson(course)
     assert f"{STUDENT}: changed" in release(course)
-    path = course / SOURCE
-    path.write_text(path.read_text(encoding="utf-8").replace("double_text", "double_words"), encoding="utf-8")
+    change_lesson(course, "double_text", "double_words")
     before = snapshot(course)
     with pytest.raises(CourseError, match=r"could not record it in the gradebook\. Undo (.|\n)*Cannot add or remove"):
         release(course)
@@ -582,7 +558,7 @@ def test_broken_course_is_refused(course: Path, spoil: Callable[[Path], object],
 def test_command_speaks_and_returns_its_status(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command works from a folder below the course, speaks one line per file and keeps stderr for errors."""
+    """It works from a folder below the course and from no other, speaks one line per file, has stderr for errors."""
     monkeypatch.chdir(course / "solutions")
     assert cli.main(["release", "--check"]) == 1
     spoken = capsys.readouterr()
@@ -599,6 +575,9 @@ def test_command_speaks_and_returns_its_status(
     assert (spoken.out, "Traceback" in spoken.err, "my work" in spoken.err) == ("", False, False)
     assert STUDENT in spoken.err
     assert cli.main(["release", "--force"]) == 0
+    monkeypatch.chdir(course.parent)
+    assert cli.main(["release"]) == 1
+    assert "nbgrader_config.py" in capsys.readouterr().err
 
 
 def test_whose_grades_came_from_other_checks(
@@ -611,22 +590,12 @@ def test_whose_grades_came_from_other_checks(
     assert downloads.collect("folder", downloads.zipped(files)) == 0
     record(course, ("ada", "bob"))
     assert cli.main(["release"]) == 0 and "other checks" not in capsys.readouterr().out
-    text = (course / SOURCE).read_text(encoding="utf-8")
-    (course / SOURCE).write_text(text.replace("double(3) == 6", "double(5) == 10"), encoding="utf-8")
+    change_lesson(course, "double(3) == 6", "double(5) == 10")
     assert cli.main(["release"]) == 0
     line = "2 hand-ins were graded with another version of the lesson: run `autograder grade 01_doubling`."
     assert line in capsys.readouterr().out.splitlines()
     record(course, ("ada", "bob"))
     assert cli.main(["release"]) == 0 and "other checks" not in capsys.readouterr().out
-
-
-def test_command_outside_a_course_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Outside a course, the command says what it looked for."""
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["release"]) == 1
-    assert "nbgrader_config.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["release", "demo"])
@@ -645,7 +614,10 @@ def test_command_needs_nbgrader_only_when_it_runs(command: str) -> None:
 
 
 def test_the_first_release_draws_the_seed_of_hidden_tests(course: Path, tmp_path: Path) -> None:
-    """It is drawn once, for its owner to read, another one in every course, and nothing of it reaches students."""
+    """It is drawn once, for its owner to read, another one in every course, and nothing of it reaches students.
+
+    What is none is named, with what to do.
+    """
     assert "solutions/hidden_seed: drawn, for the hidden tests" in release(course, register=False)
     path = course / "solutions" / "hidden_seed"
     secret = path.read_text()
@@ -653,7 +625,10 @@ def test_the_first_release_draws_the_seed_of_hidden_tests(course: Path, tmp_path
     assert release(course, register=False) == [] and path.read_text() == secret
     release(other := make_course(tmp_path / "other"), register=False)
     assert (other / "solutions" / "hidden_seed").read_text() != secret
-    assert not any(secret.strip().encode() in data for name, data in snapshot(course / "notebooks").items())
+    assert not any(secret.strip().encode() in data for data in snapshot(course / "notebooks").values())
+    path.write_text("nonsense")
+    with pytest.raises(CourseError, match="Remove it, and `autograder release` draws one"):
+        hidden_seed(path.parent)
 
 
 def test_hidden_tests_draw_from_the_seed_of_the_course() -> None:
@@ -669,10 +644,3 @@ def test_hidden_tests_draw_from_the_seed_of_the_course() -> None:
             shown = each.source.removesuffix(hidden)
             assert all(source.startswith(shown) for source in drawn)
             assert len({re.sub(r"seed=\d+", "", source) for source in (each.source, *drawn)}) == 1
-
-
-def test_a_damaged_seed_is_refused(released: Path) -> None:
-    """What is no seed is named, with what to do."""
-    (released / "solutions" / "hidden_seed").write_text("nonsense")
-    with pytest.raises(CourseError, match="Remove it, and `autograder release` draws one"):
-        hidden_seed(released / "solutions")

@@ -19,7 +19,6 @@ from support.sample_lesson import ROOT, cell, make_course, sample_lesson
 from autograder import cli
 from autograder.course.config import CourseError, load_config, read_notebook
 from autograder.course.lesson import STUB, Lesson
-from autograder.course.release import release
 from autograder.demo import sample_class
 from autograder.demo.students import NOTES, STUDENTS, TYPICAL, answer, class_work, colab_save, messy, solved, submission
 from autograder.stub import regions
@@ -47,12 +46,10 @@ def root(tmp_path: Path) -> Path:
     return make_course(tmp_path / "course")
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+@pytest.fixture
+def released(small_course: Path) -> NotebookNode:
     """The lesson as students get it."""
-    folder = make_course(tmp_path_factory.mktemp("released"))
-    release(folder, register=False)
-    return sample_class.released_notebook(folder, LESSON)
+    return sample_class.released_notebook(small_course, LESSON)
 
 
 @pytest.fixture
@@ -68,31 +65,22 @@ def lesson_of(name: str) -> Lesson:
 
 
 def test_answer_is_the_solution_without_its_marks() -> None:
-    """A right answer keeps every line but the marks."""
-    lines = [line for line in TWO_REGIONS.split("\n") if "###" not in line]
-    assert answer(TWO_REGIONS) == "\n".join(lines)
-
-
-def test_bodies_replace_regions_in_turn() -> None:
-    """A body stands in its region at the region's depth, and None leaves a region as it was."""
-    wrong = answer(TWO_REGIONS, [None, "if self:\n    return 3"])
-    assert wrong.endswith("    def two(self):\n        if self:\n            return 3")
-    assert "return 1" in wrong
-    assert answer(TWO_REGIONS, ["return 0"]) == answer(TWO_REGIONS).replace("return 1", "return 0")
+    """A right answer keeps all lines but the marks; a body stands at the depth of its region, None leaves one alone."""
+    right = answer(TWO_REGIONS)
+    assert right == "\n".join(line for line in TWO_REGIONS.split("\n") if "###" not in line)
+    deeper = right.replace("return 2", "if self:\n            return 3")
+    assert answer(TWO_REGIONS, [None, "if self:\n    return 3"]) == deeper
+    assert answer(TWO_REGIONS, ["return 0"]) == right.replace("return 1", "return 0")
 
 
 def test_submission_changes_answers_only(released: NotebookNode) -> None:
-    """Answers go into the cells of their exercises, and neither the rest nor the released notebook changes."""
+    """Answers go into the cells of their exercises, of which there has to be one; all else stays as released."""
     before = copy.deepcopy(released)
     handed_in = submission(released, {"double": "double = lambda x: 2 * x"})
     assert cell(handed_in, "double")["source"] == "double = lambda x: 2 * x"
     assert [c for c in handed_in.cells if c.id != "double"] == [c for c in released.cells if c.id != "double"]
     assert released == before
     assert STUB in cell(released, "double")["source"]
-
-
-def test_answer_to_nothing_is_refused(released: NotebookNode) -> None:
-    """An answer to an exercise that the lesson lacks is an error that names both."""
     with pytest.raises(CourseError, match=r"no exercise triple\. It has double\."):
         submission(released, {"triple": ""})
 
