@@ -51,7 +51,7 @@ def defence(
     unprotected: bool = False,
     held: str = "",
     warm: GradingServer | None = None,
-) -> int:
+) -> None:
     """Print questions about what a student handed in, with their answers, or keep that somebody asked.
 
     Args:
@@ -71,7 +71,7 @@ def defence(
         raise CourseError(printable(f"{student} has not handed in {lesson}.{hint}"))
     if held:
         _keep(course, lesson, student, held, out)
-        return 0
+        return
     source = prepared(course.source(lesson), course.config)
     job = read_job(course.submitted(student, lesson), student, lesson, source, Limits())
     with warm or GradingServer(unprotected=unprotected) as server:
@@ -88,7 +88,6 @@ def defence(
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
-    return 0
 
 
 def _keep(course: Course, lesson: str, student: str, held: str, out: Console) -> None:
