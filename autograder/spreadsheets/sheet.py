@@ -223,7 +223,7 @@ def save(path: Path, data: bytes, *, force: bool = False, suffix: str = ".csv", 
         raise CourseError(f"{path.name} does not end in {suffix}. Give --output such a name.")
     if template is not None and template.exists() and path.exists() and path.samefile(template):
         raise CourseError(f"{template} would be overwritten by what is made from it. Give --output another name.")
-    if path.is_dir() or (path.exists() and not path.is_file()):
+    if path.exists() and not path.is_file():
         raise CourseError(f"{path} is there, and no file. Give --output another name.")
     if path.exists() and not force:
         raise CourseError(f"{path} exists. Give --output another name, or --force to replace it.")

@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def defence(
         right = {name: checks for name, checks in answers if passed.issuperset(one.check for one in checks)}
         if not right:
             raise CourseError(f"No answer of {printable(student)} in {lesson} passes all its checks.")
-        asked = list(_questions(job, result, right, server, random.Random(seed)))
+        asked = list(islice(_questions(job, result, right, server, random.Random(seed)), QUESTIONS))
     title = f"{counted(len(asked), 'question')} for {printable(student)} on {lesson}"
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
@@ -107,13 +108,11 @@ def _questions(
     job: Job, result: Result, right: dict[str, list[Outcome]], server: GradingServer, draw: random.Random
 ) -> Iterator[Question]:
     """Ask about as many different answers as there are."""
-    left, names = QUESTIONS, draw.sample(sorted(right), len(right))
     notebook = json.loads(result.notebook)
-    for name in names:
+    for name in draw.sample(sorted(right), len(right)):
         alone = replace(job, source=_of_checks(job.source, [outcome.check for outcome in right[name]]))
         cell = next(cell for cell in notebook["cells"] if _solution_of(cell) == name)
-        if left and (question := _question(alone, name, cell, notebook, server, draw)) is not None:
-            left -= 1
+        if (question := _question(alone, name, cell, notebook, server, draw)) is not None:
             yield question
 
 

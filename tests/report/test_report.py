@@ -697,10 +697,15 @@ def test_a_class_of_a_thousand_is_a_few_megabytes(empty: GradebookSnapshot) -> N
 # The page of a student
 
 
-def record(course: Path, work: Mapping[str, Sequence[Outcome]], outputs: Mapping[str, list] | None = None) -> None:
+def record(
+    course: Path,
+    work: Mapping[str, Sequence[Outcome]],
+    outputs: Mapping[str, list] | None = None,
+    answer: str = "def double(x):\n    return x / 2",
+) -> None:
     """Record results, with an answer of the students' own and outputs in cells of the graded notebook."""
     made = repaired_notebook(course, outputs)
-    next(cell for cell in made.cells if cell.id == "double").source = "def double(x):\n    return x / 2"
+    next(cell for cell in made.cells if cell.id == "double").source = answer
     notebook = json.dumps(made)
     with Recorder(course) as recorder:
         for student, checks in work.items():
@@ -789,12 +794,7 @@ def test_the_panel_of_a_failing_check_is_shown(course: Path) -> None:
 def test_the_own_code_stands_beside_what_failed(course: Path) -> None:
     """Folded, as text, so much of it; not where all passed or nothing was tried."""
     source = f"def double(x):\n    return '{ROGUE}'" + "\n# more" * 2000
-    notebook = repaired_notebook(course)
-    next(cell for cell in notebook.cells if cell.id == "double").source = source
-    work = {"bob": CLASS["bob"], "ada": CLASS["ada"], "eve": CLASS["eve"]}
-    with Recorder(course) as recorder:
-        for student, checks in work.items():
-            keep(recorder, Result(student, LESSON, checks, notebook=json.dumps(notebook)))
+    record(course, CLASS, answer=source)
     page = shown(course, "bob")
     (code,) = page.select("article details.code")
     assert code.select_one("summary").get_text() == "Your code" and not code.has_attr("open")
@@ -856,7 +856,6 @@ def test_pages_lie_beside_nbgraders_own(course: Path) -> None:
     assert theirs.read_text() == "nbgrader's"
     assert [path.name for path in sorted((course / "feedback" / "ada").iterdir())] == [LESSON, "feedback.html"]
     assert [path.name for path in (course / "feedback").iterdir()] == ["ada"]
-    (course / "out").mkdir()
     assert write_report(course, student="*", output=course / "out").startswith("✓ 5 pages")
     assert sorted(path.name for path in (course / "out").iterdir()) == [f"{student}.html" for student in CLASS]
 
@@ -953,7 +952,6 @@ def test_feedback_by_lesson_needs_a_folder(course: Path) -> None:
     configure(course, 'c.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"')
     with pytest.raises(CourseError, match="Name a folder for the pages with --output"):
         write_report(course, student="ada")
-    (course / "out").mkdir()
     write_report(course, student="ada", output=course / "out")
     assert "4 of 4" in (course / "out" / "ada.html").read_text("utf-8")
 

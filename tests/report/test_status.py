@@ -132,17 +132,6 @@ def test_whom_to_write_to(
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [([LESSON, "--addresses", "all"], "not-gradable or below-50"), (["--addresses", "nothing"], "Name")],
-)
-def test_nobody_in_particular_gets_no_mail(
-    term: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
-) -> None:
-    """Without a lesson, or with another word, it ends with 2 and a sentence."""
-    assert says in printed(capsys, "status", *words, status=2)
-
-
 def test_what_is_announced_is_what_is_graded(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The next run grades those who wait or have changed, and then nothing is left."""
     grade_all(term)
@@ -207,9 +196,11 @@ def test_another_lesson_changes_all(term: Path, capsys: pytest.CaptureFixture[st
     assert lesson_status(capsys)["changed"] == []
 
 
-def test_an_unknown_lesson_and_no_gradebook_are_told(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both end with 2 and a sentence."""
+def test_what_is_not_there_is_told(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A lesson, a group, a lesson for a group, the gradebook: it ends with 2 and a sentence."""
     assert printed(capsys, "status", "01_dubling", status=2).endswith(f"It has {LESSON}. Did you mean `{LESSON}`?\n")
+    assert "not-gradable or below-50" in printed(capsys, "status", LESSON, "--addresses", "all", status=2)
+    assert "Name" in printed(capsys, "status", "--addresses", "nothing", status=2)
     (term / "gradebook.db").unlink()
     assert "There is no gradebook" in printed(capsys, "status", status=2)
 
