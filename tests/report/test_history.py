@@ -24,6 +24,7 @@ from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.options import GradeOptions
 from autograder.grading.results import Outcome, Status
 
+LOCK = "gradebook.db.lock"  # keeps others away while a command runs
 RIGHT = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))
 
 
@@ -38,11 +39,6 @@ def lines(course: Path) -> list[str]:
     """The lines of the file."""
     path = course / "gradebook.db.history.jsonl"
     return path.read_text().splitlines() if path.exists() else []
-
-
-def without_lock(course: Path) -> dict[str, tuple[bytes, int]]:
-    """All files of a course, but the one that keeps others away while a command runs."""
-    return {name: kept for name, kept in snapshot(course).items() if not name.endswith(".lock")}
 
 
 @pytest.fixture
@@ -65,7 +61,7 @@ def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
     """The points that would become others, who would be new, and every file as it was; then it is done."""
     handed_in_at(graded, "ada", "2026-01-02 03:04:05 UTC")
     hand_in(graded, "cem")
-    before = without_lock(graded)
+    before = snapshot(graded, LOCK)
     out = [" ".join(line.split()) for line in said(graded, {"checks": RIGHT}, dry_run=True).splitlines()]
     assert "1 would be recorded again, 1 of them with other points:" in out
     at = out.index(f"ada, {LESSON}: 3 → 4 (submission changed)")
@@ -74,7 +70,7 @@ def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
     assert [line for line in out if line.startswith(("bob", "cem"))] == [f"cem {LESSON} 4 of 4"]
     forced = json.loads(said(graded, {"checks": RIGHT}, dry_run=True, force=True, as_json=True))
     assert forced["dry_run"] and [regrade["new"] for regrade in forced["regraded"]] == [4.0, 4.0]
-    assert without_lock(graded) == before
+    assert snapshot(graded, LOCK) == before
     assert f"ada, {LESSON}: 3 → 4 (" in said(graded, {"checks": RIGHT})
 
 
