@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -125,48 +124,48 @@ def run_comments(arguments: argparse.Namespace, root: Path) -> None:
 
 
 @in_course
-def run_due(arguments: argparse.Namespace, root: Path) -> int:
+def run_due(arguments: argparse.Namespace, root: Path) -> None:
     """Set or show the due dates of the course around the current folder."""
-    if arguments.none and (arguments.date or not arguments.lesson):
-        print("Give --none a lesson, and no date.", file=sys.stderr)
-        return 2
+    from autograder.course.config import CourseError
     from autograder.student.due import due
 
+    if arguments.none and (arguments.date or not arguments.lesson):
+        raise CourseError("Give --none a lesson, and no date.")
     date = " ".join(arguments.date)
-    return due(root, console(), lesson=arguments.lesson, date=date, none=arguments.none, as_json=arguments.json)
+    due(root, console(), lesson=arguments.lesson, date=date, none=arguments.none, as_json=arguments.json)
 
 
 @in_course
-def run_show(arguments: argparse.Namespace, root: Path) -> int:
+def run_show(arguments: argparse.Namespace, root: Path) -> None:
     """Show a student of the course around the current folder."""
     from autograder.student.show import show
 
-    return show(root, out=console(), **vars(arguments))
+    show(root, out=console(), **vars(arguments))
 
 
 @in_course
-def run_remove(arguments: argparse.Namespace, root: Path) -> int:
+def run_remove(arguments: argparse.Namespace, root: Path) -> None:
     """Remove a student of the course around the current folder."""
     from autograder.student.remove import remove
 
-    return remove(root, arguments.student, console(), confirmed=arguments.yes)
+    remove(root, arguments.student, console(), confirmed=arguments.yes)
 
 
 @in_course
-def run_defence(arguments: argparse.Namespace, root: Path) -> int:
+def run_defence(arguments: argparse.Namespace, root: Path) -> None:
     """Ask about what a student of the course around the current folder handed in."""
     from autograder.student.defence import defence
 
-    return defence(root, out=console(), **vars(arguments))
+    defence(root, out=console(), **vars(arguments))
 
 
 @in_course
-def run_extend(arguments: argparse.Namespace, root: Path) -> int:
+def run_extend(arguments: argparse.Namespace, root: Path) -> None:
     """Give students of the course around the current folder more time."""
-    if arguments.all == bool(arguments.students):
-        print("Name students, or give --all for everybody.", file=sys.stderr)
-        return 2
+    from autograder.course.config import CourseError
     from autograder.student.extend import give_time
 
+    if arguments.all == bool(arguments.students):
+        raise CourseError("Name students, or give --all for everybody.")
     options = {name: getattr(arguments, name) for name in ("students", "until", "by")}
-    return give_time(root, arguments.lesson, console(), **options)
+    give_time(root, arguments.lesson, console(), **options)

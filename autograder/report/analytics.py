@@ -39,7 +39,7 @@ def count_turnout(
     lessons: Sequence[LessonOutline],
     students: Iterable[str],
     handed_in: Collection[tuple[str, str]],
-    has_time: Collection[tuple[str, str]] = (),
+    has_time: Collection[tuple[str, str]],
 ) -> tuple[LessonTurnout, ...]:
     """Follow a class from lesson to lesson.
 
@@ -173,13 +173,13 @@ def count_thirds(
             of_lesson[submission.lesson].append(submission)
             earned[submission.student] += submission.raw_score
             possible[submission.student] += points[submission.lesson]
-    found: dict[tuple[str, str], Thirds] = {}
-    for outline in lessons:
-        for exercise in outline.exercises:
-            tries = _tries(exercise, of_lesson[outline.name], earned, possible)
-            compared = {(outline.name, check): _thirds(each) for check, each in tries.items()}
-            found |= {key: thirds for key, thirds in compared.items() if thirds}
-    return found
+    return {
+        (outline.name, check): thirds
+        for outline in lessons
+        for exercise in outline.exercises
+        for check, tries in _tries(exercise, of_lesson[outline.name], earned, possible).items()
+        if (thirds := _thirds(tries))
+    }
 
 
 class _Try(NamedTuple):

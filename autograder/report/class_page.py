@@ -138,7 +138,6 @@ def class_page(
         legend=[(mark, meaning) for mark, meaning in LEGEND.items() if mark in marks],
         absent=roster.label_all(students.keys() - came),
         students=students,
-        labels=roster.labels,
         label_all=roster.label_all,
         parts=_parts,
         any_without_verdict=any(exercise.without_verdict for lesson in counts for exercise in lesson.exercises),

@@ -13,12 +13,11 @@ from typing import NamedTuple
 from autograder.course.names import counted
 from autograder.grading.gradebook.reader import GradedSubmission
 from autograder.grading.results import Outcome, Status
-from autograder.report.forgotten import NOTHING, Forgotten
+from autograder.report.forgotten import Forgotten
 from autograder.report.outline import CheckOutline, ExerciseOutline, LessonOutline
 from autograder.report.predictions import PredictionCount, count_predictions
 
 State = Status | None  # None: points are missing, and the program that took them kept no reason
-STATES: tuple[State, ...] = (*Status, None)
 NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 BINS = 10
 NO_REASON = "It gave no reason."  # of a check whose verdict an earlier version did not record
@@ -157,8 +156,8 @@ def count_lesson(
     students: Collection[str],
     submissions: Sequence[GradedSubmission],
     waiting: Collection[str],
-    has_time: Collection[str] = (),
-    forgotten: Forgotten = NOTHING,
+    has_time: Collection[str],
+    forgotten: Forgotten,
 ) -> LessonCount:
     """Count one lesson.
 
@@ -229,34 +228,25 @@ def state_of(states: Iterable[State]) -> State:
 
 
 def _count_exercise(exercise: ExerciseOutline, submissions: Sequence[GradedSubmission]) -> ExerciseCount:
-    students: dict[State, list[str]] = {state: [] for state in STATES}
-    states_of_checks: dict[str, Counter[State]] = {check.id: Counter() for check in exercise.checks}
-    rules: dict[str, Counter[str]] = {check.id: Counter() for check in exercise.checks}
+    students: dict[State, list[str]] = {state: [] for state in (*Status, None)}
     failures: list[Failure] = []
-    durations, points = [], []
+    durations, points, all_states = [], [], []
     for submission in submissions:
-        student, states = submission.student, states_of(submission, exercise)
-        students[state_of(states.values())].append(student)
+        states = states_of(submission, exercise)
+        all_states.append(states)
+        students[state_of(states.values())].append(submission.student)
         points.append(sum(submission.scores.get(check, 0.0) for check in states))
-        for check, state in states.items():
-            states_of_checks[check][state] += 1
         mine = [submission.outcomes[check] for check in states if check in submission.outcomes]
-        for outcome in mine:
-            if outcome.status is Status.FAILED:
-                rules[outcome.check][outcome.rule] += 1
-                failures.append(Failure(student, outcome))
+        failures += [Failure(submission.student, outcome) for outcome in mine if outcome.status is Status.FAILED]
         tries = [outcome.seconds for outcome in mine if outcome.status in (Status.PASSED, Status.FAILED)]
         if tries and isfinite(sum(tries)):
             durations.append(sum(tries))
-    checks = (
-        CheckCount(
-            check,
-            states_of_checks[check.id][Status.PASSED],
-            states_of_checks[check.id][Status.FAILED],
-            tuple((rule, count) for rule, count in rules[check.id].most_common() if rule),
-        )
-        for check in exercise.checks
-    )
+    checks = []
+    for check in exercise.checks:
+        states_here = Counter(states[check.id] for states in all_states)
+        rules = Counter(one.outcome.rule for one in failures if one.outcome.check == check.id and one.outcome.rule)
+        passed, failed = states_here[Status.PASSED], states_here[Status.FAILED]
+        checks.append(CheckCount(check, passed, failed, tuple(rules.most_common())))
     return ExerciseCount(
         exercise,
         students={state: tuple(names) for state, names in students.items()},

@@ -21,9 +21,6 @@ class Forgotten:
     topics: tuple[tuple[str, int], ...]  # each with how many missed it, the most frequent first
 
 
-NOTHING = Forgotten(0, ())
-
-
 def forgotten(folders: Iterable[Path], lesson: str) -> Forgotten:
     """Count the topics over the hand-ins of a lesson, each in its folder."""
     missed = [topics for folder in folders if (topics := _missed(folder, lesson)) is not None]

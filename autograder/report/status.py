@@ -52,9 +52,7 @@ def status(root: Path, lessons: Sequence[str], out: Console, *, as_json: bool = 
     book = read_gradebook(root)
     late = LateRule(book.course.config)
     found = [lesson_status(book, lesson, late) for lesson in book.choose_lessons(lessons)]
-    everybody = dict(book.students)
-    for lesson in found:
-        everybody |= {student: Student(student) for student in lesson.handed_in if student not in everybody}
+    everybody = {student: Student(student) for lesson in found for student in lesson.handed_in} | dict(book.students)
     if as_json:
         names = {student: everybody[student].name for student in sorted(everybody)}
         out.print_json(json.dumps({"students": names, "lessons": [asdict(lesson) for lesson in found]}))

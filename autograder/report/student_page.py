@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -32,30 +32,17 @@ WORDS: dict[State, str] = {
 
 
 @dataclass(frozen=True)
-class CheckShown:
-    """What one check said."""
-
-    check: CheckOutline
-    state: State
-    earned: float
-    message: str = ""  # what the student read in the notebook; "" where it passed or nothing is known
-    panel: Markup | None = None  # the same with a picture, HTML as the judge made it; None for none
-    by_hand: bool = False  # somebody gave these points
-    waits: bool = False  # somebody is still to look at this hand-in's
-    extra: float = 0.0  # extra credit in them
-    comment: str = ""
-
-
-@dataclass(frozen=True)
 class ExerciseShown:
     """How one exercise went."""
 
     exercise: ExerciseOutline
-    state: State
-    earned: float
-    checks: tuple[CheckShown, ...]
-    code: str = ""  # what the student wrote, as it was graded; "" where that is not known
-    comment: str = ""  # what somebody wrote about it by hand
+    states: Mapping[str, State]  # check → what it came to
+    code: str  # what the student wrote, as it was graded; "" where that is not known
+
+    @property
+    def state(self) -> State:
+        """What the whole exercise came to."""
+        return state_of(self.states.values())
 
 
 @dataclass(frozen=True)
@@ -67,7 +54,8 @@ class LessonShown:
     pending: Pending | None  # what is out of date about it, if anything is
     due: datetime | None = None  # where nothing was handed in and there still is time; in UTC
     exercises: tuple[ExerciseShown, ...] = ()
-    written: tuple[CheckShown, ...] = ()
+    # failed check → its message with a picture, HTML as the judge made it, where there is one
+    panels: Mapping[str, Markup] = field(default_factory=dict)
     # what the student asked to be looked at again, each with what to call the exercise
     requests: tuple[tuple[str, Request], ...] = ()
 
@@ -104,18 +92,18 @@ def student_page(
         now: in UTC; what is due later is not counted, unless it was handed in.
     """
     shown = [_lesson(book, outline, student, (pending or {}).get((student, outline.name)), now) for outline in lessons]
-    panelled = any(check.panel for lesson in shown for exercise in lesson.exercises for check in exercise.checks)
     scores = [lesson.graded.score for lesson in shown if lesson.graded]
     dated = [lesson for lesson in shown if lesson.graded or book.due(student, lesson.outline.name)]
     return render(
         "student.html",
-        any_style=panelled,
+        any_style=any(lesson.panels for lesson in shown),
         student=book.students.get(student, Student(student)),
         course=book.course.name,
         lessons=shown,
         total=sum(scores),
         maximum=sum(one.outline.points for one in dated if one.graded or not (one.due or one.pending)),
         words=WORDS,
+        earned=_earned,
     )
 
 
@@ -129,37 +117,18 @@ def _lesson(
         return LessonShown(outline, graded, pending)
     cells = cells_in(book.course.graded_notebooks(student, outline.name), graded.notebook_sha256)
     html, code = panels_of(cells), code_of(cells)
-    exercises = (_exercise(one, graded, html, code.get(one.name, "")) for one in outline.exercises)
-    written = (_shown(answer, None, graded, html) for answer in outline.written)
+    exercises = [ExerciseShown(one, states_of(graded, one), code.get(one.name, "")) for one in outline.exercises]
+    failed = {check for one in exercises for check, state in one.states.items() if state is Status.FAILED}
+    panels = {check: Markup(html[check]) for check in failed & html.keys()}
     titles = {one.name: f"{one.number} {one.title}".strip() for one in outline.exercises}
     titles |= {answer.id: answer.label for answer in outline.written}
     own = (one for one in book.requests if (one.student, one.lesson) == (student, outline.name))
     requests = ((titles.get(one.exercise, one.exercise), one) for one in own)
-    return LessonShown(
-        outline, graded, pending, exercises=tuple(exercises), written=tuple(written), requests=tuple(requests)
-    )
+    return LessonShown(outline, graded, pending, exercises=tuple(exercises), panels=panels, requests=tuple(requests))
 
 
-def _exercise(exercise: ExerciseOutline, graded: GradedSubmission, html: Mapping[str, str], code: str) -> ExerciseShown:
-    states = states_of(graded, exercise)
-    checks = tuple(_shown(check, states[check.id], graded, html) for check in exercise.checks)
-    earned = sum(check.earned for check in checks)
-    comment = graded.comments.get(exercise.name, "")
-    return ExerciseShown(exercise, state_of(states.values()), earned, checks, code, comment)
-
-
-def _shown(check: CheckOutline, state: State, graded: GradedSubmission, html: Mapping[str, str]) -> CheckShown:
-    return CheckShown(
-        check,
-        state,
-        graded.scores.get(check.id, 0.0),
-        message=graded.outcomes[check.id].message if check.id in graded.outcomes else "",
-        panel=Markup(html[check.id]) if state is Status.FAILED and check.id in html else None,
-        by_hand=check.id in graded.by_hand,
-        waits=check.id in graded.to_review,
-        extra=graded.extra.get(check.id, 0.0),
-        comment=graded.comments.get(check.id, ""),
-    )
+def _earned(graded: GradedSubmission, checks: Sequence[CheckOutline]) -> float:
+    return sum(graded.scores.get(check.id, 0.0) for check in checks)
 
 
 def cells_in(notebooks: Sequence[Path], sha256: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -75,9 +75,9 @@ class Sheet:
         text = text.removeprefix(BOM)
         if not text.strip():
             raise CourseError(f"{path} is empty. Download it again.")
-        delimiter = max(",;", key=lambda delimiter: len(_first_row(text, delimiter)))
+        delimiter = max(",;", key=lambda delimiter: _width(text, delimiter))
         try:
-            rows = _rows(text, delimiter)
+            rows = list(_rows(text, delimiter))
         except ValueError as error:
             raise CourseError(f"{path} is no CSV file: {error}. Download it again.") from None
         sheet = cls(path, rows, delimiter, bom, notes)
@@ -115,7 +115,9 @@ class Sheet:
 
     def put(self, row: Row, column: int, text: str) -> None:
         """Write into a cell."""
-        row.cells[column] = self._quoted(text)
+        if re.search(rf'[{self.delimiter}"\r\n]|^\s|\s$', text):
+            text = '"' + text.replace('"', '""') + '"'
+        row.cells[column] = text
 
     def insert(self, column: int, heading: str) -> None:
         """Make room for a new column, which is empty but for its heading."""
@@ -128,11 +130,6 @@ class Sheet:
         """Return the file, in UTF-8."""
         text = "".join(self.delimiter.join(row.cells) + row.end for row in self.rows)
         return (BOM * self.bom + text).encode()
-
-    def _quoted(self, text: str) -> str:
-        if re.search(rf'[{self.delimiter}"\r\n]|^\s|\s$', text):
-            return '"' + text.replace('"', '""') + '"'
-        return text
 
     def _even_out(self) -> None:
         """Give short rows the empty cells that some editors cut off."""
@@ -182,14 +179,13 @@ def _text(path: Path) -> tuple[str, tuple[str, ...]]:
         ) from None
 
 
-def _rows(text: str, delimiter: str, most: int | None = None) -> list[Row]:
+def _rows(text: str, delimiter: str) -> Iterator[Row]:
     """Cut a text into rows of cells.
 
     Raises:
         ValueError: a quotation mark is not closed, or something follows it.
     """
     cell = re.compile(rf'("(?:[^"]++|"")*+"|(?!")[^{delimiter}\r\n]*)({delimiter}|\r\n|\n|\r|\Z)')
-    rows: list[Row] = []
     cells: list[str] = []
     place, line, begin = 0, 1, 1
     while place < len(text) or cells:
@@ -200,18 +196,15 @@ def _rows(text: str, delimiter: str, most: int | None = None) -> list[Row]:
         line += len(re.findall(r"\r\n|\n|\r", match[0]))
         place = match.end()
         if match[2] != delimiter:
-            rows.append(Row(cells, begin, match[2]))
+            yield Row(cells, begin, match[2])
             cells, begin = [], line
-            if len(rows) == most:
-                break
-    return rows
 
 
-def _first_row(text: str, delimiter: str) -> list[str]:
+def _width(text: str, delimiter: str) -> int:
     try:
-        return _rows(text, delimiter, 1)[0].cells
+        return len(next(_rows(text, delimiter)).cells)
     except ValueError:
-        return []
+        return 0
 
 
 def save(path: Path, data: bytes, *, force: bool = False, suffix: str = ".csv", template: Path | None = None) -> None:
@@ -230,7 +223,7 @@ def save(path: Path, data: bytes, *, force: bool = False, suffix: str = ".csv", 
         raise CourseError(f"{path.name} does not end in {suffix}. Give --output such a name.")
     if template is not None and template.exists() and path.exists() and path.samefile(template):
         raise CourseError(f"{template} would be overwritten by what is made from it. Give --output another name.")
-    if path.is_dir() or (path.exists() and not path.is_file()):
+    if path.exists() and not path.is_file():
         raise CourseError(f"{path} is there, and no file. Give --output another name.")
     if path.exists() and not force:
         raise CourseError(f"{path} exists. Give --output another name, or --force to replace it.")

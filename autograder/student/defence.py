@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def defence(
     unprotected: bool = False,
     held: str = "",
     warm: GradingServer | None = None,
-) -> int:
+) -> None:
     """Print questions about what a student handed in, with their answers, or keep that somebody asked.
 
     Args:
@@ -71,7 +72,7 @@ def defence(
         raise CourseError(printable(f"{student} has not handed in {lesson}.{hint}"))
     if held:
         _keep(course, lesson, student, held, out)
-        return 0
+        return
     source = prepared(course.source(lesson), course.config)
     job = read_job(course.submitted(student, lesson), student, lesson, source, Limits())
     with warm or GradingServer(unprotected=unprotected) as server:
@@ -83,12 +84,11 @@ def defence(
         right = {name: checks for name, checks in answers if passed.issuperset(one.check for one in checks)}
         if not right:
             raise CourseError(f"No answer of {printable(student)} in {lesson} passes all its checks.")
-        asked = list(_questions(job, result, right, server, random.Random(seed)))
+        asked = list(islice(_questions(job, result, right, server, random.Random(seed)), QUESTIONS))
     title = f"{counted(len(asked), 'question')} for {printable(student)} on {lesson}"
     out.print(title, markup=False, highlight=False)
     for number, question in enumerate(asked, start=1):
         out.print(_told(number, question), markup=False, highlight=False, soft_wrap=True)
-    return 0
 
 
 def _keep(course: Course, lesson: str, student: str, held: str, out: Console) -> None:
@@ -108,13 +108,11 @@ def _questions(
     job: Job, result: Result, right: dict[str, list[Outcome]], server: GradingServer, draw: random.Random
 ) -> Iterator[Question]:
     """Ask about as many different answers as there are."""
-    left, names = QUESTIONS, draw.sample(sorted(right), len(right))
     notebook = json.loads(result.notebook)
-    for name in names:
+    for name in draw.sample(sorted(right), len(right)):
         alone = replace(job, source=_of_checks(job.source, [outcome.check for outcome in right[name]]))
         cell = next(cell for cell in notebook["cells"] if _solution_of(cell) == name)
-        if left and (question := _question(alone, name, cell, notebook, server, draw)) is not None:
-            left -= 1
+        if (question := _question(alone, name, cell, notebook, server, draw)) is not None:
             yield question
 
 

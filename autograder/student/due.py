@@ -25,7 +25,7 @@ from autograder.grading.gradebook.reader import Student, label_of, read_extensio
 
 def due(
     root: Path, out: Console, *, lesson: str = "", date: str = "", none: bool = False, as_json: bool = False
-) -> int:
+) -> None:
     """Set a due date, take it back, or show what is set.
 
     Args:
@@ -45,7 +45,7 @@ def due(
             lessons = [one for name, one in read_lessons(connection).items() if not names or name in names]
             extensions, students = read_extensions(connection), read_students(connection)
         _show(lessons, extensions, students, out, as_json=as_json)
-        return 0
+        return
     until, rule = None if none else moment(date), LateRule(course.config)
     with gradebook.writing() as connection, explained(gradebook.where):
         released = read_lesson(connection, names[0])
@@ -63,7 +63,6 @@ def due(
     _say(released, until, extended, out)
     print_changes(changes, out)
     print_limits(course, released.name, course.students(released.name) if until else (), out)
-    return 0
 
 
 def _extended(session: Session, lesson: GradebookLesson) -> int:

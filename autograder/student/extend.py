@@ -25,7 +25,7 @@ UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1
 
 def give_time(
     root: Path, lesson: str, out: Console, *, students: Sequence[str] = (), until: str = "", by: str = ""
-) -> int:
+) -> None:
     """Record the extensions, all or none, and say whose points they change.
 
     Args:
@@ -64,7 +64,6 @@ def give_time(
         out.print(escape(printable(keeps)), soft_wrap=True)
     print_changes(changes, out)
     print_limits(course, name, whole, out)
-    return 0
 
 
 def _longer(connection: Connection, lesson: str, extension: timedelta) -> dict[str, timedelta]:

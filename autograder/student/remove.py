@@ -30,7 +30,7 @@ PAGES = {  # what each holds of students, and the command that writes it
 STAYS = "Downloads, tables for platforms, your copies and what platforms and nbgrader's exchange have stay as they are."
 
 
-def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> int:
+def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> None:
     """Say what is kept about a student and, once that is confirmed, remove it.
 
     Raises:
@@ -53,7 +53,6 @@ def remove(root: Path, student: str, out: Console, *, confirmed: bool) -> int:
                 (course.root / page).unlink(missing_ok=True)
             remove_rows(connection, student)
     out.print(f"✓ Removed. {STAYS}" if confirmed else "Nothing was removed yet; --yes removes it.", soft_wrap=True)
-    return 0
 
 
 def _lines(course: Course, kept: Kept) -> Iterator[str]:

@@ -44,7 +44,7 @@ class LessonRow:
 
 def show(
     root: Path, student: str, out: Console, *, as_json: bool = False, archive: Path | None = None, opened: str = ""
-) -> int:
+) -> None:
     """Show a student, write the archive, open the notebook, whichever was asked for.
 
     Args:
@@ -72,18 +72,13 @@ def show(
         pending = outdated(book, book.lessons, glob.escape(known.id))
         rows = [_row(book, lesson, known.id, pending) for lesson in book.lessons.values()]
         if as_json:
-            whole = {
-                "students": {known.id: known.name},
-                **asdict(known),
-                "lessons": [asdict(row) for row in rows],
-            }
+            whole = {"students": {known.id: known.name}, **asdict(known), "lessons": [asdict(row) for row in rows]}
             print(json.dumps(whole, default=_to_json, indent=2))
         else:
             _print_table(out, known, rows)
             reasons = [f"{row.lesson}, not gradable: {row.reason}" for row in rows if row.reason]
             for line in (*reasons, *told(pending.values(), {})):
                 out.print(escape(printable(line)), soft_wrap=True)
-    return 0
 
 
 def _row(

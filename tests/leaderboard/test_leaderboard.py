@@ -13,11 +13,11 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell
 from rich.console import Console
+from support.commands import printed
 from support.drawn import some_of
 from support.sample_lesson import ROOT
 from support.warm import Lent
 
-from autograder import cli
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.demo.sample_class import open_gradebook
@@ -272,15 +272,12 @@ def test_what_somebody_has_to_mend(
     """No text, a short one, nobody who takes part, a lesson without a leaderboard: each says so."""
     course = make_course(tmp_path, {"bob": ""})
     monkeypatch.chdir(course)
-    assert cli.main(["leaderboard", LESSON]) == 2
-    assert "Name a text that no student has, with --text" in capsys.readouterr().err
-    assert cli.main(["leaderboard", LESSON, "--text", "none.txt"]) == 2
-    assert "none.txt cannot be read as a text" in capsys.readouterr().err
-    assert cli.main(["leaderboard", LESSON, "--text", "text.txt"]) == 2
-    assert "Nobody takes part" in capsys.readouterr().err
+    assert "Name a text that no student has, with --text" in printed(capsys, "leaderboard", LESSON, status=2)
+    assert "none.txt cannot be read as a text" in printed(capsys, "leaderboard", LESSON, "--text", "none.txt", status=2)
+    assert "Nobody takes part" in printed(capsys, "leaderboard", LESSON, "--text", "text.txt", status=2)
     shutil.copytree(ROOT / "solutions" / "01_attention", course / "solutions" / "01_attention")
-    assert cli.main(["leaderboard", "01_attention", "--text", "text.txt"]) == 2
-    assert f"01_attention has no leaderboard. Lessons that have one: {LESSON}." in capsys.readouterr().err
+    said = printed(capsys, "leaderboard", "01_attention", "--text", "text.txt", status=2)
+    assert f"01_attention has no leaderboard. Lessons that have one: {LESSON}." in said
     shutil.copytree(course / "submitted" / "bob", course / "submitted" / "ada")
     path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
     path.write_text(path.read_text().replace("import math", PLAIN.replace("\n", "\\n")))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import printed
 from support.downloads import snapshot
 from support.gradebook import LESSON, disk_full, hand_in, handed_in_at, keep, record, said, small_result
 
-from autograder import cli
 from autograder.course.config import CourseError
 from autograder.course.paths import Course
 from autograder.course.release import release
@@ -20,6 +20,7 @@ from autograder.grading.gradebook.history import CheckChange, Reason, append, re
 from autograder.grading.gradebook.writer import Recorder
 from autograder.grading.results import Outcome, Status
 
+LOCK = "gradebook.db.lock"  # keeps others away while a command runs
 RIGHT = (Outcome("check_double", 3, Status.PASSED), Outcome("check_double_text", 1, Status.PASSED))
 
 
@@ -27,11 +28,6 @@ def lines(course: Path) -> list[str]:
     """The lines of the file."""
     path = course / "gradebook.db.history.jsonl"
     return path.read_text().splitlines() if path.exists() else []
-
-
-def without_lock(course: Path) -> dict[str, tuple[bytes, int]]:
-    """All files of a course, but the one that keeps others away while a command runs."""
-    return {name: kept for name, kept in snapshot(course).items() if not name.endswith(".lock")}
 
 
 @pytest.fixture
@@ -47,15 +43,14 @@ def test_grading_for_the_first_time_is_no_history(graded: Path, capsys: pytest.C
     """Nothing is kept of it, nor of a run that finds nothing changed."""
     assert "graded again" not in said(graded)
     assert lines(graded) == []
-    assert cli.main(["history"]) == 0
-    assert capsys.readouterr().out == "Nothing was graded again.\n"
+    assert printed(capsys, "history") == "Nothing was graded again.\n"
 
 
 def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
     """The points that would become others, who would be new, and every file as it was; then it is done."""
     handed_in_at(graded, "ada", "2026-01-02 03:04:05 UTC")
     hand_in(graded, "cem")
-    before = without_lock(graded)
+    before = snapshot(graded, LOCK)
     out = [" ".join(line.split()) for line in said(graded, {"checks": RIGHT}, dry_run=True).splitlines()]
     assert "1 would be recorded again, 1 of them with other points:" in out
     at = out.index(f"ada, {LESSON}: 3 → 4 (submission changed)")
@@ -64,7 +59,7 @@ def test_a_dry_run_tells_the_same_and_records_nothing(graded: Path) -> None:
     assert [line for line in out if line.startswith(("bob", "cem"))] == [f"cem {LESSON} 4 of 4"]
     forced = json.loads(said(graded, {"checks": RIGHT}, dry_run=True, force=True, as_json=True))
     assert forced["dry_run"] and [regrade["new"] for regrade in forced["regraded"]] == [4.0, 4.0]
-    assert without_lock(graded) == before
+    assert snapshot(graded, LOCK) == before
     assert f"ada, {LESSON}: 3 → 4 (" in said(graded, {"checks": RIGHT})
 
 
@@ -79,8 +74,7 @@ def test_a_regrade_is_told_with_its_reason(graded: Path, capsys: pytest.CaptureF
     assert out[at + 1] == "check_double_text 0 → 1"
     assert "2 graded again, 1 of them with other points:" in said(graded, {"checks": RIGHT}, force=True)
     assert "2 graded again, 0 of them with other points." in said(graded, {"checks": RIGHT}, force=True)
-    assert cli.main(["history", LESSON, "--student", "a*", "--json"]) == 0
-    whole = json.loads(capsys.readouterr().out)
+    whole = json.loads(printed(capsys, "history", LESSON, "--student", "a*", "--json"))
     assert whole["students"] == {"ada": "ada"}
     first, second, _ = whole["regraded"]
     times = {key: first.pop(key) for key in ("graded", "regraded")}
@@ -94,8 +88,7 @@ def test_a_regrade_is_told_with_its_reason(graded: Path, capsys: pytest.CaptureF
         "checks": [{"check": "check_double_text", "old": 0.0, "new": 1.0}],
     }
     assert (second["reasons"], second["old"], second["new"], second["checks"]) == (["forced"], 4.0, 4.0, [])
-    assert cli.main(["history"]) == 0
-    shown = capsys.readouterr().out.splitlines()
+    shown = printed(capsys, "history").splitlines()
     assert len([line for line in shown if f" UTC  ada, {LESSON}: " in line]) == 3
     assert len([line for line in shown if line.startswith("  check_double_text")]) == 2
 
@@ -192,15 +185,13 @@ def test_a_result_of_an_earlier_version_has_unknown_points(
     (only,) = read_history(course)
     assert (only.old, only.new, only.checks) == (None, 3.0, ())
     monkeypatch.chdir(course)
-    assert cli.main(["history"]) == 0
-    assert f" UTC  ada, {LESSON}: ? → 3 (" in capsys.readouterr().out
+    assert f" UTC  ada, {LESSON}: ? → 3 (" in printed(capsys, "history")
 
 
 def test_unknown_names_are_told(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A lesson or student that is none ends with 2 and with what may have been meant."""
     for arguments, meant in ((["01_dubling"], LESSON), (["--student", "adda"], "ada")):
-        assert cli.main(["history", *arguments]) == 2
-        assert capsys.readouterr().err.endswith(f" Did you mean `{meant}`?\n")
+        assert printed(capsys, "history", *arguments, status=2).endswith(f" Did you mean `{meant}`?\n")
     (graded / "gradebook.db").unlink()
     with pytest.raises(CourseError, match="There is no gradebook"):
         read_history(graded)

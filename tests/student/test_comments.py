@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from rich.console import Console
+from support.commands import printed
 from support.gradebook import LESSON, Pretender, hand_in, record
 
 from autograder import cli
@@ -40,17 +41,16 @@ def written(course: Path) -> dict[str, str]:
     return {student: one.comments["double"] for (student, _), one in graded.items() if one.comments}
 
 
-def comments(*arguments: str) -> int:
-    """Run the command for the small lesson."""
-    return cli.main(["comments", LESSON, *arguments])
+def comments(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    """Run the command for the small lesson, and return what it prints."""
+    return printed(capsys, "comments", LESSON, *arguments, status=status)
 
 
 def test_they_are_listed_by_how_many_have_them(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Alone or with others; on one line each, harmless and not too long; of all exercises, or of one."""
     write(course, ada="[red]no\x1b[31m" + "x" * 500)
     for arguments in ([], ["double"]):
-        assert comments(*arguments) == 0
-        first, *others = capsys.readouterr().out.splitlines()
+        first, *others = comments(capsys, *arguments).splitlines()
         assert first == f"double 1, 2×: {TWICE}"
         assert [line[:25] for line in others] == [f"double 2, 1×: {TWICE}"[:25], "double 3, 1×: [red]no?[31m"[:25]]
         assert all(len(line) < 360 for line in others)
@@ -59,11 +59,9 @@ def test_they_are_listed_by_how_many_have_them(course: Path, capsys: pytest.Capt
 def test_one_is_given_to_others_beneath_what_they_have(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Who has it already does not get it twice; students' pages show it."""
     write(course, ada="Hm.")
-    assert comments("double", "--give", "1", "ada", "bob", "cem", "ada") == 0
-    assert capsys.readouterr().out == f"✓ ada, bob, cem: {TWICE}\n"
+    assert comments(capsys, "double", "--give", "1", "ada", "bob", "cem", "ada") == f"✓ ada, bob, cem: {TWICE}\n"
     assert written(course) == {"ada": f"Hm.\n\n{TWICE}", "bob": TWICE, "cem": f"{TWICE}\n\n{NAME}"}
-    assert comments("double") == 0
-    assert capsys.readouterr().out.startswith(f"double 1, 3×: {TWICE}\n")
+    assert comments(capsys, "double").startswith(f"double 1, 3×: {TWICE}\n")
     assert cli.main(["report", "--student", "ada"]) == 0
     page = BeautifulSoup((course / "feedback" / "ada" / "feedback.html").read_bytes(), "html.parser")
     assert page.blockquote.get_text(" ").split() == ["From", "your", "instructor", "Hm.", "Say", "it", "twice", "."]
@@ -73,7 +71,7 @@ def test_one_is_given_to_others_beneath_what_they_have(course: Path, capsys: pyt
 def test_the_beginning_of_another_comment_is_not_it(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What has other words behind it is another comment."""
     write(course, ada="Good", bob="Good, but slow", cem="")
-    assert comments("double", "--give", "1", "bob") == 0
+    comments(capsys, "double", "--give", "1", "bob")
     assert written(course)["bob"] == "Good, but slow\n\nGood"
 
 
@@ -97,27 +95,22 @@ def test_what_cannot_be_given_is_told(
 ) -> None:
     """Nobody gets anything then, and it ends with 2."""
     before = written(course)
-    assert comments(*arguments) == 2
-    assert capsys.readouterr().err.startswith(says)
+    assert comments(capsys, *arguments, status=2).startswith(says)
     assert written(course) == before
 
 
 def test_where_there_are_none_it_says_where_to_write_one(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The list is empty, and giving says so."""
     write(course, bob="", cem="  ")
-    assert comments() == 0
-    assert (
-        capsys.readouterr().out
-        == "Nobody has a comment by hand there yet. Write one in formgrader, under Manual Grading.\n"
-    )
-    assert comments("double", "--give", "1", "ada") == 2
-    assert "There is no comment 1; there are 0." in capsys.readouterr().err
+    where = "Nobody has a comment by hand there yet. Write one in formgrader, under Manual Grading.\n"
+    assert comments(capsys) == where
+    assert "There is no comment 1; there are 0." in comments(capsys, "double", "--give", "1", "ada", status=2)
 
 
 @pytest.mark.parametrize("what", ["forced", "lesson", "submission", "not gradable", "lost"])
-def test_grading_again_loses_no_comment(course: Path, what: str) -> None:
+def test_grading_again_loses_no_comment(course: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever is graded again, and why, what was written by hand stands there as it was."""
-    assert comments("double", "--give", "1", "ada") == 0
+    comments(capsys, "double", "--give", "1", "ada")
     before, place = written(course), Course.at(course)
     notebook = place.submitted("ada", LESSON) / f"{LESSON}.ipynb"
     if what == "lesson":

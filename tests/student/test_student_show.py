@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from support.commands import printed
 from support.downloads import collect, zipped
 from support.gradebook import LESSON, configure, disk_full
 
@@ -16,57 +17,39 @@ from autograder.student import archive
 from autograder.student.show import as_text
 
 
-def test_a_table_of_one_student(capsys: pytest.CaptureFixture[str]) -> None:
-    """The name stands beside the id, and each lesson with its points, its state, and when it is due and came."""
-    assert cli.main(["student", "show", "ada"]) == 0
-    said = capsys.readouterr().out
+def test_a_table_of_one_student(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name stands beside the id, and each lesson with its points, its state, and when it is due and came, which
+    stands beneath, whole, where it does not fit into the line.
+    """
+    said = printed(capsys, "student", "show", "ada")
     assert said.startswith("Ada Löve (ada), ada@example.org\n")
     row, times = f"{LESSON}  3 of 4  graded", "due 2030-01-04 12:00 UTC (+2 d)"
     assert said.splitlines()[-1] == f"{row}  {times}, handed in 2030-01-02 13:00 UTC"
-    assert cli.main(["student", "show", "bob"]) == 0
-    assert f"{LESSON}  0 of 4  graded, late: −3  due 2030-01-02 12:00 UTC, handed in" in capsys.readouterr().out
+    late = f"{LESSON}  0 of 4  graded, late: −3  due 2030-01-02 12:00 UTC, handed in"
+    assert late in printed(capsys, "student", "show", "bob")
+    monkeypatch.setenv("COLUMNS", "80")
+    below = f"  {times}, handed in 2030-01-02 13:00 UTC"
+    assert printed(capsys, "student", "show", "ada").splitlines()[-2:] == [row, below]
 
 
 def test_what_is_missing_was_due_or_still_is(capsys: pytest.CaptureFixture[str]) -> None:
     """A lesson that nobody handed in tells by one word whether there is time left."""
     for date, said in (("2020-01-02", "was due 2020-01-02"), ("2040-01-02", "due 2040-01-02")):
         assert cli.main(["due", LESSON, f"{date} UTC"]) == 0
-        capsys.readouterr()
-        assert cli.main(["student", "show", "eve"]) == 0
-        assert f"{LESSON}  0 of 4  not handed in  {said}" in capsys.readouterr().out
+        assert f"{LESSON}  0 of 4  not handed in  {said}" in printed(capsys, "student", "show", "eve")
 
 
-def test_in_80_columns_nothing_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Times that do not fit into the line stand beneath it, whole."""
-    monkeypatch.setenv("COLUMNS", "80")
-    assert cli.main(["student", "show", "ada"]) == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [
-        f"{LESSON}  3 of 4  graded",
-        "  due 2030-01-04 12:00 UTC (+2 d), handed in 2030-01-02 13:00 UTC",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (timedelta(days=2), "+2 d"),
-        (timedelta(hours=84, minutes=1, seconds=12), "+3 d 12 h 1 min"),
-        (timedelta(hours=-1), "-1 h"),
-    ],
-)
-def test_an_extension_is_told_in_days_and_hours(given: timedelta, text: str) -> None:
+def test_an_extension_is_told_in_days_and_hours() -> None:
     """To the minute, and without what is none."""
-    assert as_text(given) == text
+    given = timedelta(days=2), timedelta(hours=84, minutes=1, seconds=12), timedelta(hours=-1)
+    assert [as_text(extension) for extension in given] == ["+2 d", "+3 d 12 h 1 min", "-1 h"]
 
 
 def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON has the table's columns, with times in UTC and the extension in seconds; points are those that count."""
-    shown = {}
-    for student in ("ada", "bob", "eve"):
-        assert cli.main(["student", "show", student, "--json"]) == 0
-        shown[student] = json.loads(capsys.readouterr().out)
-    assert shown["ada"]["last_name"] == "Löve"
-    (lesson,) = shown["ada"]["lessons"]
+    ada, eve = (json.loads(printed(capsys, "student", "show", student, "--json")) for student in ("ada", "eve"))
+    assert ada["last_name"] == "Löve"
+    (lesson,) = ada["lessons"]
     assert lesson == {
         "lesson": LESSON,
         "points": 3.0,
@@ -78,7 +61,7 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         "handed_in": "2030-01-02T13:00:00+00:00",
         "reason": "",
     }
-    (lesson,) = shown["eve"]["lessons"]
+    (lesson,) = eve["lessons"]
     assert (lesson["state"], lesson["points"], lesson["due"]) == ("not handed in", 0.0, "2030-01-02T12:00:00+00:00")
 
 
@@ -87,16 +70,14 @@ def test_what_waits_to_be_graded_is_said(course: Path, capsys: pytest.CaptureFix
     folder = course / "submitted" / "new" / LESSON
     folder.mkdir(parents=True)
     (folder / "timestamp.txt").write_text("2030-01-01T20:00:00+02:00", encoding="utf-8")
-    assert cli.main(["student", "show", "new", "--json"]) == 0
-    (lesson,) = json.loads(capsys.readouterr().out)["lessons"]
+    (lesson,) = json.loads(printed(capsys, "student", "show", "new", "--json"))["lessons"]
     assert (lesson["state"], lesson["handed_in"]) == ("not graded yet", "2030-01-01T18:00:00+00:00")
 
 
 @pytest.mark.parametrize("student", ["nobody", "..", "", ".replaced", "a\x1b[2J", "*"])
 def test_nobody_is_said_to_be(student: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An id that nobody has is refused with those that there are, whatever it would mean as a path."""
-    assert cli.main(["student", "show", student]) == 2
-    said = capsys.readouterr().err
+    said = printed(capsys, "student", "show", student, status=2)
     assert "Nothing is kept about" in said and "The gradebook has ada, bob, eve." in said and "\x1b" not in said
 
 
@@ -108,9 +89,8 @@ def test_the_archive_holds_all_of_one_student(course: Path, capsys: pytest.Captu
     page.write_text("Well done.", encoding="utf-8")
     (course / "submitted" / "ada" / LESSON / "link").symlink_to("/etc/passwd")
     assert "hidden_secret" in (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8")
-    capsys.readouterr()
-    assert cli.main(["student", "show", "ada", "--archive", "ada.zip"]) == 0
-    assert f"not readable: submitted/ada/{LESSON}/link" in capsys.readouterr().out
+    said = printed(capsys, "student", "show", "ada", "--archive", "ada.zip")
+    assert f"not readable: submitted/ada/{LESSON}/link" in said
     assert stat.S_IMODE((course / "ada.zip").stat().st_mode) == 0o600
     with zipfile.ZipFile("ada.zip") as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -144,8 +124,7 @@ def test_no_archive_is_written_over(
         assert cli.main(["student", "show", "ada", "--archive", "ada.zip"]) == 2
     assert "No space left" in capsys.readouterr().err and set(course.iterdir()) == before
     (course / "ada.zip").write_bytes(b"mine")
-    assert cli.main(["student", "show", "ada", "--archive", "ada.zip"]) == 2
-    assert "ada.zip is there already" in capsys.readouterr().err
+    assert "ada.zip is there already" in printed(capsys, "student", "show", "ada", "--archive", "ada.zip", status=2)
     assert (course / "ada.zip").read_bytes() == b"mine"
 
 
@@ -160,14 +139,12 @@ def test_a_notebook_is_opened(
         ("eve", LESSON, "is not graded, so there is nothing to open."),
         ("ada", "02_none", f"There is no lesson 02_none. There are {LESSON}."),
     ):
-        assert cli.main(["student", "show", student, "--open", lesson]) == 2
-        assert says in capsys.readouterr().err
+        assert says in printed(capsys, "student", "show", student, "--open", lesson, status=2)
     page = course / "feedback" / "ada" / LESSON / f"{LESSON}.html"
     page.parent.mkdir(parents=True)
     page.write_text("Well done.", encoding="utf-8")
     assert not opened
-    assert cli.main(["student", "show", "ada", "--open", LESSON]) == 0
-    assert capsys.readouterr().out == f"{page}\n" and opened == [page.as_uri()]
+    assert printed(capsys, "student", "show", "ada", "--open", LESSON) == f"{page}\n" and opened == [page.as_uri()]
 
 
 def test_folders_sorted_by_lessons_are_found(course: Path) -> None:

@@ -65,7 +65,7 @@ def submitted(course: Path, student: str) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return all files of a folder, hidden ones too, with what is in them and when they were written."""
-    files = (path for path in folder.rglob("*") if path.is_file())
+def snapshot(folder: Path, *but: str) -> dict[str, tuple[bytes, int]]:
+    """Return all files of a folder but those of these names, with what is in them and when they were written."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in but)
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
