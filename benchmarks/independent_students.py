@@ -189,7 +189,7 @@ class _Student:
         source, slip = zipf(self.chance, right if is_right else wrong)
         tree = ast.parse(without_docstrings(source, annotations=True))
         tree = _Habits(self.habits, self.chance).visit(tree)
-        rename(tree, self.name_for(), attributes=False)
+        rename(tree, self.name_for())
         for node in ast.walk(tree):
             if isinstance(node, ast.Raise):
                 _replace_message(node, zipf(self.chance, MESSAGES), self.chance)
@@ -266,21 +266,21 @@ def own_attributes(tree: ast.AST) -> set[str]:
     }
 
 
-def rename(tree: ast.AST, name_for: Callable[[str], str], *, attributes: bool, arguments: bool = False) -> None:
-    """Give the local variables of the functions of a tree other names, and what else is asked for."""
+def rename(tree: ast.AST, name_for: Callable[[str], str], *, everything: bool = False) -> None:
+    """Give the local variables of the functions of a tree other names; or parameters and attributes, too."""
     names = {name: name_for(name) for name in sorted(local_names(tree))}
     taken = parameters(tree)
-    names = {old: new if new not in taken else old for old, new in names.items()}
-    if arguments:
+    names, own = {old: new if new not in taken else old for old, new in names.items()}, {}
+    if everything:
         names |= {name: name_for(name) for name in sorted(taken)}
-    own = {name: name_for(name) for name in sorted(own_attributes(tree))} if attributes else {}
+        own = {name: name_for(name) for name in sorted(own_attributes(tree))}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.arg) and arguments:
+        elif isinstance(node, ast.arg):
             node.arg = names.get(node.arg, node.arg)
-        elif isinstance(node, ast.Attribute) and node.attr in own:
-            node.attr = own[node.attr]
+        elif isinstance(node, ast.Attribute):
+            node.attr = own.get(node.attr, node.attr)
 
 
 def _parsed(text: str) -> ast.expr:
