@@ -32,7 +32,7 @@ def _renamed(source: str, solution: str, chance: random.Random) -> str:
         return new.get(name, name)
 
     tree = ast.parse(source)
-    rename(tree, name_for, attributes=True, arguments=True)
+    rename(tree, name_for, everything=True)
     comments, lines = re.findall(r"#.*", source), ast.unparse(tree).splitlines()
     for place, comment in zip(sorted(chance.choices(range(len(lines)), k=len(comments))), comments, strict=True):
         lines[place] += f"  {comment}"

@@ -25,7 +25,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 import answers  # noqa: E402
 from answers.writing import Right, Wrong, without_docstrings  # noqa: E402
 
-LESSONS = [lesson for lesson in answers.LESSONS if not lesson.startswith("00")]
 ADHERENCE = 0.9  # how often a habit is kept to
 GIVES_UP = 0.05
 T = TypeVar("T")
@@ -137,20 +136,11 @@ def pool(lesson: str, exercise: str) -> tuple[list[tuple[str, str]], list[tuple[
     chance.shuffle(right)
     chance.shuffle(wrong)
     found = [(solutions(lesson)[exercise], ""), *((_source(lesson, each), "") for each in right)]
-    made = [(_source(lesson, each), f"{each.check}: {each.says or each.what}") for each in wrong]
-    return [each for each in found if _is_python(each[0])], [each for each in made if _is_python(each[0])]
+    return found, [(_source(lesson, each), f"{each.check}: {each.says or each.what}") for each in wrong]
 
 
 def _source(lesson: str, answer: Right | Wrong) -> str:
     return answers.source(answer, solutions(lesson))
-
-
-def _is_python(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True
 
 
 def students(lesson: str, count: int, seed: int = 0) -> list[Written]:
@@ -199,7 +189,7 @@ class _Student:
         source, slip = zipf(self.chance, right if is_right else wrong)
         tree = ast.parse(without_docstrings(source, annotations=True))
         tree = _Habits(self.habits, self.chance).visit(tree)
-        rename(tree, self.name_for(), attributes=False)
+        rename(tree, self.name_for())
         for node in ast.walk(tree):
             if isinstance(node, ast.Raise):
                 _replace_message(node, zipf(self.chance, MESSAGES), self.chance)
@@ -276,21 +266,21 @@ def own_attributes(tree: ast.AST) -> set[str]:
     }
 
 
-def rename(tree: ast.AST, name_for: Callable[[str], str], *, attributes: bool, arguments: bool = False) -> None:
-    """Give the local variables of the functions of a tree other names, and what else is asked for."""
+def rename(tree: ast.AST, name_for: Callable[[str], str], *, everything: bool = False) -> None:
+    """Give the local variables of the functions of a tree other names; or parameters and attributes, too."""
     names = {name: name_for(name) for name in sorted(local_names(tree))}
     taken = parameters(tree)
-    names = {old: new if new not in taken else old for old, new in names.items()}
-    if arguments:
+    names, own = {old: new if new not in taken else old for old, new in names.items()}, {}
+    if everything:
         names |= {name: name_for(name) for name in sorted(taken)}
-    own = {name: name_for(name) for name in sorted(own_attributes(tree))} if attributes else {}
+        own = {name: name_for(name) for name in sorted(own_attributes(tree))}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.arg) and arguments:
+        elif isinstance(node, ast.arg):
             node.arg = names.get(node.arg, node.arg)
-        elif isinstance(node, ast.Attribute) and node.attr in own:
-            node.attr = own[node.attr]
+        elif isinstance(node, ast.Attribute):
+            node.attr = own.get(node.attr, node.attr)
 
 
 def _parsed(text: str) -> ast.expr:

@@ -19,9 +19,9 @@ import numpy as np
 from disguises import KINDS, disguised
 from independent_students import ROOT, Written
 
-from autograder.similar.hand_ins import Holdings, holdings, known_traits
+from autograder.similar.hand_ins import OWN_CELLS, Cell, HandIn, Holdings, known_traits
 from autograder.similar.pairs import pairs_of, tables_of
-from autograder.similar.traits import Kind, Trait
+from autograder.similar.traits import Kind, Trait, traits_of
 
 LESSONS = ("01_attention", "02_multi_head_attention", "04_encoder_decoder_blocks", "06_training")
 STUDENTS, CLASS = 400, 100  # invented for each lesson; of whom a class is drawn
@@ -74,8 +74,12 @@ def known() -> frozenset[Trait]:
 
 def held(written: Written) -> Holdings:
     """What a hand-in holds, as the command sees it."""
-    slips = {exercise: [Trait(Kind.SLIP, slip)] for exercise, slip in written.slips.items()}
-    return holdings(written.answers, [(cell, True) for cell in written.cells], slips)
+    sources = [*written.answers.items(), *((OWN_CELLS, cell) for cell in written.cells)]
+    cells = tuple(Cell(place, source, traits_of(source)) for place, source in sources)
+    found = dict(HandIn("", cells).holdings([]))
+    for exercise, slip in written.slips.items():
+        found[exercise] = found.get(exercise, frozenset()) | {Trait(Kind.SLIP, slip)}
+    return found
 
 
 def listed(tables: Mapping[str, np.ndarray], who: list[int]) -> set[tuple[int, int]]:

@@ -167,7 +167,7 @@ def _read(repository: Path, address: str, student: str, lesson: Wanted) -> HandI
             return HandIn(student, student, (), notes=tuple(notes))
     told = _git(repository, "log", "-1", "--format=%ct", "FETCH_HEAD", "--", place).decode().strip() if files else ""
     time = datetime.fromtimestamp(int(told), UTC) if told else None
-    return HandIn(student, student, tuple(files), time, float(told or 0), notes=tuple(notes))
+    return HandIn(student, student, tuple(files), time, notes=tuple(notes))
 
 
 def _elsewhere(repository: Path, listed: Sequence[_Entry], lesson: Wanted, place: str) -> list[_Entry]:

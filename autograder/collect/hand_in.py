@@ -26,9 +26,13 @@ class HandIn:
     who: str  # the student as the platform calls them
     files: tuple[File, ...]
     time: datetime | None = None  # when, where the platform says so
-    order: float = 0.0  # which of two hand-ins is the newer one: a time or a number that grows; 0 where nobody knows
-    orders: tuple[float, ...] = ()  # the same for its files, where the platform numbers those
+    orders: tuple[float, ...] = ()  # the numbers of its files, which grow, where the platform gives them some
     notes: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> float:
+        """Which of two hand-ins is the newer one: a number that grows, or a time; 0 where nobody knows."""
+        return max(self.orders, default=0.0) or (self.time.timestamp() if self.time else 0.0)
 
 
 @dataclass

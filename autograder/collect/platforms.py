@@ -58,9 +58,8 @@ class _Pile:
     time: datetime | None = None
 
     def hand_in(self, student: str) -> HandIn:
-        order = max(self.orders, default=0.0) or (self.time.timestamp() if self.time else 0.0)
         notes = tuple(dict.fromkeys(self.notes))
-        return HandIn(student, self.who, tuple(self.files), self.time, order, tuple(self.orders), notes)
+        return HandIn(student, self.who, tuple(self.files), self.time, tuple(self.orders), notes)
 
 
 def canvas(download: Download, people: People) -> Found:
@@ -103,7 +102,8 @@ def moodle(download: Download, people: People, worksheet: Path) -> Found:
     found, piles = Found(), dict[str, _Pile]()
     known = {row.number: row for row in _worksheet(worksheet, people)}
     for file in download.files:
-        place, name = _first_match(MOODLE_NAME, file.path)
+        matches = ((place, MOODLE_NAME.fullmatch(part)) for place, part in enumerate(file.path.parts))
+        place, name = next((each for each in matches if each[1]), (0, None))
         if not name:
             found.nobodys.append(str(file.path))
             continue
@@ -189,7 +189,7 @@ def gradescope(download: Download, people: People) -> Found:
             notes += (f"The download has no files in {name}.",)
         for one in submitters or [{}]:
             student, who = _submitter(one, name, people)
-            found.hand_ins.append(HandIn(student, who, files, time, time.timestamp() if time else 0.0, notes=notes))
+            found.hand_ins.append(HandIn(student, who, files, time, notes=notes))
     return found
 
 
@@ -285,13 +285,6 @@ def require_some(found: Found, form: str, where: Path) -> None:
     if not found.hand_ins:
         some = ", ".join(found.nobodys[:3]) or "none of this lesson"
         raise CourseError(f"{where} has no names like {NAMES[form]}; it has {some}. {AGAIN}")
-
-
-def _first_match(pattern: re.Pattern[str], path: PurePosixPath) -> tuple[int, re.Match[str] | None]:
-    for place, part in enumerate(path.parts):
-        if found := pattern.fullmatch(part):
-            return place, found
-    return 0, None
 
 
 def _time(told: object) -> tuple[datetime | None, tuple[str, ...]]:

@@ -67,10 +67,6 @@ class Choices:
             files.write(self.path, json.dumps({**self.remembered, **self.settled}, indent=2).encode(), mode=0o600)
 
 
-class _Unclear(Exception):
-    """Which column is meant cannot be told; the text says why."""
-
-
 def columns_of(headings: Mapping[int, str], titles: Mapping[str, str], choices: Choices, path: Path) -> dict[str, int]:
     """Find the columns of lessons; one that is to be added is not among them.
 
@@ -82,38 +78,24 @@ def columns_of(headings: Mapping[int, str], titles: Mapping[str, str], choices: 
     Raises:
         CourseError: a lesson's column cannot be told, or two lessons would share one.
     """
-    found, unclear, taken = dict[str, int](), dict[str, str](), dict[int, str]()
+    unclear, taken = dict[str, str](), dict[int, str]()
     for lesson, title in titles.items():
-        try:
-            column = _find(headings, lesson, title, choices)
-        except _Unclear as error:
-            unclear[lesson] = str(error)
-            continue
-        if column is not None and taken.setdefault(column, lesson) != lesson:
-            raise CourseError(f"{taken[column]} and {lesson} would share the column “{headings[column]}”.")
-        found |= {} if column is None else {lesson: column}
+        said = choices.of(lesson)
+        fitting = _named(headings, said) if said else _alike(headings, lesson, title)
+        if len(fitting) > 1:
+            unclear[lesson] = " and ".join(f"“{headings[column]}”" for column in fitting) + " both may be it"
+        elif fitting:
+            if (other := taken.setdefault(fitting[0], lesson)) != lesson:
+                raise CourseError(f"{other} and {lesson} would share the column “{headings[fitting[0]]}”.")
+        elif not said:
+            unclear[lesson] = "no column has this name"
+        elif said != NEW:
+            again = "where you have imported it, download the gradebook again"
+            unclear[lesson] = f"there is no column “{said}”; {again}"
     if unclear:
         free = [heading for column, heading in headings.items() if column not in taken]
         raise CourseError(_explained(path, unclear, titles, list(headings.values()), free))
-    return found
-
-
-def _find(headings: Mapping[int, str], lesson: str, title: str, choices: Choices) -> int | None:
-    """Return the column of a lesson, None for a new one.
-
-    Raises:
-        _Unclear: there is none, or more than one.
-    """
-    said = choices.of(lesson)
-    fitting = _named(headings, said) if said else _alike(headings, lesson, title)
-    if said == NEW and not fitting:
-        return None
-    if not fitting:
-        again = f"there is no column “{said}”; where you have imported it, download the gradebook again"
-        raise _Unclear(again if said else "no column has this name")
-    if len(fitting) > 1:
-        raise _Unclear(" and ".join(f"“{headings[column]}”" for column in fitting) + " both may be it")
-    return fitting[0]
+    return {lesson: column for column, lesson in taken.items()}
 
 
 def _explained(

@@ -97,23 +97,22 @@ def status_of(graded: GradedSubmission | None, pending: Pending | None = None) -
 
 
 def _grade_row(selection: Selection, lesson: GradebookLesson, student: Student) -> GradeRow:
-    graded = selection.graded(student, lesson)
+    handed_in = selection.graded(student, lesson)
+    graded = handed_in or GradedSubmission(student.id, lesson.name, {})
+    others = (f"{_time(other.submitted) or '?'}: {number(other.result.score)}" for other in graded.others)
     return GradeRow(
         assignment=lesson.name,
         duedate=_time(selection.book.due(student.id, lesson.name)),
-        timestamp=_time(graded.submitted if graded else None),
+        timestamp=_time(graded.submitted),
         **_who(student),
-        raw_score=number(graded.raw_score if graded else 0.0),
-        late_submission_penalty=number(graded.penalty if graded else 0.0),
-        score=number(graded.score if graded else 0.0),
+        raw_score=number(graded.raw_score),
+        late_submission_penalty=number(graded.penalty),
+        score=number(graded.score),
         max_score=number(lesson.max_score),
-        recorded=_time(graded.recorded if graded else None),
-        status=status_of(graded, selection.pending.get((student.id, lesson.name))),
-        reason=harmless(graded.result.reason if graded and graded.result else ""),
-        not_counted="; ".join(
-            f"{_time(other.submitted) or '?'}: {number(other.result.score)}"
-            for other in (graded.others if graded else ())
-        ),
+        recorded=_time(graded.recorded),
+        status=status_of(handed_in, selection.pending.get((student.id, lesson.name))),
+        reason=harmless(graded.result.reason if graded.result else ""),
+        not_counted="; ".join(others),
     )
 
 

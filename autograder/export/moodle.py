@@ -3,7 +3,7 @@
 Both take points with a decimal point whatever Moodle's language is; so there is no option for commas.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
 
 from autograder.course.config import CourseError
@@ -11,9 +11,9 @@ from autograder.course.names import counted
 from autograder.export.scale import maximum_for, scaled
 from autograder.export.selection import Messages, Selection
 from autograder.grading.gradebook.lesson import GradebookLesson
-from autograder.grading.gradebook.reader import GradedSubmission
+from autograder.grading.gradebook.reader import GradedSubmission, Student
 from autograder.grading.results import Status
-from autograder.spreadsheets.matching import MOODLE, keys_of, match
+from autograder.spreadsheets.matching import MOODLE, Matches, keys_of, match
 from autograder.spreadsheets.sheet import Row, Sheet, number, table
 
 IDENTIFIERS = {"email": ("Email address", "email"), "username": ("Username", "id"), "idnumber": ("ID number", "lms_id")}
@@ -35,9 +35,7 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
     """
     (lesson,) = selection.lessons
     grade, comments = _grade_column(sheet), _comments_column(sheet) if feedback else None
-    keys = require_keys(sheet)
-    rows = [row for row in sheet.rows[1:] if not row.is_blank]
-    matches = match(selection.book.students.values(), sheet, rows, keys)
+    matches = matches_of(sheet, selection.book.students.values())
     messages.notes += sheet.notes
     for student in selection.students:
         graded, row = selection.graded(student, lesson), matches.rows.get(student.id)
@@ -53,17 +51,15 @@ def fill(selection: Selection, sheet: Sheet, messages: Messages, *, scale: bool,
         _enter(sheet, row, grade, points, student.label, messages, fits=fits)
         if comments is not None and graded:
             _comment(sheet, row, comments, _page(lesson, graded), student.label, messages)
-    for row in matches.strangers:
-        who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, sheet.column("Identifier"))
-        messages.missing.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook; left as it was.")
+    messages.missing += [f"{stranger}; left as it was." for stranger in strangers_of(sheet, matches)]
     return sheet.to_bytes()
 
 
-def require_keys(sheet: Sheet) -> dict[int, Sequence[str]]:
-    """Return the columns of a worksheet that say who somebody is.
+def matches_of(sheet: Sheet, students: Iterable[Student]) -> Matches:
+    """Find the row of each student in a worksheet.
 
     Raises:
-        CourseError: there is none.
+        CourseError: it has no column that says who somebody is.
     """
     keys = keys_of(sheet, MOODLE)
     if not keys:
@@ -71,7 +67,14 @@ def require_keys(sheet: Sheet) -> dict[int, Sequence[str]]:
             f"{sheet.path} has none of the columns {', '.join(MOODLE)}, and names alone do not say who is who. "
             "An administrator can show one of them to teachers (in Moodle: showuseridentity)."
         )
-    return keys
+    return match(students, sheet, [row for row in sheet.rows[1:] if not row.is_blank], keys)
+
+
+def strangers_of(sheet: Sheet, matches: Matches) -> list[str]:
+    """Say which rows of a worksheet nobody in the gradebook fits."""
+    columns = sheet.column("Full name"), sheet.column("Identifier")
+    named = [(row.line, sheet.get(row, columns[0]) or sheet.get(row, columns[1])) for row in matches.strangers]
+    return [f"{sheet.path.name}, line {line}: {who} is not in the gradebook" for line, who in named]
 
 
 def _grade_column(sheet: Sheet) -> int:

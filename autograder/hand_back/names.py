@@ -9,10 +9,9 @@ from autograder.collect.download import Download, safe_name
 from autograder.collect.people import People
 from autograder.collect.platforms import AGAIN, ENGLISH, NAMES, canvas_name, canvas_student
 from autograder.course.config import CourseError
-from autograder.export.moodle import require_keys
+from autograder.export.moodle import matches_of, strangers_of
 from autograder.grading.gradebook.reader import Student
 from autograder.grading.submission.reader import NOTEBOOK
-from autograder.spreadsheets.matching import match
 from autograder.spreadsheets.sheet import Sheet
 
 
@@ -36,14 +35,14 @@ def for_moodle(sheet: Sheet, students: Mapping[str, Student], lesson: str) -> Pa
         CourseError: the file is no worksheet that says who is who.
     """
     identifier = sheet.require("Identifier", advice=ENGLISH)
-    rows = [row for row in sheet.rows[1:] if not row.is_blank]
     number_of = {}
-    for row in rows:
+    for row in sheet.rows[1:]:
         if number := re.search(r"([0-9]+)\s*$", sheet.get(row, identifier)):
             number_of[row.line] = number[1]
     times = Counter(number_of.values())
-    matches = match(students.values(), sheet, rows, require_keys(sheet))
-    found = PageNames(why_not=dict(matches.why_not))
+    matches = matches_of(sheet, students.values())
+    strangers = [f"{stranger}." for stranger in strangers_of(sheet, matches)]
+    found = PageNames(why_not=dict(matches.why_not), strangers=strangers)
     for student, row in matches.rows.items():
         number_there = number_of.get(row.line, "")
         if times[number_there] == 1:
@@ -52,9 +51,6 @@ def for_moodle(sheet: Sheet, students: Mapping[str, Student], lesson: str) -> Pa
         else:
             why_not = f"several rows have their number, {number_there}" if number_there else "their row has no number"
             found.why_not[student] = f"{why_not}, under Identifier in {sheet.path.name}"
-    for row in matches.strangers:
-        who = sheet.get(row, sheet.column("Full name")) or sheet.get(row, identifier)
-        found.strangers.append(f"{sheet.path.name}, line {row.line}: {who} is not in the gradebook.")
     return found
 
 

@@ -65,18 +65,6 @@ def slip_of(outcome: Outcome) -> Trait:
     return Trait(Kind.SLIP, f"{outcome.check}: {outcome.mistake or outcome.message or outcome.verdict}")
 
 
-def holdings(
-    answers: Mapping[str, str], cells: Iterable[tuple[str, bool]], slips: Mapping[str, Iterable[Trait]]
-) -> Holdings:
-    """Aspect → its traits, of answers and of cells of their own, of which each is code or not."""
-    sources = [*((name, source, True) for name, source in answers.items()), *((OWN_CELLS, *cell) for cell in cells)]
-    made = tuple(Cell(place, source, traits_of(source, is_code=is_code)) for place, source, is_code in sources)
-    found = dict(HandIn("", made).holdings(list(answers)))
-    for exercise, traits in slips.items():
-        found[exercise] = found.get(exercise, frozenset()) | frozenset(traits)
-    return found
-
-
 def known_traits(lessons: Iterable[Path]) -> frozenset[Trait]:
     """What these lessons say themselves: solutions, stubs, given cells, checks, and the text between them."""
     found: set[Trait] = set()

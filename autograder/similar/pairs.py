@@ -68,12 +68,11 @@ def tables_of(class_: Sequence[Mapping[str, Collection[T]]], known: Collection[T
     return tables
 
 
-def pairs_of(tables: Mapping[str, Numbers], *, allowed: float = ALLOWED) -> list[Pair]:
+def pairs_of(tables: Mapping[str, Numbers]) -> list[Pair]:
     """Find the pairs of a class, those first that chance would bring about least.
 
     Args:
         tables: as `tables_of` makes them, all of the same class.
-        allowed: how many pairs chance may bring about, on average.
     """
     students = max((len(table) for table in tables.values()), default=0)
     if students < 2:
@@ -84,9 +83,9 @@ def pairs_of(tables: Mapping[str, Numbers], *, allowed: float = ALLOWED) -> list
     for _ in range(ROUNDS):
         bits = {aspect: _rarity(likeness, chosen) for aspect, likeness in likenesses.items()}
         by_chance = _by_chance([(bits[aspect], likeness >= 0) for aspect, likeness in likenesses.items()], chosen)
-        if not (by_chance <= allowed)[~chosen].any():
+        if not (by_chance <= ALLOWED)[~chosen].any():
             break
-        chosen |= by_chance <= allowed
+        chosen |= by_chance <= ALLOWED
     return [
         Pair(
             int(firsts[at]),

@@ -11,6 +11,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -52,8 +53,7 @@ Traits: TypeAlias = Mapping[Trait, frozenset[int]]
 def traits_of(source: str, *, is_code: bool = True) -> Traits:
     """The traits of a source, and the lines on which each stands, counted from 1."""
     found: dict[Trait, set[int]] = {}
-    pieces = _of_code(source) if is_code else _of_lines(source, Kind.TEXT)
-    for kind, text, lines in pieces:
+    for kind, text, lines in _of_code(source) if is_code else _of_text(source):
         found.setdefault(Trait(kind, text), set()).update(itertools.islice(lines, MOST_LINES))
     return {trait: frozenset(lines) for trait, lines in found.items()}
 
@@ -61,32 +61,22 @@ def traits_of(source: str, *, is_code: bool = True) -> Traits:
 _Piece: TypeAlias = tuple[Kind, str, Iterable[int]]
 
 
-def _of_code(source: str) -> Iterator[_Piece]:
-    tree = _parsed(source)
-    if tree is not None:
-        try:
-            pieces = [*_of_tree(tree), *_of_comments(source)]
-        except (RecursionError, ValueError, MemoryError):
-            pass
-        else:
-            yield from pieces
-            return
+def _of_code(source: str) -> Iterable[_Piece]:
+    if len(source) <= MOST_LETTERS:
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(as_python(source))
+            return [*_of_tree(tree), *_of_comments(source)]
+    return _of_unparsed(source)
+
+
+def _of_unparsed(source: str) -> Iterator[_Piece]:
     for number, line in enumerate(source.splitlines(), 1):
         code, _, comment = line.partition("#")
         if statement := " ".join(TOKEN.findall(code)):
             yield Kind.STATEMENT, statement, [number]
         yield from _of_words(Kind.COMMENT, comment, number)
-
-
-def _parsed(source: str) -> ast.Module | None:
-    if len(source) > MOST_LETTERS:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(as_python(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 def _of_tree(tree: ast.Module) -> Iterator[_Piece]:
@@ -201,17 +191,15 @@ class _Normaliser(ast.NodeTransformer):
 
 
 def _of_comments(source: str) -> Iterator[_Piece]:
-    try:
+    with suppress(tokenize.TokenError, SyntaxError):
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT:
                 yield from _of_words(Kind.COMMENT, token.string, token.start[0])
-    except (tokenize.TokenError, SyntaxError):
-        return
 
 
-def _of_lines(source: str, kind: Kind) -> Iterator[_Piece]:
+def _of_text(source: str) -> Iterator[_Piece]:
     for number, line in enumerate(source.splitlines(), 1):
-        yield from _of_words(kind, line, number)
+        yield from _of_words(Kind.TEXT, line, number)
 
 
 def _of_words(kind: Kind, text: str, *lines: int) -> Iterator[_Piece]:

@@ -28,11 +28,6 @@ CUT_OFF = "`hw.zip` is no zip file that can be opened, or was cut off."
 ONLY = "Hand in the notebook itself, 01_doubling.ipynb."
 
 
-@pytest.fixture(autouse=True)
-def _in_course(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(course)
-
-
 def messy(course: Path) -> dict[str, bytes | str]:
     """A class as Canvas gives it out, with what students hand in in place of a notebook."""
     data = notebook(course)
@@ -100,7 +95,7 @@ def test_whoever_opens_a_collected_or_graded_notebook_runs_no_file_of_the_studen
     files: dict[str, bytes | str] = {f"ada/{name}.py": evil for name in attacks}
     files |= {f"ada/{NAME}": notebook(course), "ada/traitlets/__init__.py": evil}
     assert collect("folder", zipped(files)) == 0
-    assert grade(Course.at(course).root, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 0
     for folder in (course / "submitted" / "ada" / LESSON, course / "autograded" / "ada" / LESSON):
         assert len(list(folder.glob("others/**/*.py"))) == len(attacks) + 1
         manager, client = start_new_kernel(cwd=str(folder))
@@ -121,7 +116,7 @@ def test_another_lessons_notebook_is_said_to_be_one_everywhere(
     reason = "This is the notebook of lesson 02_other, and none of this lesson's exercises is in it. Hand in the n"
     assert collect("folder", zipped(files)) == 0
     assert f"  ada: {reason}" in (said := capsys.readouterr().out) and "  bob: There is no cell with anything" in said
-    assert grade(Course.at(course).root, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 1
+    assert grade(course, GradeOptions(), Console(quiet=True), warm=Lent(warm)) == 1
     for command in ("status", "report", "report --student ada", "export csv", "export gradescope", "export canvas"):
         assert cli.main(command.split()) in (0, 1)
     said = " ".join(" ".join(capsys.readouterr()).split())

@@ -55,10 +55,8 @@ def test_a_path_leads_nowhere_but_down(name: str, path: str) -> None:
 
 def test_a_zip_file_is_listed_and_not_unpacked(tmp_path: Path) -> None:
     """Links, hidden files and what systems add are left out; a name in UTF-8 is read as such, marked or not."""
-    data = zipped(
-        {"a.txt": "1", "__MACOSX/._a.txt": "", ".DS_Store": "", "sub/.ipynb_checkpoints/a.ipynb": "", "d/": ""}
-    )
-    data = with_link(data, "link.ipynb", "/etc/passwd")
+    junk = dict.fromkeys(("__MACOSX/._a.txt", ".DS_Store", "sub/.ipynb_checkpoints/a.ipynb", "d/"), "")
+    data = with_link(zipped({"a.txt": "1", **junk}), "link.ipynb", "/etc/passwd")
     marked = zipped({"núñez.txt": "2"})
     for flag in (b"\x00\x08", b"\x00\x00"):
         (tmp_path / "x.zip").write_bytes(marked.replace(b"\x14\x00\x00\x08", b"\x14\x00" + flag))
@@ -119,11 +117,6 @@ def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         inside(data)
 
 
-def bomb() -> bytes:
-    """A zip file of 100 kB that holds 100 MB and one byte."""
-    return zipped({"zeros.bin": bytes(100 * 2**20 + 1)})
-
-
 def bzip2() -> bytes:
     """A zip file packed in a way whose bombs Python does not bound."""
     archive = io.BytesIO()
@@ -153,7 +146,7 @@ def nested(depth: int, data: bytes) -> bytes:
         (encrypted(zipped({"a.ipynb": "{}"})), "`a.ipynb` is encrypted."),
         (bzip2(), "`a.ipynb` is packed in a way that is not read here."),
         (lying(), "`a.ipynb` is damaged (BadZipFile)."),
-        (bomb(), "`zeros.bin` has more than 100 MB."),
+        (zipped({"zeros.bin": bytes(100 * 2**20 + 1)}), "`zeros.bin` has more than 100 MB."),  # in 100 kB
     ],
 )
 def test_a_zip_file_of_which_nothing_can_be_read_is_kept(data: bytes, problem: str) -> None:
@@ -260,14 +253,8 @@ def test_a_notebook_gets_the_lessons_name(name: str) -> None:
 
 def test_what_is_no_notebook_is_kept_too() -> None:
     """Other files lie in others/ under their own names; a time of the student's own does not count."""
-    found = contents(
-        file("a.py", "1"), file("page.html", "2"), file("timestamp.txt", "1999-01-01"), file("s/t.csv", "3")
-    )
-    assert found.files == {
-        "others/a.py": b"1",
-        "others/page.html": b"2",
-        "others/timestamp.txt": b"1999-01-01",
-        "others/s/t.csv": b"3",
-    }
+    files = {"a.py": "1", "page.html": "2", "timestamp.txt": "1999-01-01", "s/t.csv": "3"}
+    found = contents(*(file(name, text) for name, text in files.items()))
+    assert found.files == {f"others/{name}": text.encode() for name, text in files.items()}
     found = contents(file("Timestamp.txt/a.py", "1"), time=datetime(2026, 3, 2, 9, tzinfo=UTC))
     assert found.files == {"others/Timestamp.txt/a.py": b"1", "timestamp.txt": b"2026-03-02T09:00:00+00:00\n"}

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from support.downloads import notebook
-from support.gradebook import LESSON
+from support.gradebook import LESSON, configure
 
 from autograder.demo.sample_class import open_gradebook
 
 NAME = f"{LESSON}.ipynb"
+ME = pwd.getpwuid(os.getuid()).pw_name
 
 
 @pytest.fixture
@@ -21,10 +22,7 @@ def inbound(course: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "exchange" / "transformer" / "inbound"
     folder.mkdir(parents=True)
     folder.chmod(0o733)
-    settings = course / "nbgrader_config.py"
-    added = f"\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\nc.CourseDirectory.course_id = 'transformer'\n"
-    added += "c.ExchangeFactory.collect = 'autograder.collect.exchange.ExchangeCollect'\n"
-    settings.write_text(settings.read_text(encoding="utf-8") + added, encoding="utf-8")
+    configure(course, f"c.Exchange.root = {str(tmp_path / 'exchange')!r}")
     return folder
 
 
@@ -54,17 +52,16 @@ def collected(course: Path) -> dict[str, bytes]:
 
 def test_only_what_is_a_students_own_is_collected(course: Path, inbound: Path, tmp_path: Path) -> None:
     """Links, folders of other owners and names without a time cost nobody else anything, and are named."""
-    me = pwd.getpwuid(os.getuid()).pw_name
-    mine = hand_in(inbound, me, **{"torch.py": b"1"})
+    mine = hand_in(inbound, ME, **{"torch.py": b"1"})
     (mine / "solutions").symlink_to(course / "solutions")
     (mine / "above").symlink_to(tmp_path)
     (mine / f"{LESSON}-2.ipynb").symlink_to(course / "solutions" / LESSON / NAME)
     (inbound / f"eve+{LESSON}+2026-10-01 10:00:00 UTC+1").symlink_to(course / "solutions" / LESSON)
     hand_in(inbound, "bob")
     hand_in(inbound, "")
-    hand_in(inbound, me, "9" * 30 + "h")
+    hand_in(inbound, ME, "9" * 30 + "h")
     said = collect(course)
-    place = f"{me}/{LESSON}"
+    place = f"{ME}/{LESSON}"
     assert collected(course) == {
         f"{place}/{NAME}": b"{}",
         f"{place}/others/torch.py": b"1",
@@ -78,31 +75,29 @@ def test_only_what_is_a_students_own_is_collected(course: Path, inbound: Path, t
 
 def test_a_newer_hand_in_takes_the_place_of_an_older_one(course: Path, inbound: Path) -> None:
     """With --update only, and not where it is the same one."""
-    me = pwd.getpwuid(os.getuid()).pw_name
-    hand_in(inbound, me)
+    hand_in(inbound, ME)
     collect(course)
     assert "No newer submission" in collect(course, "--update")
-    hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: notebook(course)})
+    hand_in(inbound, ME, "2026-10-02 10:00:00 UTC", **{NAME: notebook(course)})
     assert "Submission already exists" in collect(course)
     assert "Collecting submission" in collect(course, "--update")
-    assert collected(course)[f"{me}/{LESSON}/{NAME}"] == notebook(course)
-    assert collected(course)[f".replaced/{me}/{LESSON}/1/{NAME}"] == b"{}", "the older one is kept"
+    assert collected(course)[f"{ME}/{LESSON}/{NAME}"] == notebook(course)
+    assert collected(course)[f".replaced/{ME}/{LESSON}/1/{NAME}"] == b"{}", "the older one is kept"
 
 
 def test_what_a_member_of_a_group_handed_in_is_collected_for_all(course: Path, inbound: Path) -> None:
     """It is said whose it is, a newer one takes its place with --update, and a wrong list of groups stops it."""
-    me = pwd.getpwuid(os.getuid()).pw_name
     with open_gradebook(course) as gradebook:
         gradebook.add_student("bob")
-    (course / "groups.csv").write_text(f"student,group\n{me},red\nbob,red\n")
-    hand_in(inbound, me)
+    (course / "groups.csv").write_text(f"student,group\n{ME},red\nbob,red\n")
+    hand_in(inbound, ME)
     said = collect(course)
-    assert f"bob: Handed in by {me}, who is in the same group." in said and "cheating" not in said
-    hand_in(inbound, me, "2026-10-02 10:00:00 UTC", **{NAME: b"newer"})
+    assert f"bob: Handed in by {ME}, who is in the same group." in said and "cheating" not in said
+    hand_in(inbound, ME, "2026-10-02 10:00:00 UTC", **{NAME: b"newer"})
     collect(course, "--update")
     there = collected(course)
     for name in (NAME, "timestamp.txt"):
-        assert there[f"bob/{LESSON}/{name}"] == there[f"{me}/{LESSON}/{name}"]
+        assert there[f"bob/{LESSON}/{name}"] == there[f"{ME}/{LESSON}/{name}"]
         assert there[f".replaced/bob/{LESSON}/1/{name}"]
     assert there[f"bob/{LESSON}/{NAME}"] == b"newer"
     (course / "groups.csv").write_text("student,group\nbob,red\nbob,blue\n")

@@ -16,8 +16,7 @@ PLACE = f"notebooks/{LESSON}/{NAME}"
 
 
 @pytest.fixture(autouse=True)
-def _in_course(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(course)
+def _without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
 
 

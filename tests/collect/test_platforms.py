@@ -30,11 +30,6 @@ NBGRADERS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _in_course(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(course)
-
-
 def found(tmp_path: Path, form: str, files: dict[str, bytes | str], people: People | None = None) -> platforms.Found:
     """Return what a platform's reader makes of a zip file."""
     (tmp_path / "sample.zip").write_bytes(zipped(files))
@@ -271,24 +266,26 @@ def test_folders_and_names_say_whose_it_is(tmp_path: Path, names: list[str]) -> 
     assert set(files_of(found(tmp_path, "folder", dict.fromkeys(names, "x"), people).hand_ins)) == {"ada", "bob"}
 
 
-def test_a_folder_with_one_file_is_one_students(tmp_path: Path) -> None:
-    """A single file names its student, too."""
-    people = People.of({"ada": Student("ada"), "bob": Student("bob")})
-    assert set(files_of(found(tmp_path, "folder", {"ada_01_doubling.ipynb": "x"}, people).hand_ins)) == {"ada"}
-
-
-def test_only_the_lesson_is_taken_of_a_folder(tmp_path: Path) -> None:
-    """Folders of other lessons stay where they are; a file that is nobody's is named; one folder is one student."""
-    result = found(tmp_path, "folder", {"eve/01_doubling/a.ipynb": "", "eve/02_halving/b.ipynb": "", "list.txt": ""})
-    assert files_of(result.hand_ins) == {"eve": ["a.ipynb"]} and result.nobodys == ["list.txt"]
-    assert set(files_of(found(tmp_path, "folder", {"eve/a.ipynb": "", "eve/src/b.py": ""}).hand_ins)) == {"eve"}
-
-
-def test_a_folder_named_like_a_lesson_is_no_student(tmp_path: Path) -> None:
-    """What lies in it is nobody's, and that is said; others are collected."""
-    result = found(tmp_path, "folder", {"01_doubling/01_doubling.ipynb": "", "eve/a.ipynb": ""})
-    assert set(files_of(result.hand_ins)) == {"eve"}
-    assert result.nobodys == ["01_doubling/01_doubling.ipynb, where 01_doubling is a lesson and no student"]
+@pytest.mark.parametrize(
+    ("names", "owners", "nobodys"),
+    [
+        (["ada_01_doubling.ipynb"], {"ada": ["ada_01_doubling.ipynb"]}, []),
+        (["eve/a.ipynb", "eve/src/b.py"], {"eve": ["a.ipynb", "src/b.py"]}, []),
+        (["eve/01_doubling/a.ipynb", "eve/02_halving/b.ipynb", "list.txt"], {"eve": ["a.ipynb"]}, ["list.txt"]),
+        (
+            ["01_doubling/01_doubling.ipynb", "eve/a.ipynb"],
+            {"eve": ["a.ipynb"]},
+            ["01_doubling/01_doubling.ipynb, where 01_doubling is a lesson and no student"],
+        ),
+    ],
+    ids=["one file", "one folder", "folders of other lessons", "a folder named like a lesson"],
+)
+def test_only_the_lesson_is_taken_of_a_folder(
+    tmp_path: Path, names: list[str], owners: dict[str, list[str]], nobodys: list[str]
+) -> None:
+    """Other lessons' files stay where they are, and what is nobody's is named; a single file or folder has an owner."""
+    result = found(tmp_path, "folder", dict.fromkeys(names, ""), People.of({"ada": Student("ada")}))
+    assert files_of(result.hand_ins) == owners and result.nobodys == nobodys
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Whoever handed in gets the page that is theirs: Canvas and Moodle read their names as their sources do."""
 
-import io
 import re
 import zipfile
 from collections.abc import Sequence
@@ -10,14 +9,15 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from support.downloads import collect, notebook, zipped
-from support.gradebook import LESSON, record
+from support.gradebook import LESSON, db_url, record
 from support.sample_lesson import ROOT
 
 from autograder import cli
 from autograder.collect.download import Download
 from autograder.course.config import CourseError
-from autograder.demo.sample_class import open_gradebook
+from autograder.grading.gradebook.database import Gradebook
 from autograder.grading.gradebook.reader import Student
+from autograder.grading.gradebook.students import write_students
 from autograder.hand_back.names import PageNames, for_canvas, for_moodle
 from autograder.spreadsheets.sheet import Sheet
 
@@ -134,10 +134,8 @@ def test_anonymous_students_get_theirs(tmp_path: Path) -> None:
 def graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in which two are graded, one waits, and one handed in nothing; the current folder."""
     record(course, ("ada", "ines"))
-    with open_gradebook(course) as gradebook:
-        for one in (ADA, INES, BOB, Student("zoe")):
-            names = {"first_name": one.first_name, "last_name": one.last_name, "email": one.email}
-            gradebook.update_or_create_student(one.id, lms_user_id=one.lms_id or None, **names)
+    with Gradebook(db_url(course), course).writing() as connection:
+        write_students(connection, (ADA, INES, BOB, Student("zoe")))
     (course / "submitted" / "bob" / LESSON).mkdir(parents=True)
     monkeypatch.chdir(course)
     return course
@@ -145,7 +143,7 @@ def graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pages(path: Path) -> dict[str, str]:
     """Whose page lies under which name in a zip file, by the page's own heading."""
-    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+    with zipfile.ZipFile(path) as archive:
         found = {name: BeautifulSoup(archive.read(name), "html.parser") for name in archive.namelist()}
     return {name: page.select_one("h1 bdi").get_text() for name, page in found.items()}
 

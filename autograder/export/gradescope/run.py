@@ -49,7 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as error:
         traceback.print_exc()
         results = page(f"{SORRY}\n\n{type(error).__name__}", 0.0)
-    write(home / "results" / "results.json", results)
+    (home / "results").mkdir(parents=True, exist_ok=True)
+    files.write(home / "results" / "results.json", to_bytes(results))
     return 0
 
 
@@ -82,12 +83,6 @@ def grade(home: Path, limits: Limits = LIMITS) -> dict[str, Any]:
             print(f"It runs as root: no other user can start Python ({error}).", flush=True)
     with GradingServer(unprotected=bool(unenforced)) as warm:
         return of_result(submission.run(warm))
-
-
-def write(path: Path, results: dict[str, Any]) -> None:
-    """Write the results, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files.write(path, to_bytes(results))
 
 
 def _folder(submission: Path) -> Path:
