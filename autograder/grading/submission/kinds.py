@@ -81,11 +81,6 @@ KINDS = (
         "a saved web page or mail",
         EXPORT,
     ),
-    _kind(
-        rb"(?:<!--.{0,2000}-->\s*|<\?xml[^>]*>\s*|<!doctype html[^>]*>\s*)*<(?:html|head|body|!doctype html)\b",
-        "a web page",
-        EXPORT,
-    ),
     _kind(rb"<\?xml|<[a-z!]", "a web page", EXPORT),
     _kind(rb"(?:diff --git |Index: |--- a/|From [0-9a-f]{40} )", "a list of changes (a patch)", EXPORT),
     _kind(rb"\\documentclass|%.{0,200}\n\\", "a text for LaTeX", EXPORT),

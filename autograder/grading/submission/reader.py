@@ -45,11 +45,6 @@ class SubmittedCell:
     grade_id: str = ""  # nbgrader's id, "" where it is lost
     id: str = ""  # the cell's own id, "" where there is none
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The names by which it may be known, the better one first."""
-        return tuple(dict.fromkeys(name for name in (self.grade_id, self.id) if name))
-
 
 def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
     """Find a lesson's notebook in a student's folder, whatever a browser made of its name, with notes on what was odd.
@@ -76,8 +71,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             notes = [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
             if path.parent != folder:
                 notes.append(f"The file lay in a folder of its own, `{_shown(path.parent)}`.")
-            others = ", ".join(f"`{_shown(other)}`" for other in found[:MOST_FOLDERS] if other != path)
-            if others:
+            if others := ", ".join(f"`{_shown(other)}`" for other in found[:MOST_FOLDERS] if other != path):
                 newer = any(other.stat().st_mtime > path.stat().st_mtime for other in found)
                 notes.append(f"There is {others} as well{', newer' if newer else ''}; `{_shown(path)}` was graded.")
             return path, notes
@@ -86,8 +80,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
         raise NotGradable(f"`{_shown(links[0])}` is a link to a file elsewhere. Put the notebook itself there.")
-    only = _only(folder)
-    if only:
+    if only := _only(folder):
         raise NotGradable(f"There is no notebook, only {only}. Hand in the notebook itself, {lesson}.ipynb.")
     raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
 
