@@ -15,13 +15,12 @@ from typing import Any
 
 from autograder import files
 from autograder.course.names import printable
-from autograder.grading.submission.kinds import EXPORT, HEAD, Merge, kind_of, unfinished_merge
+from autograder.grading.submission.kinds import EXPORT, HEAD, MOST_NAMED, Merge, kind_of, unfinished_merge
 
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
 MOST_FOLDERS = 20  # in which a notebook is looked for
 MOST_LETTERS = 4 * 10**6  # of all sources together
-MOST_NAMED = 3  # files, in one sentence
 MOST_SEEN = 1000  # files that are looked at for it
 MOST_WRAPPERS = 3  # around a notebook, in each other
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
