@@ -156,7 +156,7 @@ ROWS = [
     Row("200 MB", lambda folder, nb: (write(folder / NAME, b""), os.truncate(folder / NAME, 200 * 2**20)), None, "200 MB, more than 50"),
     Row("60 MB of outputs", as_file(outputs(60 * 2**20)), None, "60 MB, more than 50"),
     Row("20 MB of outputs", as_file(outputs(20 * 2**20))),
-    Row("two notebooks, one of the right name", both(NAME, "scratch.ipynb"), notes=(f"There is `scratch.ipynb` as well; `{NAME}` was graded.",)),
+    Row("two notebooks, one of the right name", both(NAME, "scratch.ipynb"), notes=(f"; `{NAME}` was graded",)),
     Row("two notebooks, none of the right name", both("a.ipynb", "b.ipynb"), None, "several notebooks, a.ipynb, b.ipynb"),
     Row("downloaded twice", both(f"{LESSON} (1).ipynb"), notes=(f"called `{LESSON} (1).ipynb`",)),
     Row("a copy in Colab", both(f"Copy of {NAME}"), notes=(f"called `Copy of {NAME}`",)),
