@@ -247,6 +247,17 @@ FILES = [
     ("a number", b"20", "has no cells"),
     ("a list", b"[1, 2]", "has no cells"),
     ("brackets without end", b"[" * 200_000, "is no notebook"),
+    ("braces without end", b'{"a":' * 100_000, "it is nested too deeply"),
+    # What is broken before its end is not cut off; what ends in a million backslashes is found to be in no time.
+    ("a comma missing, and its end", b'{"cells": [1 2, ', "its JSON is broken in line 1"),
+    ("a comma too many, no cells", b'{"cells": [],}', "its JSON is broken in line 1"),
+    ("a word behind it", b'{"cells": []} more', "behind the notebook's end (line 1)"),
+    ("a conflict, and its end missing", b'{"cells": [\n<<<<<<< HEAD\n', "conflict marks stand in line 2."),
+    ("a text over two lines", b'{"source": "a\nb', "line 1 is no JSON"),
+    ("another language", b"x = {", "line 1 is no JSON"),
+    ("JSON and bytes", b'{"b": "\xff\xff', "it is no text"),
+    ("a long number", b'{"cells": [' + b"1" * 5000 + b"]}", "a number in it is too long"),
+    ("a million backslashes", b'{"a": "' + b"\\" * 10**6 + b"! ", "is cut off"),
 ]  # fmt: skip
 
 FAULTS = [
@@ -316,6 +327,8 @@ FAULTS = [
     Fault("another lesson's notebook", whole(lambda nb: nb.update(cells=[code("def other(): pass")])), reason=NOT_THIS_LESSON),
     Fault("no cells", whole(lambda nb: nb.update(cells=[])), reason="no cell with anything in it"),
     Fault("cells without a word", whole(lambda nb: nb.update(cells=[code(" \n")] * 3)), reason="no cell with anything in it"),
+    Fault("2,001 cells", whole(lambda nb: nb["cells"].extend([MARKDOWN] * (2001 - len(nb["cells"])))), reason="has 2,001 cells, more than 2,000"),
+    Fault("five million letters", whole(lambda nb: nb.update(cells=[code("x" * 5_000_000)])), reason="has 5,000,000 letters, more than 4,000,000"),
     Fault("a text of one's own", whole(lambda nb: nb.update(cells=[MARKDOWN])), reason=NOT_THIS_LESSON),
     *(Fault(what, lambda nb, raw=raw: raw, reason=reason) for what, raw, reason in FILES),
     Fault("cut off in transfer", lambda nb: json.dumps(nb).encode()[:5000], reason="The file is cut off. Download"),

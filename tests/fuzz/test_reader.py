@@ -43,7 +43,7 @@ def test_any_bytes_are_cells_or_have_a_reason(raw: bytes) -> None:
             return
     for cell in cells:
         assert cell.kind in KINDS and cell.source.encode("utf-8") is not None and "\r" not in cell.source
-        assert all(isinstance(name, str) for name in cell.ids)
+        assert isinstance(cell.grade_id, str) and isinstance(cell.id, str)
 
 
 @given(files(), st.text())

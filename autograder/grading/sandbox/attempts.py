@@ -108,9 +108,9 @@ def writing(targets: Targets) -> Attempts:
         if os.stat(path) == before:  # else its status has changed just now, if not its mode
             raise PermissionError
 
-    def times() -> None:
-        os.utime(targets.secret, (0, 0))
-        if targets.secret.stat().st_mtime:
+    def times(path: str | Path) -> None:
+        os.utime(path, (0, 0))
+        if os.stat(path).st_mtime:
             raise PermissionError
 
     def move_out() -> None:
@@ -125,7 +125,8 @@ def writing(targets: Targets) -> Attempts:
         "a library's mode": lambda: mode(targets.library),
         "the mode of Python itself": lambda: mode("/proc/self/exe"),
         "the mode of an open file": lambda: mode("/proc/self/fd/0"),
-        "a file's times": times,
+        "a file's times": lambda: times(targets.secret),
+        "a library's times": lambda: times(targets.library),
         "a file's owner": lambda: os.chown(targets.secret, os.getuid(), os.getgid()),
         "a file's attributes": lambda: os.setxattr(targets.secret, "user.note", b"here"),
         "cutting a file": lambda: os.truncate(targets.secret, 3),

@@ -206,33 +206,26 @@ def _decisions() -> dict[str, list[Instruction]]:
         **dict.fromkeys(("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), signals_itself),
         **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler"), changes_itself),
         **dict.fromkeys(("sched_setparam", "sched_setattr"), changes_itself),
-        "setpriority": [
-            _load_argument(0),
-            Instruction(EQUAL, os.PRIO_PROCESS, 1, 0),
-            refuse,
-            *_decide(1, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE),
-        ],
+        "setpriority": [*_only(0, os.PRIO_PROCESS), *_decide(1, (0, OWN_PID), SECCOMP_RET_ALLOW, REFUSE)],
         "prctl": _decide(0, PRCTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
         "ioctl": _decide(1, IOCTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
         "fcntl": _decide(1, FCNTL_REFUSED, REFUSE, SECCOMP_RET_ALLOW),
         # Connected kinds only: a datagram socket sends to any name.
         "socketpair": [
-            _load_argument(0),
-            Instruction(EQUAL, socket.AF_UNIX, 1, 0),
-            refuse,
+            *_only(0, socket.AF_UNIX),
             _load_argument(1),
             Instruction(AND, SOCK_TYPE_MASK),
             *_decide(1, (socket.SOCK_STREAM, socket.SOCK_SEQPACKET), SECCOMP_RET_ALLOW, REFUSE)[1:],
         ],
         # No address: both halves of the pointer are 0.
-        "sendto": [
-            _load_argument(4),
-            Instruction(EQUAL, 0, 1, 0),
-            refuse,
-            *_decide(4, (0,), SECCOMP_RET_ALLOW, REFUSE, high_half=True),
-        ],
+        "sendto": [*_only(4, 0), *_decide(4, (0,), SECCOMP_RET_ALLOW, REFUSE, high_half=True)],
         "utimensat": _decide(2, (0,), REFUSE, PRETEND_SUCCESS),  # without times it is `touch`
     }
+
+
+def _only(index: int, value: int) -> list[Instruction]:
+    """Refuse the call where the argument is not this one, and go on where it is."""
+    return [_load_argument(index), Instruction(EQUAL, value, 1, 0), Instruction(RETURN, REFUSE)]
 
 
 def _decide(

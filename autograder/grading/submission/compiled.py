@@ -51,15 +51,15 @@ def packed(source: bytes, hidden_seed: bytes = b"") -> bytes:
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
+        nodes = [*ast.walk(parse_or_none(cell["source"]) or ast.Module([], []))]
         if is_marked(cell, "solution"):
-            answer = [*ast.walk(parse_or_none(cell["source"]) or ast.Module([], []))]
-            attributes |= {node.attr for node in answer if isinstance(node, ast.Attribute)}
-            reads |= {node.id for node in answer if isinstance(node, ast.Name)}
+            attributes |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+            reads |= {node.id for node in nodes if isinstance(node, ast.Name)}
             continue
         key = cell["source"], not is_check(cell)
         names[key] = tuple(names_in(*key))
         if not is_check(cell):
-            imports |= imports_of(cell["source"])
+            imports.update(binding for node in nodes for binding in imported(node))
         else:
             with suppress(SyntaxError, ValueError):
                 seeded = {**cell, "source": with_hidden_seed(cell["source"], hidden_seed)}
@@ -71,12 +71,6 @@ def unpacked(data: bytes | bytearray) -> CompiledLesson:
     """What `packed` has made."""
     notebook, names, *others = marshal.loads(data)
     return CompiledLesson(notebook, {key: Names(*values) for key, values in names.items()}, *others)
-
-
-def imports_of(source: str) -> dict[str, str]:
-    """What a given cell imports, by the names that it gives it."""
-    tree = parse_or_none(source) or ast.Module([], [])
-    return {name: path for node in ast.walk(tree) for name, path in imported(node)}
 
 
 def compiled(check: Mapping[str, Any]) -> CodeType:

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 HEAD = 4000  # bytes by which a file is known
-MOST_NAMED = 3  # conflicts, in one sentence
+MOST_NAMED = 3  # conflicts or files, in one sentence
 DOWNLOAD = "Download the notebook again (.ipynb), and hand in that file."
 UNPACK = "Unpack it, and hand in the .ipynb file that is in it."
 EXPORT = (
@@ -21,7 +21,7 @@ MOST_MARKS = 10_000  # that are looked at
 class Kind(NamedTuple):
     """A kind of file."""
 
-    begins: re.Pattern[bytes]  # how such a file begins, spaces in front of it left out
+    begins: bytes  # how such a file begins, as an expression; spaces in front of it are left out
     what: str  # what it is, to be put behind "it is"
     advice: str  # what to do
 
@@ -29,78 +29,69 @@ class Kind(NamedTuple):
         return f"The file is no notebook: it is {self.what}. {self.advice}"
 
 
-def _kind(begins: bytes, what: str, advice: str) -> Kind:
-    return Kind(re.compile(begins, re.DOTALL | re.IGNORECASE), what, advice)
-
-
 # The first that fits counts.
 KINDS = (
-    _kind(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis|PK.*(?:word|xl|ppt)/", "an office document", EXPORT),
-    _kind(rb"PK\x03\x04.*data\.pkl", "what PyTorch saves, such as trained weights", EXPORT),
-    _kind(rb"PK\x03\x04.*\.npy", "what NumPy saves", EXPORT),
-    _kind(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", "a zip archive", UNPACK),
-    _kind(rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd|.{257}ustar", "a packed archive", UNPACK),
-    _kind(rb"%PDF", "a PDF", EXPORT),
-    _kind(rb"%!PS", "a page for a printer (PostScript)", EXPORT),
-    _kind(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyphei|<svg\b", "a picture", EXPORT),
-    _kind(rb".{4}ftyp|\x1aE\xdf\xa3|RIFF|ID3", "a film or a recording", EXPORT),
-    _kind(rb"\xd0\xcf\x11\xe0|\{\\rtf", "an office document", EXPORT),
-    _kind(rb"\x4c\0\0\0\x01\x14\x02\0|book\0{4}mark", "a shortcut to a file elsewhere", FETCHED.format("")),
-    _kind(
+    Kind(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis|PK.*(?:word|xl|ppt)/", "an office document", EXPORT),
+    Kind(rb"PK\x03\x04.*data\.pkl", "what PyTorch saves, such as trained weights", EXPORT),
+    Kind(rb"PK\x03\x04.*\.npy", "what NumPy saves", EXPORT),
+    Kind(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", "a zip archive", UNPACK),
+    Kind(rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd|.{257}ustar", "a packed archive", UNPACK),
+    Kind(rb"%PDF", "a PDF", EXPORT),
+    Kind(rb"%!PS", "a page for a printer (PostScript)", EXPORT),
+    Kind(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyphei|<svg\b", "a picture", EXPORT),
+    Kind(rb".{4}ftyp|\x1aE\xdf\xa3|RIFF|ID3", "a film or a recording", EXPORT),
+    Kind(rb"\xd0\xcf\x11\xe0|\{\\rtf", "an office document", EXPORT),
+    Kind(rb"\x4c\0\0\0\x01\x14\x02\0|book\0{4}mark", "a shortcut to a file elsewhere", FETCHED.format("")),
+    Kind(
         rb"\[InternetShortcut\]|\[Desktop Entry\]|.{0,600}<plist.{0,400}<key>URL</key>",
         "a link to a web page",
         DOWNLOAD,
     ),
-    _kind(rb"\0\x05\x16\x07", "what macOS keeps beside a file, not the file", EXPORT),
-    _kind(rb"bplist00|.{0,400}<plist\b", "a list of settings of macOS", EXPORT),
-    _kind(rb"SQLite format 3|\x89HDF|\x93NUMPY|\x80[\x02-\x05]|\x7fELF|MZ.{58}", "data of another program", EXPORT),
-    _kind(
+    Kind(rb"\0\x05\x16\x07", "what macOS keeps beside a file, not the file", EXPORT),
+    Kind(rb"bplist00|.{0,400}<plist\b", "a list of settings of macOS", EXPORT),
+    Kind(rb"SQLite format 3|\x89HDF|\x93NUMPY|\x80[\x02-\x05]|\x7fELF|MZ.{58}", "data of another program", EXPORT),
+    Kind(
         rb"version https://(?:git-lfs\.github\.com|hawser\.github\.com)/",
         "a pointer of Git LFS",
         FETCHED.format(" (`git lfs pull`)"),
     ),
-    _kind(
+    Kind(
         rb"\S{0,300}[/\\]annex[/\\]objects[/\\]|\S{0,300}\.git/annex/",
         "a pointer of git-annex",
         FETCHED.format(" (`git annex get`)"),
     ),
-    _kind(
+    Kind(
         rb"(?:.{0,400}\n)?(?:outs|deps):\s*\n\s*- (?:md5|hash|path|size)",
         "a pointer of DVC",
         FETCHED.format(" (`dvc pull`)"),
     ),
-    _kind(
+    Kind(
         rb"\{[^{}]{0,1500}\"(?:doc_id|resource_id|shortcutDetails)\"|\{\s*\"url\"\s*:\s*\"https?://[^{}]*\}\s*\Z",
         "a link of Google Drive",
         DOWNLOAD,
     ),
-    _kind(rb"https?://\S+\s*\Z", "nothing but a link", DOWNLOAD),
-    _kind(rb"[^\s{}\[\]\"]{1,400}\.ipynb\s*\Z", "nothing but the name of a file, as a link in git", FETCHED.format("")),
-    _kind(
+    Kind(rb"https?://\S+\s*\Z", "nothing but a link", DOWNLOAD),
+    Kind(rb"[^\s{}\[\]\"]{1,400}\.ipynb\s*\Z", "nothing but the name of a file, as a link in git", FETCHED.format("")),
+    Kind(
         rb"(?:From: <?Saved by|MIME-Version:|Return-Path:|Received:|From \S+@|Delivered-To:)",
         "a saved web page or mail",
         EXPORT,
     ),
-    _kind(
-        rb"(?:<!--.{0,2000}-->\s*|<\?xml[^>]*>\s*|<!doctype html[^>]*>\s*)*<(?:html|head|body|!doctype html)\b",
-        "a web page",
-        EXPORT,
-    ),
-    _kind(rb"<\?xml|<[a-z!]", "a web page", EXPORT),
-    _kind(rb"(?:diff --git |Index: |--- a/|From [0-9a-f]{40} )", "a list of changes (a patch)", EXPORT),
-    _kind(rb"\\documentclass|%.{0,200}\n\\", "a text for LaTeX", EXPORT),
-    _kind(rb"\{\s*(?:\xe2\x80\x9c|\xe2\x80\x9d|\xe2\x80\x9e)", "a notebook with the quotes of a word processor", SAVED),
-    _kind(rb"\{\s*'", "a notebook as Python prints it, which is no JSON", SAVED),
-    _kind(rb"\{\s*&quot;", "a notebook as a web page shows it", DOWNLOAD),
-    _kind(rb"eyAg|eyJ|ewog|ewoJ", "a notebook in Base64", "Decode it (`base64 --decode`), and hand in what comes out."),
-    _kind(rb"---\s*\n.{0,1000}\b(?:jupytext|kernelspec)\b", "a notebook as text (Jupytext)", EXPORT),
-    _kind(rb"#!.{0,80}python|#.{0,20}coding[:=]|\"\"\"|%%?\w+|!\w", "a Python script", EXPORT),
-    _kind(
+    Kind(rb"<\?xml|<[a-z!]", "a web page", EXPORT),
+    Kind(rb"(?:diff --git |Index: |--- a/|From [0-9a-f]{40} )", "a list of changes (a patch)", EXPORT),
+    Kind(rb"\\documentclass|%.{0,200}\n\\", "a text for LaTeX", EXPORT),
+    Kind(rb"\{\s*(?:\xe2\x80\x9c|\xe2\x80\x9d|\xe2\x80\x9e)", "a notebook with the quotes of a word processor", SAVED),
+    Kind(rb"\{\s*'", "a notebook as Python prints it, which is no JSON", SAVED),
+    Kind(rb"\{\s*&quot;", "a notebook as a web page shows it", DOWNLOAD),
+    Kind(rb"eyAg|eyJ|ewog|ewoJ", "a notebook in Base64", "Decode it (`base64 --decode`), and hand in what comes out."),
+    Kind(rb"---\s*\n.{0,1000}\b(?:jupytext|kernelspec)\b", "a notebook as text (Jupytext)", EXPORT),
+    Kind(rb"#!.{0,80}python|#.{0,20}coding[:=]|\"\"\"|%%?\w+|!\w", "a Python script", EXPORT),
+    Kind(
         rb"(?:#[^\n]*\n\s*){0,60}(?:import |from \S+ import |def |class |@\w|# ?%%|# In ?\[|print\()",
         "a Python script",
         EXPORT,
     ),
-    _kind(rb"(?:[^\n{}]*\n){0,80}(?:```|#{1,6} |!\[|\* |- )", "a Markdown text", EXPORT),
+    Kind(rb"(?:[^\n{}]*\n){0,80}(?:```|#{1,6} |!\[|\* |- )", "a Markdown text", EXPORT),
 )
 
 
@@ -108,7 +99,8 @@ def kind_of(raw: bytes, text: str) -> Kind | None:
     """What a file is, by how it begins, as bytes or as text; None where that is not known."""
     ends = raw[:HEAD] + raw[HEAD:][-HEAD:]  # a zip archive lists at its end what is in it
     heads = [head.lstrip() for head in (ends, text[:HEAD].encode("utf-8", "replace"))]
-    return next((kind for kind in KINDS if any(map(kind.begins.match, heads))), None)
+    flags = re.DOTALL | re.IGNORECASE
+    return next((kind for kind in KINDS if any(re.match(kind.begins, head, flags) for head in heads)), None)
 
 
 class Merge(NamedTuple):

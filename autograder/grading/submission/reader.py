@@ -15,13 +15,12 @@ from typing import Any
 
 from autograder import files
 from autograder.course.names import printable
-from autograder.grading.submission.kinds import EXPORT, HEAD, Merge, kind_of, unfinished_merge
+from autograder.grading.submission.kinds import EXPORT, HEAD, MOST_NAMED, Merge, kind_of, unfinished_merge
 
 MOST_BYTES = 50 * 2**20
 MOST_CELLS = 2000
 MOST_FOLDERS = 20  # in which a notebook is looked for
 MOST_LETTERS = 4 * 10**6  # of all sources together
-MOST_NAMED = 3  # files, in one sentence
 MOST_SEEN = 1000  # files that are looked at for it
 MOST_WRAPPERS = 3  # around a notebook, in each other
 TIME = "timestamp.txt"  # nbgrader's, which says when something was handed in
@@ -44,11 +43,6 @@ class SubmittedCell:
     source: str
     grade_id: str = ""  # nbgrader's id, "" where it is lost
     id: str = ""  # the cell's own id, "" where there is none
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The names by which it may be known, the better one first."""
-        return tuple(dict.fromkeys(name for name in (self.grade_id, self.id) if name))
 
 
 def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
@@ -76,8 +70,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             notes = [] if path in named else [f"The file is called `{_shown(path)}`, not `{lesson}.ipynb`."]
             if path.parent != folder:
                 notes.append(f"The file lay in a folder of its own, `{_shown(path.parent)}`.")
-            others = ", ".join(f"`{_shown(other)}`" for other in found[:MOST_FOLDERS] if other != path)
-            if others:
+            if others := ", ".join(f"`{_shown(other)}`" for other in found[:MOST_FOLDERS] if other != path):
                 newer = any(other.stat().st_mtime > path.stat().st_mtime for other in found)
                 notes.append(f"There is {others} as well{', newer' if newer else ''}; `{_shown(path)}` was graded.")
             return path, notes
@@ -86,8 +79,7 @@ def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             raise NotGradable(f"There are several notebooks, {names}. Leave the one that counts, as {lesson}.ipynb.")
     if links:
         raise NotGradable(f"`{_shown(links[0])}` is a link to a file elsewhere. Put the notebook itself there.")
-    only = _only(folder)
-    if only:
+    if only := _only(folder):
         raise NotGradable(f"There is no notebook, only {only}. Hand in the notebook itself, {lesson}.ipynb.")
     raise NotGradable(f"There is no notebook. It should be called {lesson}.ipynb.")
 

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.address import without_address
-from autograder.course.lesson import Cell, cells_of, definition, parse_or_none
+from autograder.course.lesson import Cell, answer_of, cells_of, definition, is_check, parse_or_none
 from autograder.course.predictions import is_prediction, name_of, predicted
 from autograder.course.versions.released import digest_of, earlier_of
 from autograder.grading.results import Note, NoteKind
@@ -98,7 +98,7 @@ class _Repair:
 
     def _owner(self, submitted: SubmittedCell) -> Cell | None:
         """The instructor's cell that a submitted one is: by its ids, unless it has the text of another."""
-        owner = next((self.by_id[name] for name in submitted.ids if name in self.by_id), None)
+        owner = next((self.by_id[name] for name in (submitted.grade_id, submitted.id) if name in self.by_id), None)
         text = _normalised(submitted.source)
         return owner if owner and self._is_as_given(text, owner) else self._given_as(text) or owner
 
@@ -130,13 +130,8 @@ class _Repair:
         own = [place for place in range(len(self.submitted)) if self._defines(place, name)]
         binding = [place for place in written if self._binds(place, name, is_marked=True)]
         end = min((place for place, owner in enumerate(self.owners) if _is_check_of(owner, name)), default=MOST_CELLS)
-        for places in (
-            [place for place in binding if place < end],
-            [place for place in own if place < end],
-            binding,
-            own,
-            written,
-        ):
+        above = ([place for place in places if place < end] for places in (binding, own))
+        for places in (*above, binding, own, written):
             if places:
                 return self._taken(cell, places[-1], texts, written)
         if (place := self._elsewhere(name)) is not None:
@@ -196,15 +191,15 @@ class _Repair:
 
     def _elsewhere(self, name: str) -> int | None:
         """Where an answer stands in another's cell: that of an answer, a check, or one that was given and changed."""
-        found = [
+        found = (
             place
             for place, cell in enumerate(self.submitted)
             if cell.kind == "code"
             and self.owners[place] is not None
             and self._given_as(_normalised(cell.source)) is None
             and self._binds(place, name)
-        ]
-        return found[-1] if found else None
+        )
+        return max(found, default=None)
 
     def _predictions(self, cell: Cell) -> dict[int, str]:
         """Where the submitted cells are that predict in this one's place, filled in or not, and what each predicts."""
@@ -218,7 +213,7 @@ class _Repair:
 
     def _note_checks(self) -> None:
         """Note which checks had been deleted or changed; where none was as given, in one line."""
-        checks = [cell for cell in self.cells if cell.is_graded and not cell.is_answer]
+        checks = [cell for cell in self.cells if is_check(cell.raw)]
         missing = [check for check in checks if not self._places(check)]
         changed = [check for check in checks if check not in missing and not self._is_untouched(check)]
         deleted = [] if self.is_earlier else missing
@@ -243,7 +238,7 @@ class _Repair:
         names = {cell.id for cell in self.cells if cell.is_answer or cell.is_graded}
         pairs = zip(self.submitted, self.owners, strict=True)
         if names & names_in(self.submitted) or any(
-            owner and owner.id in names and owner.id not in cell.ids for cell, owner in pairs
+            owner and owner.id in names and owner.id not in (cell.grade_id, cell.id) for cell, owner in pairs
         ):  # by ids and definitions, or by their texts
             return ""
         return NOT_THIS_LESSON if any(cell.source.strip() for cell in self.submitted) else NOTHING_IN_IT
@@ -328,8 +323,7 @@ def _brought_up(
 
 def _is_check_of(owner: Cell | None, answer: str) -> bool:
     """A cell of the instructor's is a check of an answer."""
-    is_check = owner is not None and owner.is_graded and not owner.is_answer
-    return is_check and f"{owner.id}_".startswith(f"check_{answer}_") if owner else False
+    return owner is not None and is_check(owner.raw) and bool(answer_of(owner.id, [answer]))
 
 
 def _new_cell(cell: SubmittedCell, taken: Counter[str], most: int) -> NotebookNode:

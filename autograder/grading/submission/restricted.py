@@ -49,7 +49,7 @@ _PROMPT = re.compile(r"^[^\S\n]*(?:>>>|\.{3}|In \[)", re.MULTILINE)
 MOST_OF_ALL = 3 * MOST_LETTERS  # letters of all cells; to read so many takes a second
 _LINE_ENDS = frozenset("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # for IPython, and not for Python
 _OF_IPYTHON = frozenset({"In", "Out", "display", "exit", "get_ipython", "open", "quit"})
-_PRIVATE = re.compile(r"__.*|_i{0,3}|_i?\d+|_[dios]h|_exit_code")
+_KEPT = re.compile(r"__.*|_i{0,3}|_i?\d+|_[dios]h|_exit_code")  # names by which Python or IPython keeps something
 _FIXED = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # what some names mean, if anything
 _ERRORS = frozenset(name for name in known.BUILTINS if isinstance(getattr(builtins, name), type) and name[0].isupper())
 _BASES = frozenset({"object", "nn.Module", "torch.nn.Module"})
@@ -156,7 +156,7 @@ class _Reader(ast.NodeVisitor):
         methods = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
         inits = sum(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in methods)
         for name in bound:
-            is_private = name != "_" and _is_kept(name) and (name != "__init__" or bound[name] != inits)
+            is_private = name != "_" and _KEPT.fullmatch(name) and (name != "__init__" or bound[name] != inits)
             is_anew = name in fixed or name in vars(builtins) or name in _OF_IPYTHON
             is_anew |= name in _TYPES and paths.get(name) != f"typing.{name}"
             _require(not is_anew and not is_private, f"`{name}`, bound anew")
@@ -173,7 +173,7 @@ class _Reader(ast.NodeVisitor):
         self._imported = imports.keys() - self._foreign  # and bound anew by nobody, or refused above
         self._modules = {name: importlib.import_module(path) for name, path in paths.items() if path in known.MODULES}
         self._types = {name for name, path in paths.items() if isinstance(_found(path), type)}
-        self._annotated = {id(each) for node in nodes for each in _annotations(node)}
+        self._annotated = {id(getattr(node, name, None)) for node in nodes for name in ("annotation", "returns")}
         self._is_module_known = imports.get("Module") == "torch.nn.Module"
         self.attributes, self._in_method, self._functions = known.ATTRIBUTES, False, 0
         self._found_in_modules: dict[int, object] = {}  # by the node, since chains of attributes may be long
@@ -205,7 +205,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         """A name is the student's own, the lesson's, or one of Python's that is harmless."""
         is_dropped = node.id == "_" and not isinstance(node.ctx, ast.Load)  # read, it may be what IPython showed last
-        _require(is_dropped or not _is_kept(node.id), f"`{node.id}`")
+        _require(is_dropped or not _KEPT.fullmatch(node.id), f"`{node.id}`")
         if node.id == "self":
             _require(self._in_method, "`self` outside of a method")
         elif isinstance(node.ctx, ast.Load):
@@ -251,23 +251,24 @@ class _Reader(ast.NodeVisitor):
         """A class of the student's is only called; `super()` is only asked for what a method stands for."""
         called, rest = node.func, [*node.args, *node.keywords]
         self._require_checked(node)
-        if isinstance(called, ast.Attribute) and _is_super(called.value):
-            _require(called.attr in _METHODS, f"`super().{called.attr}`")
-        elif isinstance(called, ast.Name) and called.id == "isinstance" and len(node.args) == 2:
-            self.visit(node.args[0])
-            kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-            rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
-            rest += node.keywords
-        elif isinstance(called, ast.Name) and called.id == "print":
-            shown = [each for each in node.args if not (isinstance(each, ast.Name) and each.id in self._classes)]
-            rest = shown + [each for each in node.keywords if not self._is_file(each)]
-        elif self._path_called(called) not in (None, _PYPLOT):
-            is_plain = len(node.args) <= 1 and not node.keywords
-            _require(is_plain and not any(isinstance(each, ast.Starred) for each in node.args), "another argument")
-        elif isinstance(called, ast.Attribute) and called.attr in known.MOST_BY_POSITION and not _is_class(called.attr):
-            self._visit_owner(called.value)
-        elif not self._names_class(called):
-            self.visit(called)
+        match called:
+            case ast.Attribute(ast.Call(ast.Name("super"), [], []), name):
+                _require(name in _METHODS, f"`super().{name}`")
+            case ast.Name("isinstance") if len(node.args) == 2:
+                self.visit(node.args[0])
+                kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+                rest = [kind for kind in kinds if not self._names_class(kind) and ast.unparse(kind) not in _TENSOR]
+                rest += node.keywords
+            case ast.Name("print"):
+                shown = [each for each in node.args if not (isinstance(each, ast.Name) and each.id in self._classes)]
+                rest = shown + [each for each in node.keywords if not self._is_file(each)]
+            case _ if self._path_called(called) not in (None, _PYPLOT):
+                is_plain = len(node.args) <= 1 and not node.keywords
+                _require(is_plain and not any(isinstance(each, ast.Starred) for each in node.args), "another argument")
+            case ast.Attribute(owner, name) if name in known.MOST_BY_POSITION and not _is_class(name):
+                self._visit_owner(owner)
+            case _ if not self._names_class(called):
+                self.visit(called)
         for each in rest:
             self.visit(each)
 
@@ -360,12 +361,14 @@ class _Reader(ast.NodeVisitor):
         for each in node.body:
             if isinstance(each, ast.FunctionDef):
                 self._method(each)
-            else:
-                _require(isinstance(each, ast.Pass) or _is_docstring(each), f"the body of `class {node.name}`")
+            elif not isinstance(each, ast.Pass):
+                is_docstring = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+                _require(is_docstring, f"the body of `class {node.name}`")
 
     def _method(self, node: ast.FunctionDef) -> None:
         is_known = node.name in _METHODS or not (node.name in _OF_MODULES or node.name.startswith("__"))
-        _require(is_known and all(map(_is_constant, _defaults(node.args))), f"`def {node.name}`")
+        defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        _require(is_known and all(map(_is_constant, defaults)), f"`def {node.name}`")
         _require(all(ast.unparse(each) in _DECORATORS for each in node.decorator_list), f"`def {node.name}`")
         before, self._in_method = self._in_method, self._in_method or _takes_self(node)
         self.visit_FunctionDef(node)
@@ -404,14 +407,6 @@ def _takes_self(node: ast.stmt) -> bool:
     return [each.arg for each in (node.args.posonlyargs + node.args.args)[:1]] == ["self"]
 
 
-def _is_super(node: ast.expr) -> bool:
-    """`super()`, without arguments."""
-    match node:
-        case ast.Call(ast.Name("super"), [], []):
-            return True
-    return False
-
-
 def _is_literal(node: ast.expr) -> bool:
     """A number, a text or a row of them."""
     return _is_constant(node) or (isinstance(node, ast.Tuple | ast.List) and all(map(_is_constant, node.elts)))
@@ -423,11 +418,6 @@ def _is_class(name: str) -> bool:
     return bare[:1].isupper() and len(bare) > 1 and name not in _ERRORS
 
 
-def _is_kept(name: str) -> bool:
-    """Python or IPython keeps something by that name, or may."""
-    return _PRIVATE.fullmatch(name) is not None
-
-
 def _require(holds: bool, what: str) -> None:
     if not holds:
         raise _Beyond(what)
@@ -435,30 +425,14 @@ def _require(holds: bool, what: str) -> None:
 
 def _bindings(node: ast.AST) -> Iterator[str]:
     """The names that a node binds, in whatever scope."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.alias):
-        yield node.asname or node.name.partition(".")[0]
-    elif isinstance(node, ast.ExceptHandler) and node.name:
-        yield node.name
-
-
-def _annotations(node: ast.AST) -> list[ast.expr]:
-    held = [getattr(node, name, None) for name in ("annotation", "returns")]
-    return [each for each in held if isinstance(each, ast.expr)]
-
-
-def _defaults(arguments: ast.arguments) -> list[ast.expr]:
-    return [*arguments.defaults, *filter(None, arguments.kw_defaults)]
+    match node:
+        case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name) | ast.ExceptHandler(_, str(name)):
+            yield name
+        case ast.FunctionDef(name) | ast.ClassDef(name):
+            yield name
+        case ast.alias(name, other_name):
+            yield other_name or name.partition(".")[0]
 
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
