@@ -331,10 +331,9 @@ class Judge:
         try:
             with self._timed(process), redirect_stdout(printed), redirect_stderr(io.StringIO()):
                 code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
-                if self._checks_beside:
-                    error = self._error_beside(code, cell.source, process)
-                else:
-                    error = self._error_in_judge(code, cell.source, process)
+                shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), cell.source)
+                run = self._error_beside if self._checks_beside else self._error_in_judge
+                error = run(code, shown, process)
                 process.peer.forget()
         except Lost as lost:
             happened = self._replace_process(process, answer, lost)
@@ -346,25 +345,24 @@ class Judge:
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
 
-    def _error_in_judge(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_in_judge(self, code: CodeType, shown: str, process: StudentProcess) -> Exception | None:
         """Run a check here, on mirrors of the answers."""
         scope = self._definitions.scope(code, process.peer)
         try:
             exec(code, scope, self._definitions.holding(code, scope, process.peer))
         except Exception as raised:
-            return in_words(raised, code, source, scope)
+            return in_words(raised, code, shown, scope)
         finally:
             scope.clear()
         return None
 
-    def _error_beside(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_beside(self, code: CodeType, shown: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
-        shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
         try:
             answer = process.peer.request(Operation.CHECK, packed, shown)
         except Exception as raised:  # an interrupt, as a rule
-            return in_words(raised, code, source, {})
+            return in_words(raised, code, shown, {})
         try:
             report = msgspec.json.decode(answer.tobytes(), type=Report)
             self.loaded |= SLOW.keys() & report.loaded
