@@ -288,7 +288,9 @@ class Judge:
 
     def _check(self, cell: NotebookNode) -> Outcome:
         """Run a check cell, and put what it prints and its error into it."""
-        begin, answer = time.monotonic(), self._answer_of(cell_id(cell))
+        begin, name = time.monotonic(), cell_id(cell)
+        # In the plain form a check is about an answer by its place, else by its name.
+        answer = self._plain.answers.get(name, "") if self._plain else answer_of(name, self._answers)
         printed = BoundedText(self._limits.output_bytes)
         _measure.take_measured()
         error: Exception | None
@@ -304,7 +306,7 @@ class Judge:
         cell.outputs = _check_outputs(printed.getvalue(), error)
         points = float(cell.metadata.nbgrader.get("points") or 0)
         seconds, measured = time.monotonic() - begin, _measure.take_measured()
-        outcome = Outcome(cell_id(cell), points, status, seconds=seconds, measured=measured)
+        outcome = Outcome(name, points, status, seconds=seconds, measured=measured)
         if error is None:
             return outcome
         failed = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
@@ -316,12 +318,6 @@ class Judge:
             rule=failed.rule or "",
             mistake=failed.mistake or "",
         )
-
-    def _answer_of(self, check_id: str) -> str:
-        """The answer that a check is about, by its name, in the plain form by its place."""
-        if self._plain:
-            return self._plain.answers.get(check_id, "")
-        return answer_of(check_id, self._answers)
 
     def _error_of(
         self, cell: NotebookNode, answer: str, process: StudentProcess, printed: BoundedText
