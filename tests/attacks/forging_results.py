@@ -187,7 +187,7 @@ FORGING_RESULTS = [
         from autograder.grading.rpc import peer, registry, tensors
 
         def ones(self, call, gradients, wanted):
-            return tuple(torch.ones_like(self.state.calls[call].sources[number]) for number in wanted)
+            return tuple(torch.ones_like(self.state.calls[call][1][number]) for number in wanted)
 
         peer.Peer._backward = ones
         tensors._Shared.is_changed = lambda self, tensor: False

@@ -2,11 +2,10 @@
 """Whatever comes over the bridge is a value, an error of the answer's, or the end of the other side."""
 
 import copy
+import io
 import json
 import math
-import socket
 import struct
-import threading
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -23,7 +22,7 @@ from torch import nn, optim
 
 from autograder import parts
 from autograder.check._errors import CheckFailed
-from autograder.grading.rpc.channel import Channel, Lost
+from autograder.grading.rpc.channel import MOST_HEADER, Channel, Lost
 from autograder.grading.rpc.encoder import ARRAY_TYPES, Encoder
 from autograder.grading.rpc.messages import MOST_DIGITS
 from autograder.grading.rpc.peer import Peer
@@ -104,46 +103,32 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other) or one == other
 
 
-def frame_of(value: Any, *, judge: bool) -> tuple[bytes, bytes]:
-    """A value as one side sends it: the header and the bytes."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        sender = Peer(Channel(ours), judge=judge)
-        sender.state.tensors.hold()  # as in a request
-        encoder = Encoder(sender.state, lambda error: [("answer", 1, "x")])
-        message = encoder.message("ok", -1 if judge else 1, encoder.encode(value))
-        sending = threading.Thread(target=sender.channel.send, args=(message, encoder.blobs))
-        sending.start()
-        data = b""
-        while len(data) < HEAD.size or len(data) < HEAD.size + sum(HEAD.unpack(data[: HEAD.size])[1:]):
-            data += theirs.recv(2**20)
-        sending.join()
-    size = HEAD.unpack(data[: HEAD.size])[1]
-    return data[HEAD.size : HEAD.size + size], data[HEAD.size + size :]
+class Wire(io.BytesIO):
+    """An end of a connection with nobody at the other: what is sent is kept, and what was given is received."""
+
+    sent = b""
+
+    def send(self, data: memoryview) -> int:
+        """Keep it."""
+        self.sent += data
+        return len(data)
+
+    recv = io.BytesIO.read
+
+
+def frame_of(value: Any, *, judge: bool) -> bytes:
+    """A value as one side sends it."""
+    sender = Peer(Channel(wire := Wire()), judge=judge)
+    sender.state.tensors.hold()  # as in a request
+    encoder = Encoder(sender.state, lambda error: [("answer", 1, "x")])
+    message = encoder.message("ok", -1 if judge else 1, encoder.encode(value))
+    sender.channel.send(message, encoder.blobs)
+    return wire.sent
 
 
 def received(data: bytes, *, judge: bool = True) -> Any:
     """What comes of bytes that one side gets in answer to a request, and then no more."""
-    ours, theirs = socket.socketpair()
-    with ours:
-
-        def send() -> None:
-            with theirs:
-                try:
-                    theirs.sendall(data)
-                    theirs.shutdown(socket.SHUT_WR)
-                    while theirs.recv(2**20):
-                        pass
-                except OSError:
-                    return
-
-        sending = threading.Thread(target=send)
-        sending.start()
-        try:
-            return Peer(Channel(ours), judge=judge).request("names")
-        finally:
-            ours.close()
-            sending.join()
+    return Peer(Channel(Wire(data)), judge=judge).request("names")
 
 
 def framed(header: bytes, blob: bytes = b"") -> bytes:
@@ -151,12 +136,17 @@ def framed(header: bytes, blob: bytes = b"") -> bytes:
     return HEAD.pack(b"judg", len(header), len(blob)) + header + blob
 
 
+EACH_KIND = None, True, -7, 2.5, math.inf, "ü ✓", (1, [2, (3,)]), {"a": [1], 2: None}, {1, 2}, slice(1, None, 2)
+
+
 @given(values, st.booleans())
+@example(EACH_KIND, True)
+@example(EACH_KIND, False)
 @example([Decimal("7" * 201)], False)  # came as another number: its first two hundred digits
 def test_what_crosses_is_what_it_was(value: Any, judge: bool) -> None:
     """Whatever an encoder takes is on the other side what it was on this one."""
     try:
-        frame = framed(*frame_of(value, judge=judge))
+        frame = frame_of(value, judge=judge)
     except CheckFailed:
         assume(False)
     got = received(frame, judge=not judge)
@@ -183,8 +173,13 @@ def things() -> list[Any]:
     ]
 
 
-FRAMES = [frame_of(thing, judge=False) for thing in things()]
-HEADERS = [(json.loads(header), blob) for header, blob in FRAMES]
+def parted(frame: bytes) -> tuple[Any, bytes]:
+    """A frame's header, and the bytes behind it."""
+    end = HEAD.size + HEAD.unpack_from(frame)[1]
+    return json.loads(frame[HEAD.size : end]), frame[end:]
+
+
+HEADERS = [parted(frame_of(thing, judge=False)) for thing in things()]
 TAGS = """
 s T Ts number array known m mirror generator optimizer verdict error ok call get copy backward next
 """.split()
@@ -251,10 +246,19 @@ def test_no_message_can_do_more_than_be_refused_or_believed(data: bytes) -> None
 
 
 NO_MESSAGES = anything.map(lambda value: framed(dumped(value).encode("utf-8", "replace")))
+DEEP = b'{"operation":"ok","number":1,"grad_enabled":true,"value":' + b'["s","list",[' * 10**5
 
 
 @given(st.one_of(st.binary(max_size=60), st.binary(max_size=60).map(framed), NO_MESSAGES))
+@example(b"GET / HTTP/1.1\r\n\r\n" * 9)
+@example(b"\0" * 64)
+@example(HEAD.pack(b"judg", 2**31, 0))  # a giant header
+@example(HEAD.pack(b"judg", 4, 2**31) + b"null")  # a giant blob
+@example(framed(b"nonsense"))
+@example(framed(b"[" * (MOST_HEADER // 2)))  # too deep
+@example(framed(DEEP.ljust(MOST_HEADER // 2, b"[")))  # a value that is
+@example(HEAD.pack(b"judg", 100, 0) + b"half")
 def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
-    """Random bytes and JSON are refused, and nothing more is waited for."""
+    """Random bytes and JSON are refused, and no more is waited for than a frame may hold."""
     with pytest.raises(Lost):
         received(data)

@@ -1,6 +1,7 @@
 """Calls that can be differentiated: each a node in the caller's graph, whose backward asks the other side."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,32 +12,27 @@ from autograder.grading.rpc.encoder import MOST_DEPTH
 from autograder.grading.rpc.proxies import Caller
 
 
+@dataclass(eq=False)
 class RemoteCall:
-    """A call of the other side that may be differentiated; once nothing refers to it, the other side may forget it.
+    """A call of the other side that may be differentiated; once nothing refers to it, the other side may forget it."""
 
-    Args:
-        number: how the other side knows the call.
-        places: which of its outputs have a gradient that comes through here.
-        outputs, sources: how many of them there are.
-        ended: where to say that the call is of no more use.
-    """
-
-    def __init__(
-        self, caller: Caller, number: int, places: list[int], outputs: int, sources: int, ended: list[int]
-    ) -> None:
-        self._caller, self._number, self._ended = caller, number, ended
-        self._places, self._outputs, self._sources = places, outputs, sources
+    caller: Caller
+    number: int  # by which the other side knows it
+    places: list[int]  # of its outputs that have a gradient which comes through here
+    outputs: int  # how many there are
+    sources: int
+    unused: list[int]  # where to say that it is of no more use
 
     def backward(self, gradients: tuple[Tensor | None, ...], wanted: list[int]) -> list[Tensor | None]:
         """The gradients by the sources that are wanted, given those by each output."""
-        by_output = dict(zip(self._places, gradients, strict=True))
-        answer = self._caller.request("backward", self._number, tuple(map(by_output.get, range(self._outputs))), wanted)
+        by_output = dict(zip(self.places, gradients, strict=True))
+        answer = self.caller.request("backward", self.number, tuple(map(by_output.get, range(self.outputs))), wanted)
         if not isinstance(answer, tuple) or len(answer) != len(wanted):
             raise malformed("no gradients")
-        return [*map(dict(zip(wanted, answer, strict=True)).get, range(self._sources))]
+        return [*map(dict(zip(wanted, answer, strict=True)).get, range(self.sources))]
 
     def __del__(self) -> None:
-        self._ended.append(self._number)
+        self.unused.append(self.number)
 
 
 class Node(torch.autograd.Function):
@@ -59,11 +55,8 @@ def leaves(value: object, depth: int = 0) -> Iterator[Tensor | nn.Module]:
     """The tensors and modules in nested arguments or results."""
     if issubclass(type(value), Tensor | nn.Module):
         yield value  # type: ignore[misc]
-    elif isinstance(value, Mapping) and depth < MOST_DEPTH:
-        for item in value.values():
-            yield from leaves(item, depth + 1)
-    elif isinstance(value, tuple | list) and depth < MOST_DEPTH:
-        for item in value:
+    elif isinstance(value, Mapping | tuple | list) and depth < MOST_DEPTH:
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from leaves(item, depth + 1)
 
 

@@ -44,18 +44,11 @@ def malformed(what: str) -> Lost:
 
 
 def _encoded(header: object) -> bytes:
-    """A header as JSON. Its numbers are finite: JSON knows no others."""
+    """A header as JSON, which knows no numbers but finite ones."""
     try:
         return _ENCODER.encode(header)
-    except UnicodeEncodeError:  # half characters
-        return json.dumps(msgspec.to_builtins(header), separators=(",", ":")).encode()
-
-
-def _readable(text: bytearray) -> bytes | bytearray:
-    """A header's text; half characters, which no file and no database takes, become question marks."""
-    if b"\\u" not in text:
-        return text
-    return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+    except UnicodeEncodeError:  # half characters, which no file and no database takes, become question marks
+        return json.dumps(msgspec.to_builtins(header), ensure_ascii=False).encode("utf-8", "replace")
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -109,7 +102,7 @@ class Channel:
         blob = self._exactly(size)
         self.received += max(LEAST_OF_FRAME, length + size)
         try:
-            return msgspec.json.decode(_readable(text), type=kind), blob
+            return msgspec.json.decode(text, type=kind), blob
         except (ValueError, RecursionError) as error:
             raise malformed(f"no header: {error}") from None
 

@@ -35,9 +35,6 @@ class Decoder:
         self._kept: list[Tensor] = []  # until the value has been read
         for content in message.tensors:
             self._take_tensor(content)
-        for number, requires_grad in message.requires_grad:
-            state.tensors.get(number).requires_grad_(requires_grad)
-            state.tensors.set_requires_grad(number, requires_grad)
         for number, kind, _ in message.modules:
             self._take_module(number, kind)
         for number, _, told in message.modules:
@@ -46,8 +43,6 @@ class Decoder:
             self._take_options(number, groups)
         for number in message.unused:
             state.drop(number)
-        for number in message.ended:
-            state.calls.pop(number, None)
 
     def value(self) -> Any:
         """The value of the message.

@@ -54,15 +54,12 @@ class Encoder:
             if (groups := self._groups(cast(optim.Optimizer, state.objects[key]))) != known:
                 state.groups[key] = groups
                 message.optimizers.append((key, groups))
-        for key, tensor, is_changed in state.tensors.changed():
-            if not is_changed:
-                state.tensors.set_requires_grad(key, tensor.requires_grad)
-                message.requires_grad.append((key, tensor.requires_grad))
-            elif (raw := self._describe(key, tensor)) is not None:
+        for key, tensor in state.tensors.changed():
+            if (raw := self._describe(key, tensor)) is not None:
                 state.tensors.agree(key, tensor, raw)
         message.tensors, message.modules = self._tensors, self._modules
-        message.unused = _drained(state.tensors.unused) + _drained(state.unused)
-        message.ended = _drained(state.ended)
+        message.unused = state.unused.copy()
+        del state.unused[: len(message.unused)]  # more may be added at any moment
         return message
 
     def encode(self, value: Any, depth: int = 0) -> Value:
@@ -114,8 +111,8 @@ class Encoder:
         if (kind is Decimal or kind is Fraction) and len(text := str(value)) <= messages.MOST_DIGITS:
             return NumberValue(kind.__name__, text)
         if issubclass(kind, RemoteFunction | RemoteIterator | RemoteClass | RemoteObject | torch.Generator):
-            number = self._state.foreign_number(value)
-            if number is not None:
+            number = self._state.number(value)
+            if number is not None and number not in self._state.owned:
                 return messages.HeldObject(number)
         if issubclass(kind, registry.OPTIMIZERS.get(kind.__name__, ())):
             return self._optimizer(value)
@@ -185,8 +182,7 @@ class Encoder:
         return number
 
     def _module_state(self, module: nn.Module) -> messages.ModuleState:
-        buffers = {name: value if isinstance(value, Tensor) else None for name, value in module._buffers.items()}
-        plain = attributes(module)
+        buffers, plain = module._buffers, attributes(module)
         if isinstance(module, registry.SECRETIVE):
             buffers, plain = {}, {}
         volatile = module._non_persistent_buffers_set
@@ -198,9 +194,9 @@ class Encoder:
             {name: None if part is None else self._module(part) for name, part in module._modules.items()},
         )
 
-    def _buffer(self, buffer: Tensor | None, is_volatile: bool) -> messages.Buffer | None:
-        number = None if buffer is None else self._number(buffer)
-        return None if buffer is None or number is None else messages.Buffer(number, buffer.requires_grad, is_volatile)
+    def _buffer(self, buffer: Any, is_volatile: bool) -> messages.Buffer | None:
+        number = self._number(buffer) if isinstance(buffer, Tensor) else None
+        return None if number is None else messages.Buffer(number, buffer.requires_grad, is_volatile)
 
     def _optimizer(self, optimizer: optim.Optimizer) -> messages.OptimizerValue:
         number, groups = self._state.hand_out(optimizer), self._groups(optimizer)
@@ -231,13 +227,6 @@ class Encoder:
         text = text.encode("utf-8", "replace").decode()
         undefined = str(error.name)[:200] if isinstance(error, NameError) else None
         return messages.ErrorValue(base, kind.__name__[:200], text, self._frames(error), undefined)
-
-
-def _drained(numbers: list[int]) -> list[int]:
-    """Take what is in a list to which more may be added at any moment."""
-    taken = numbers.copy()
-    del numbers[: len(taken)]
-    return taken
 
 
 def _signature(value: Callable[..., object]) -> list[messages.ParameterInfo] | None:

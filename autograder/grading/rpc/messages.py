@@ -184,13 +184,11 @@ class Message(Struct, omit_defaults=True):
     grad_enabled: bool  # PyTorch's switch on the sender's side
     global_state: GlobalState | None = None
     output: str = ""  # what has been printed there
-    tensors: list[TensorContent] = []  # those that are new or whose numbers have changed
-    requires_grad: list[tuple[int, bool]] = []  # parameters of which nothing but this flag has changed
+    tensors: list[TensorContent] = []  # those that are new or have changed
     # those that are new, with their class, or have changed
     modules: list[tuple[int, ModuleClass | None, ModuleState]] = []
     optimizers: list[tuple[int, list[OptimizerGroup]]] = []
-    unused: list[int] = []  # tensors and modules that the sender does not need any more
-    ended: list[int] = []  # calls that nobody will differentiate any more
+    unused: list[int] = []  # tensors, modules and calls that the sender does not need any more
 
 
 # What requests and their results hold once they are decoded.

@@ -25,7 +25,7 @@ from autograder.grading.rpc.decoder import Decoder
 from autograder.grading.rpc.encoder import Encoder
 from autograder.grading.rpc.messages import BackwardRequest, CallRequest, CallResult, Frame, Message, Rule, checked
 from autograder.grading.rpc.modules import methods_of, parameters
-from autograder.grading.rpc.session import DifferentiableCall, Session
+from autograder.grading.rpc.session import Session
 
 MOST_COPIES = 200
 
@@ -193,7 +193,7 @@ class Peer:
         if fresh and sources and torch.is_grad_enabled():
             ids = {id(tensor) for tensor in fresh}
             places = [place for place, tensor in enumerate(result.outputs) if id(tensor) in ids]
-            call = RemoteCall(self, result.call, places, len(result.outputs), len(sources), state.ended)
+            call = RemoteCall(self, result.call, places, len(result.outputs), len(sources), state.unused)
             Node.apply(call, fresh, *map(self._gate, sources))  # type: ignore[no-untyped-call]
         else:
             for tensor in fresh:
@@ -254,22 +254,23 @@ class Peer:
         used |= parameters(state.active)  # with those that the call itself has made
         inner = [tensor for tensor in used.values() if tensor.requires_grad and id(tensor) not in inputs]
         call = state.new_number()
-        state.calls[call] = DifferentiableCall(outputs, [*(leaf for leaf, _ in pairs), *inner])
+        state.calls[call] = outputs, [*(leaf for leaf, _ in pairs), *inner]
         return CallResult(value, call, tuple(outputs), tuple(inner))
 
     def _backward(self, *payload: object) -> tuple[Tensor | None, ...]:
         request = checked(BackwardRequest, payload)
         call = self.state.calls.get(request.call)
-        if call is None or len(request.gradients) != len(call.outputs):
+        if call is None or len(request.gradients) != len(call[0]):
             raise malformed("an unknown call")
-        if not all(0 <= place < len(call.sources) for place in request.wanted):
+        outputs, sources = call
+        if not all(0 <= place < len(sources) for place in request.wanted):
             raise malformed("an unknown source")
-        sources = [call.sources[place] for place in request.wanted]
-        given = [(out, grad) for out, grad in zip(call.outputs, request.gradients, strict=True) if grad is not None]
-        if not given or not sources:
-            return (None,) * len(sources)
-        outputs, gradients = zip(*given, strict=True)
-        return torch.autograd.grad(outputs, sources, gradients, allow_unused=True, retain_graph=True)
+        wanted = [sources[place] for place in request.wanted]
+        given = [(out, grad) for out, grad in zip(outputs, request.gradients, strict=True) if grad is not None]
+        if not given or not wanted:
+            return (None,) * len(wanted)
+        used, gradients = zip(*given, strict=True)
+        return torch.autograd.grad(used, wanted, gradients, allow_unused=True, retain_graph=True)
 
     # What else may be asked
 

@@ -2,7 +2,6 @@
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from torch import Tensor, nn
 
@@ -13,14 +12,6 @@ from autograder.grading.rpc.tensors import SharedTensors
 # The other side's modules that may pile up before those that nobody holds are let go of: all their tensors are looked
 # at before each message. Without, the student's process of lesson 2 takes a tenth more processor time.
 MOST_KEPT = 12
-
-
-@dataclass(frozen=True)
-class DifferentiableCall:
-    """A call of this side whose gradients the other side may ask for."""
-
-    outputs: list[Tensor]
-    sources: list[Tensor]
 
 
 class Session:
@@ -38,9 +29,8 @@ class Session:
         modules: the states of modules, as both sides know them.
         groups: the groups of optimizers, as both sides know them.
         active: modules whose state goes with every message.
-        calls: those of this side that can be differentiated.
-        ended: calls of the other side that nobody here will differentiate any more.
-        unused: modules of the other side that nobody here holds any more.
+        calls: the outputs and the sources of those of this side that can be differentiated.
+        unused: tensors, modules and calls of the other side that nobody here needs any more, which it has to be told.
         overwritten: whether the other side wrote into a tensor that it was lent for an earlier request.
     """
 
@@ -48,16 +38,15 @@ class Session:
         self._numbers, self.judge = numbers, judge
         self._sign = 1 if judge else -1
         self._object_numbers: dict[int, int] = {}  # by the object's id
-        self.tensors = SharedTensors(keep=not judge)
+        self.unused: list[int] = []
+        self.tensors = SharedTensors(self.unused, keep=not judge)
         self.aliases: dict[int, tuple[Tensor, int]] = {}
         self.objects: dict[int, object] = {}
         self.owned: set[int] = set()
         self.modules: dict[int, ModuleState] = {}
         self.groups: dict[int, list[OptimizerGroup]] = {}
         self.active: list[nn.Module] = []
-        self.calls: dict[int, DifferentiableCall] = {}
-        self.ended: list[int] = []
-        self.unused: list[int] = []
+        self.calls: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._lent: dict[int, int] = {}  # this side's tensors that are no parameters: the last request that held them
         self._request = 0
         self._taken_modules = 0  # of the other side, since some were last let go of
@@ -99,11 +88,6 @@ class Session:
     def number(self, value: object) -> int | None:
         """How both sides know this object; None when only this one does."""
         return self._object_numbers.get(id(value))
-
-    def foreign_number(self, value: object) -> int | None:
-        """The number of what stands for an object that the other side has handed out; None for any other."""
-        number = self.number(value)
-        return None if number in self.owned else number
 
     def hand_out(self, value: object) -> int:
         """The number of an object that is here."""
@@ -169,7 +153,8 @@ class Session:
                 self.unused.append(number)
 
     def drop(self, number: int) -> None:
-        """The other side has no use for a tensor, or for a module of this side, any more."""
+        """The other side has no use for a tensor, or for a call or a module of this side, any more."""
+        self.calls.pop(number, None)
         if number not in self.owned:
             self.tensors.drop(number)
         elif not self.judge:

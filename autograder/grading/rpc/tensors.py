@@ -39,7 +39,7 @@ class _Shared:
             self.shadow = raw if type(raw) is bytes else _bytes_of(tensor)
 
     def is_changed(self, tensor: Tensor) -> bool:
-        """The numbers, their type, their shape or where they are differ from what both sides knew."""
+        """The numbers, their type, their shape, where they are or what is trained differ from what both sides knew."""
         try:
             if tensor._version != self.version or tensor.data_ptr() != self.place:
                 return True
@@ -47,6 +47,8 @@ class _Shared:
             if _version(tensor) != self.version or _place(tensor) != self.place:
                 return True
         if tensor.shape != self.shape or tensor.dtype is not self.dtype:
+            return True
+        if tensor.requires_grad is not self.requires_grad and isinstance(tensor, nn.Parameter):
             return True
         if isinstance(self.shadow, bytes):
             return string_at(self.place, len(self.shadow)) != self.shadow
@@ -79,18 +81,15 @@ class SharedTensors:
     """The tensors that are on both sides.
 
     Args:
-        keep: hold them until the other side has no use for them; else they may go, and the other side is told.
-
-    Attributes:
-        unused: the numbers of those that are gone, of which the other side has not been told.
+        unused: takes the numbers of those that are gone, for the other side.
+        keep: hold them until the other side has no use for them; else they may go.
     """
 
-    def __init__(self, *, keep: bool) -> None:
-        self._keep = keep
+    def __init__(self, unused: list[int], *, keep: bool) -> None:
+        self._unused, self._keep = unused, keep
         self._shared: dict[int, _Shared] = {}
         self._numbers: dict[int, int] = {}  # by the tensor's id
         self._waiting: list[Tensor | None] = []
-        self.unused: list[int] = []
 
     def clear(self) -> None:
         """Know none any more."""
@@ -126,7 +125,7 @@ class SharedTensors:
             if self._numbers.get(key) == number:
                 del self._numbers[key]
             if self._shared.pop(number, None) is not None:
-                self.unused.append(number)
+                self._unused.append(number)
 
         return gone
 
@@ -162,20 +161,12 @@ class SharedTensors:
         """Both sides hold the same numbers from here on."""
         self._shared[number].agree(tensor, raw)
 
-    def set_requires_grad(self, number: int, requires_grad: bool) -> None:
-        """Both sides know whether gradients of a tensor are asked for."""
-        self._shared[number].requires_grad = requires_grad
-
-    def changed(self) -> Iterator[tuple[int, Tensor, bool]]:
-        """Each that is not as both sides knew it: number, tensor, whether its numbers differ or `requires_grad`."""
+    def changed(self) -> Iterator[tuple[int, Tensor]]:
+        """Each that is not as both sides knew it, by its number."""
         for number, shared in list(self._shared.items()):
             tensor = shared.reference()
-            if tensor is None:
-                continue
-            if shared.is_changed(tensor):
-                yield number, tensor, True
-            elif shared.requires_grad is not tensor.requires_grad and isinstance(tensor, nn.Parameter):
-                yield number, tensor, False
+            if tensor is not None and shared.is_changed(tensor):
+                yield number, tensor
 
 
 def describe(number: int, tensor: Tensor, *, strides: bool) -> tuple[TensorContent, Raw] | None:
@@ -245,10 +236,8 @@ class Blob:
         if dtype is None:
             raise malformed("no tensor")
         count = math.prod(shape)
-        if content.is_meta:
-            return torch.empty(shape, dtype=dtype, device="meta"), None
-        if not count:
-            return torch.empty(shape, dtype=dtype), None
+        if content.is_meta or not count:
+            return torch.empty(shape, dtype=dtype, device="meta" if content.is_meta else None), None
         if strides is not None:
             if not self._strides:
                 raise malformed("strides")

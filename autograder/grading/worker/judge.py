@@ -288,7 +288,9 @@ class Judge:
 
     def _check(self, cell: NotebookNode) -> Outcome:
         """Run a check cell, and put what it prints and its error into it."""
-        begin, answer = time.monotonic(), self._answer_of(cell_id(cell))
+        begin, name = time.monotonic(), cell_id(cell)
+        # In the plain form a check is about an answer by its place, else by its name.
+        answer = self._plain.answers.get(name, "") if self._plain else answer_of(name, self._answers)
         printed = BoundedText(self._limits.output_bytes)
         _measure.take_measured()
         error: Exception | None
@@ -304,7 +306,7 @@ class Judge:
         cell.outputs = _check_outputs(printed.getvalue(), error)
         points = float(cell.metadata.nbgrader.get("points") or 0)
         seconds, measured = time.monotonic() - begin, _measure.take_measured()
-        outcome = Outcome(cell_id(cell), points, status, seconds=seconds, measured=measured)
+        outcome = Outcome(name, points, status, seconds=seconds, measured=measured)
         if error is None:
             return outcome
         failed = error if isinstance(error, CheckFailed) else CheckFailed(type(error).__name__)
@@ -317,12 +319,6 @@ class Judge:
             mistake=failed.mistake or "",
         )
 
-    def _answer_of(self, check_id: str) -> str:
-        """The answer that a check is about, by its name, in the plain form by its place."""
-        if self._plain:
-            return self._plain.answers.get(check_id, "")
-        return answer_of(check_id, self._answers)
-
     def _error_of(
         self, cell: NotebookNode, answer: str, process: StudentProcess, printed: BoundedText
     ) -> Exception | None:
@@ -331,10 +327,9 @@ class Judge:
         try:
             with self._timed(process), redirect_stdout(printed), redirect_stderr(io.StringIO()):
                 code = self._lesson.codes.get((cell_id(cell), cell.source)) or compiled(cell)
-                if self._checks_beside:
-                    error = self._error_beside(code, cell.source, process)
-                else:
-                    error = self._error_in_judge(code, cell.source, process)
+                shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), cell.source)
+                run = self._error_beside if self._checks_beside else self._error_in_judge
+                error = run(code, shown, process)
                 process.peer.forget()
         except Lost as lost:
             happened = self._replace_process(process, answer, lost)
@@ -346,25 +341,24 @@ class Judge:
             return CheckFailed(f"`{answer or 'Your code'}` did not finish within {process.seconds:.0f} seconds.")
         return error
 
-    def _error_in_judge(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_in_judge(self, code: CodeType, shown: str, process: StudentProcess) -> Exception | None:
         """Run a check here, on mirrors of the answers."""
         scope = self._definitions.scope(code, process.peer)
         try:
             exec(code, scope, self._definitions.holding(code, scope, process.peer))
         except Exception as raised:
-            return in_words(raised, code, source, scope)
+            return in_words(raised, code, shown, scope)
         finally:
             scope.clear()
         return None
 
-    def _error_beside(self, code: CodeType, source: str, process: StudentProcess) -> Exception | None:
+    def _error_beside(self, code: CodeType, shown: str, process: StudentProcess) -> Exception | None:
         """Run a check beside the answers."""
         packed = np.frombuffer(marshal.dumps(code), dtype=np.uint8)
-        shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
         try:
             answer = process.peer.request(Operation.CHECK, packed, shown)
         except Exception as raised:  # an interrupt, as a rule
-            return in_words(raised, code, source, {})
+            return in_words(raised, code, shown, {})
         try:
             report = msgspec.json.decode(answer.tobytes(), type=Report)
             self.loaded |= SLOW.keys() & report.loaded

@@ -76,7 +76,8 @@ class Definitions:
             Lost: the student's process says what the protocol does not know.
         """
         scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **self._own}
-        read = {*_names_read(code)} - _names_bound(code)
+        # What a check binds is nobody's business; what it deletes as well was somebody's before.
+        read = {*_names_read(code)} - (_names(code, "STORE_NAME") - _names(code, "DELETE_NAME"))
         for written in [self._codes[name] for name in read & self._codes.keys()]:
             read.update(*map(_names_read, written))
         theirs = sorted(
@@ -99,8 +100,7 @@ class Definitions:
 
     def holding(self, code: CodeType, scope: dict[str, Any], peer: Peer) -> MutableMapping[str, Any]:
         """What a check's code binds its names in: the scope, and where it deletes some, the notebook as well."""
-        deletes = any(each.opname == "DELETE_NAME" for each in dis.get_instructions(code))
-        return _Names(scope, peer) if deletes else scope
+        return _Names(scope, peer) if _names(code, "DELETE_NAME") else scope
 
     def _with_code(self, name: str, value: Any) -> Any:
         """A function or class with the code that stands in the notebook."""
@@ -163,13 +163,9 @@ def _parsed(source: str) -> ast.Module | None:
 def _names_read(code: CodeType) -> frozenset[str]:
     """The global names that code, and what is defined in it, reads: no attributes, and not what it only binds."""
     inner = (_names_read(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname in READING).union(*inner)
+    return _names(code, *READING).union(*inner)
 
 
-def _names_bound(code: CodeType) -> set[str]:
-    """The names that a check binds, which are nobody's business; what it deletes as well was somebody's before."""
-    found = {"STORE_NAME": set[str](), "DELETE_NAME": set[str]()}
-    for each in dis.get_instructions(code):
-        if each.opname in found:
-            found[each.opname].add(each.argval)
-    return found["STORE_NAME"] - found["DELETE_NAME"]
+def _names(code: CodeType, *operations: str) -> frozenset[str]:
+    """The names with which code itself does one of these operations of Python's."""
+    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname in operations)

@@ -121,7 +121,7 @@ class Student(Peer):
         finally:
             self._shell.page = self._page
             self._shell.forget_failure()
-        return np.frombuffer(json.dumps(page.outputs).encode("utf-8", "replace"), dtype=np.uint8)
+        return np.frombuffer(json.dumps(page.outputs, ensure_ascii=False).encode("utf-8", "replace"), dtype=np.uint8)
 
     def _look_up(self, *names: str) -> tuple[list[Any], ...]:
         """What the cells have bound to names, for the next check; of earlier ones nothing is of use any more."""

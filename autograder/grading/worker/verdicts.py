@@ -16,7 +16,6 @@ from autograder.check import _measure
 from autograder.check._errors import CheckBroken, CheckFailed, ExerciseName, NotWritten
 from autograder.check._translate import from_exception
 from autograder.course.lesson import parse_or_none
-from autograder.grading.submission.hidden_tests import HIDDEN
 from autograder.grading.worker.plain import values_in
 
 
@@ -24,7 +23,7 @@ def in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str, 
     """The verdict of a check that makes none itself, as plain `assert` cells do; words of its own stay.
 
     Args:
-        source: the check's cell, of which nothing that is hidden is shown.
+        source: the check's cell, without what is hidden.
     """
     if isinstance(error, CheckFailed):
         return error
@@ -36,13 +35,12 @@ def in_words(error: Exception, code: CodeType, source: str, scope: Mapping[str, 
     if str(error) or not places:
         return error
     frame, last = places[-1]
-    shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
-    asserts = (node for node in ast.walk(parse_or_none(shown) or ast.Module([], [])) if isinstance(node, ast.Assert))
+    asserts = (node for node in ast.walk(parse_or_none(source) or ast.Module([], [])) if isinstance(node, ast.Assert))
     line = next((node.test for node in asserts if node.lineno <= last <= (node.end_lineno or 0)), None)
-    text = ast.get_source_segment(shown, line) if line else None
+    text = ast.get_source_segment(source, line) if line else None
     if line is None or not text:
         return CheckFailed("A case that is not shown does not hold.")
-    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, shown, {**frame.f_globals, **frame.f_locals})))
+    return CheckFailed(f"`{text}` does not hold.", list(values_in(line, source, {**frame.f_globals, **frame.f_locals})))
 
 
 KINDS = (CheckFailed, NotWritten, CheckBroken)  # of a verdict; a report has its place

@@ -13,6 +13,7 @@ from autograder.check._errors import CheckFailed
 from autograder.grading.rpc.channel import Channel, Lost
 from autograder.grading.worker import judge_peer
 from autograder.grading.worker.judge_peer import JudgePeer
+from autograder.grading.worker.outputs import Allowance, outputs_from
 from autograder.grading.worker.student import Student
 
 
@@ -134,6 +135,12 @@ def asks(function, times):
         asks(lambda x: 2 * x, 3)
         with pytest.raises(Lost, match="too much"):
             asks(lambda x: 2 * x, 100)
+
+
+def test_half_a_character_that_a_cell_prints_costs_nothing(student: JudgePeer) -> None:
+    """It is shown as the question mark that a file would hold."""
+    (output,) = outputs_from(student.request("cell", "print('a\\ud800')"), Allowance(1000))
+    assert output.text == "a?\n"
 
 
 def test_a_tensor_is_differentiated_by_once(student: JudgePeer) -> None:
