@@ -18,11 +18,15 @@ def room() -> Classroom:
     return Classroom(LESSON)
 
 
+def forget() -> None:
+    """Let all files be read anew."""
+    for cached in (digests._of_learners, digests._reached_with_content, digests._hash, digests._files_of_cells):
+        cached.cache_clear()
+
+
 def both(room: Classroom) -> tuple[str, str]:
     """The digests of two exercises of the lesson."""
-    digests._reached_with_content.cache_clear()
-    digests._hash.cache_clear()
-    digests._files_of_cells.cache_clear()
+    forget()
     return digests.digest(TEST, room, EXERCISE), digests.digest(TEST, room, OTHER)
 
 
@@ -104,8 +108,7 @@ def test_of_a_module_what_runs_counts() -> None:
 
 def of_lessons(test: str) -> str:
     """The digest of a file about all lessons."""
-    for cached in (digests._of_learners, digests._reached_with_content, digests._hash):
-        cached.cache_clear()
+    forget()
     return digests.of_lessons(test)
 
 
