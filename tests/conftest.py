@@ -13,6 +13,7 @@ import pytest
 from support import drawn, proofs
 
 if TYPE_CHECKING:  # what students install has nothing of grading, and runs the tests of what it has
+    from playwright.sync_api import Browser
     from xdist.workermanage import WorkerController
 
     from autograder.grading.worker.client import GradingServer
@@ -76,6 +77,15 @@ def warm() -> Iterator[GradingServer]:
 
     with GradingServer() as warm:
         yield warm
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for a file; playwright keeps an event loop in this thread, so what it shows is to be made before."""
+    from support.browser import chromium
+
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -189,7 +189,7 @@ def _prose(text: str) -> str:
 
 def anchor(kind: str) -> str:
     """A kind of failure as the end of an id."""
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in kind.lower()).split())
+    return re.sub(r"\W+", "-", kind.lower())
 
 
 HEAD = """\

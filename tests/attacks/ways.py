@@ -9,7 +9,6 @@ import re
 import secrets
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -25,8 +24,9 @@ from unittest import mock
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
+from nbgrader.api import Grade, Gradebook
 from support.classroom import ROOT
-from support.dask_cluster import address_of, listening
+from support.dask_cluster import QUIET, address_of, listening
 from support.jupyter import started
 from support.ordinary_user import command_of, give
 from support.processes import with_variable
@@ -40,15 +40,6 @@ PATIENCE = 60  # seconds that one submission has, at most
 STARTING = 300  # seconds for all that is no submission, on a busy machine
 LESSON = "01_attention"  # of the honest
 WITNESS = "TEST_ATTACKED"  # the name of a variable that all processes of one class have
-GRADES = """
-select submitted_assignment.student_id, assignment.name, base_cell.name, grade.auto_score, grade_cells.max_score
-from grade
-join base_cell on base_cell.id = grade.cell_id
-join grade_cells on grade_cells.id = base_cell.id
-join submitted_notebook on submitted_notebook.id = grade.notebook_id
-join submitted_assignment on submitted_assignment.id = submitted_notebook.assignment_id
-join assignment on assignment.id = submitted_assignment.assignment_id
-"""
 # What a class has in place of minutes, whoever grades it.
 LIMITS = """
 from autograder.grading.results import Limits
@@ -163,9 +154,10 @@ class _Class:
     def _points(self) -> dict[tuple[str, str], dict[str, float]]:
         """By student and lesson the points of each check, where all of them are graded."""
         graded: dict[tuple[str, str], list[tuple[str, float | None, float]]] = defaultdict(list)
-        with contextlib.closing(sqlite3.connect(self.course / "gradebook.db")) as book:
-            for student, lesson, *grade in book.execute(GRADES):
-                graded[student, lesson].append(tuple(grade))
+        with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as book:
+            for grade in book.db.query(Grade):
+                whose = grade.student.id, grade.assignment.name
+                graded[whose].append((grade.name, grade.auto_score, grade.max_score))
         return {
             whose: {check: score for check, score, _ in grades}
             for whose, grades in graded.items()
@@ -298,10 +290,9 @@ def _by_formgrader(graded: _Class, runner: _Runner) -> None:
 
 def _by_cluster(graded: _Class, runner: _Runner) -> None:
     found = Path(runner.environment["HOME"]) / "scheduler.json"
-    quiet = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
-    scheduler = runner.start("-m", "dask", "scheduler", *listening(found), *quiet)
+    scheduler = runner.start("-m", "dask", "scheduler", *listening(found), *QUIET)
     address = address_of(found)
-    worker = runner.start("-m", "dask", "worker", address, "--nthreads", str(AT_A_TIME), *quiet)
+    worker = runner.start("-m", "dask", "worker", address, "--nthreads", str(AT_A_TIME), *QUIET)
     try:
         seconds = _seconds(graded, AT_A_TIME)
         runner.run("-m", "autograder.cli", "grade", f"--scheduler={address}", seconds=seconds)

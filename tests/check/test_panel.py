@@ -8,7 +8,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -85,31 +85,19 @@ def failed(statement: Callable[[], object], name: str = "1.2 f") -> CheckFailed:
     return caught.value
 
 
-class Page(HTMLParser):
-    """A panel as a parser reads it, which closes each element that it opens.
+class Page:
+    """A panel as a parser reads it that wants each element closed.
 
     Attributes:
-        said: its text.
+        said: its text, with a line for each block.
         tags: each start tag with its attributes.
     """
 
     def __init__(self, source: str) -> None:
-        super().__init__()
-        self.said, self.tags, self._open = "", [], []
-        self.feed(source)
-        self.close()
-        assert not self._open
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self._open.append(tag)
-        self.tags.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-        self.said += "\n" if tag in ("div", "pre", "td", "tr") else ""
-
-    def handle_data(self, data: str) -> None:
-        self.said += data
+        in_lines = re.sub("(</(?:div|pre|td|tr)>)", r"\n\1", source)
+        page = ElementTree.fromstring(f"<page>{in_lines}</page>")
+        self.said = "".join(page.itertext())
+        self.tags = [(element.tag, element.attrib) for element in page.iterfind(".//")]
 
     def styles(self, tag: str) -> list[str]:
         """The styles of the elements of a kind."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbgrader
 import pytest
 import yaml
+from collect.test_github import git
 from nbgrader.apps import NbGraderApp
 from nbgrader.exchange.default import Exchange
 from nbgrader.plugins import LateSubmissionPlugin
@@ -167,14 +168,6 @@ def test_dates_are_understood() -> None:
     assert f"{parse_utc('12.10.2026')}" == "2026-12-10 00:00:00"
     assert f"{parse_utc('2026-10-12T20:00:00+02:00')}" == "2026-10-12 18:00:00"
     assert "`2026-10-12T20:00:00+02:00`" in GUIDE
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody, and return what it says."""
-    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
-    environment = os.environ | {"GIT_COMMITTER_DATE": "2026-10-12T20:00:00+02:00"}
-    command = ["git", *who, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 
 
 def test_feedback_goes_back_to_repositories(tmp_path: Path) -> None:

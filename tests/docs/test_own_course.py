@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 from rich.console import Console
 from support.guide import BLOCK
-from support.sample_lesson import ROOT
+from support.sample_lesson import ROOT, cell
 from support.warm import Lent
 
 from autograder import cli
@@ -51,7 +51,7 @@ def write(course: Path) -> None:
     given, *others = CELLS
     ids = ("signal_left", "check_signal_left", "add_noise", "check_add_noise")
     for name, source in zip(ids, others, strict=True):
-        next(cell for cell in notebook.cells if cell.id == name).source = source
+        cell(notebook, name).source = source
     notebook.cells.insert(1, new_code_cell(given))
     nbformat.write(notebook, path)
     (path.parent / "points.csv").write_text(next(code for kind, code in BLOCKS if kind == "csv"), encoding="utf-8")
@@ -62,8 +62,8 @@ def hand_in(course: Path) -> None:
     for student, (lines, _) in WORK.items():
         notebook = nbformat.read(course / "notebooks" / LESSON / f"{LESSON}.ipynb", as_version=4)
         for name, line in zip(("signal_left", "add_noise"), lines or (), strict=bool(lines)):
-            cell = next(cell for cell in notebook.cells if cell.id == name)
-            cell.source = re.sub(r"raise NotImplementedError\(.*\)", line, cell.source)
+            answer = cell(notebook, name)
+            answer.source = re.sub(r"raise NotImplementedError\(.*\)", line, answer.source)
         (course / "downloaded" / student).mkdir(parents=True)
         nbformat.write(notebook, course / "downloaded" / student / f"{LESSON}.ipynb")
 

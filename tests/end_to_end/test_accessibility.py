@@ -1,7 +1,7 @@
 """Whoever cannot see, has no mouse, or reads on a phone can use our pages: axe-core finds nothing on them."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser
 from rich.console import Console
 from support.accessibility import violations
-from support.browser import chromium, window
+from support.browser import window
 from support.classroom import LESSONS
 from support.drawn import some_of
 from support.sample_lesson import ROOT
@@ -39,7 +39,7 @@ BAD = """<!DOCTYPE html><title>Bad</title><div style="width: 2000px">Wide.</div>
 <p style="color: #999">Pale.</p><img src="data:,"><details><summary>More</summary><input></details>"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # before the browser is there
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the gallery and the pages about a class in which all that can happen has happened."""
     folder = tmp_path_factory.mktemp("pages")
@@ -77,13 +77,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "leaderboard.html").write_bytes(board_page("course", NAME, standings, 60.0))
     (folder / "gallery.html").write_text(gallery.page(), encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(pages: Path) -> Iterator[Browser]:
-    """One Chromium; the pages are made before, since playwright keeps an event loop in this thread."""
-    with chromium() as browser:
-        yield browser
 
 
 def test_what_is_wrong_is_found(browser: Browser) -> None:

@@ -1,21 +1,20 @@
 """A hostile hand-in is looked at in a real browser: on no page of nbgrader's or of ours does anything of it run."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from attacks.active_content import PAST_FILTERS
 from nbformat.v4 import new_markdown_cell
 from playwright.sync_api import Browser, Page
-from support.browser import chromium, window
+from support.browser import window
+from support.gradebook import LESSON
 from support.jupyter import jupyter_lab
-from support.sample_lesson import ROOT, sample_lesson, write_lesson
+from support.sample_lesson import cell, make_course
 
 from autograder import cli
 from autograder.demo import sample_class
 
-LESSON = "09_doubling"
 EVIL = "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'><svg onload='window.ran = 1'></svg>"
 ANSWER = f"""{PAST_FILTERS}
 for kind in ("text/html", "text/markdown", "text/latex", "image/svg+xml", "application/javascript"):
@@ -42,20 +41,14 @@ ACTIVE = """() => [
 ].map(node => node.outerHTML)"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # before the browser is there
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course in which one student has handed in what a browser could run, graded, with all pages."""
     root, folder = (tmp_path_factory.mktemp("hostile") / name for name in ("root", "course"))
-    write_lesson(root, sample_lesson(9), LESSON)
-    for name in ("pyproject.toml", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root)
-    sample_class.make_course(root, folder)
+    sample_class.make_course(make_course(root), folder)
     notebook = sample_class.released_notebook(folder, LESSON)
-    for cell in notebook.cells:
-        if cell.id == "double":
-            cell.source = ANSWER
-        elif cell.id == "predict_length":
-            cell.source = f'predicted_length = "{EVIL[:60]}"'
+    cell(notebook, "double").source = ANSWER
+    cell(notebook, "predict_length").source = f'predicted_length = "{EVIL[:60]}"'
     notebook.cells.insert(3, new_markdown_cell(MARKDOWN))
     sample_class.hand_in(folder, "eve", LESSON, notebook)
     sample_class.grade(folder, [LESSON])
@@ -63,13 +56,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         assert cli.main(["report"]) == cli.main(["report", "--student", "*"]) == 0
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(course: Path) -> Iterator[Browser]:
-    """One Chromium; the course is made before, since playwright keeps an event loop in this thread."""
-    with chromium() as browser:
-        yield browser
 
 
 def require_nothing_ran(page: Page) -> None:

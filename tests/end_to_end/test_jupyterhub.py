@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
@@ -18,12 +17,14 @@ from autograder.demo.students import answer
 
 LESSON, COURSE = "00_orientation", "transformer"
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
+EXERCISES = Lesson(LESSON, read_notebook(ROOT / "solutions" / NOTEBOOK)).exercises
+FIRST = EXERCISES[0]
 EXCHANGE = "/srv/nbgrader/exchange"
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A machine for JupyterHub with an instructor, who has the course, and a student, set up as the guide says."""
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """The hub of a machine with an instructor, who has the course, and a student, set up as the guide says."""
     machine = tmp_path_factory.mktemp("machine")
     (machine / "home" / "student").mkdir(parents=True)
     course = machine / "home" / "instructor" / "course"
@@ -33,18 +34,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (machine / "etc" / "jupyter").mkdir(parents=True)
     (machine / "etc" / "jupyter" / CONFIG).write_text(block("get_config()"), encoding="utf-8")
     (machine / "prepare").write_text(block(EXCHANGE, of=SHELL).removeprefix("sudo "), encoding="utf-8")
-    return machine
-
-
-@pytest.fixture(scope="module")
-def lesson(machine: Path) -> Lesson:
-    """The lesson, with its answers."""
-    return Lesson(LESSON, read_notebook(machine / "home" / "instructor" / "course" / "solutions" / NOTEBOOK))
-
-
-@pytest.fixture(scope="module")
-def hub(machine: Path) -> Iterator[Hub]:
-    """The hub of that machine."""
     with jupyter_hub(machine) as hub:
         yield hub
 
@@ -95,31 +84,29 @@ def test_everybody_has_a_server_of_their_own(instructor: Browser, student: Brows
         assert code != 0 and "Permission denied" in shown
 
 
-def test_a_check_speaks_in_the_students_kernel(student: Browser, fetched: NotebookNode, lesson: Lesson) -> None:
+def test_a_check_speaks_in_the_students_kernel(student: Browser, fetched: NotebookNode) -> None:
     """What the student fetched runs under their account: the first check says ✗, and ✓ once it is answered."""
     sources = {each["id"]: each["source"] for each in fetched["cells"]}
-    first = lesson.exercises[0]
     with student.kernel(LESSON) as kernel:
         assert "Ready: PyTorch" in kernel.run(sources["setup"])
-        kernel.run(sources[first.name])
-        assert "✗" in kernel.run(sources[first.checks[0].id])
-        kernel.run(answer(first.answer.source))
-        checked = kernel.run(sources[first.checks[0].id])
+        kernel.run(sources[FIRST.name])
+        assert "✗" in kernel.run(sources[FIRST.checks[0].id])
+        kernel.run(answer(FIRST.answer.source))
+        checked = kernel.run(sources[FIRST.checks[0].id])
         assert "✓" in checked and "✗" not in checked
         assert kernel.run("import getpass; print(getpass.getuser())") == "student\n"
 
 
-def test_a_lesson_goes_round(instructor: Browser, student: Browser, fetched: NotebookNode, lesson: Lesson) -> None:
+def test_a_lesson_goes_round(instructor: Browser, student: Browser, fetched: NotebookNode) -> None:
     """The student hands in, the instructor collects, grades and hands back: points, page and owners are right."""
-    first = lesson.exercises[0]
-    cell(fetched, first.name)["source"] = answer(first.answer.source)
+    cell(fetched, FIRST.name)["source"] = answer(FIRST.answer.source)
     student.ask("PUT", f"api/contents/{NOTEBOOK}", json={"type": "notebook", "format": "json", "content": fetched})
     assert listed(student, "submit")["status"] == "fetched"
 
     in_course(instructor, f"nbgrader collect {LESSON}")
     in_course(instructor, "autograder grade --json > graded.json")
     (graded,) = json.loads(instructor.ask("GET", "api/contents/course/graded.json")["content"])["graded"]
-    assert graded["student"] == "student" and graded["counts"]["points"] == first.points
+    assert graded["student"] == "student" and graded["counts"]["points"] == FIRST.points
     assert not graded["unenforced"]
 
     in_course(instructor, f"nbgrader generate_feedback {LESSON}")
@@ -127,9 +114,9 @@ def test_a_lesson_goes_round(instructor: Browser, student: Browser, fetched: Not
     listed(student, "fetch_feedback")
     (handed_in,) = student.ask("GET", f"api/contents/{LESSON}/feedback")["content"]
     (page,) = student.ask("GET", f"api/contents/{handed_in['path']}")["content"]
-    points = sum(exercise.points for exercise in lesson.exercises)
+    points = sum(exercise.points for exercise in EXERCISES)
     shown = student.ask("GET", f"api/contents/{page['path']}?format=text")["content"]
-    assert f"(Score: {first.points:.1f} / {points:.1f})" in shown
+    assert f"(Score: {FIRST.points:.1f} / {points:.1f})" in shown
     assert owner(student, page["path"]) == "student"
     assert owner(instructor, f"course/submitted/student/{NOTEBOOK}") == "instructor"
 

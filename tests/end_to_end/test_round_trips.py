@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.api import Gradebook
 from support import stock_nbgrader
 from support.drawn import some_of
 from support.sample_lesson import ROOT
@@ -114,7 +113,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Lesson]:
 def test_right_answers_keep_their_points(graded: tuple[Path, Lesson], editor: str) -> None:
     """Every check gives full points for right answers, whichever editor saved them."""
     folder, lesson = graded
-    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "transformer") as gradebook:
+    with sample_class.open_gradebook(folder) as gradebook:
         grades = gradebook.find_submission_notebook(LESSON, LESSON, editor).grades
         points = {grade.name: grade.auto_score for grade in grades}
     assert points == {check.id: check.points for exercise in lesson.exercises for check in exercise.checks}

@@ -4,13 +4,13 @@ import pytest
 import torch
 from answers import RIGHT, Right
 from support.classroom import run
-from support.models import LESSONS, SIZES, made_of, solutions
+from support.models import OF_THE_MODEL, SIZES, THE_COURSES, made_of, solutions
 from torch import nn
 
 from autograder import data, parts
 
 PARTS = ("MultiHeadAttention", "PositionalEncoding", "DecoderLayer", "Transformer")
-OTHERS = [(lesson, right) for lesson in LESSONS for right in RIGHT[lesson] if right.exercise in PARTS]
+OTHERS = [(lesson, right) for lesson in OF_THE_MODEL for right in RIGHT[lesson] if right.exercise in PARTS]
 
 
 def attend(query, key, value, cache):
@@ -40,15 +40,12 @@ def must_write_the_same(model: nn.Module) -> None:
     assert all(map(torch.equal, model.parameters(), before))
 
 
-@pytest.mark.parametrize("given", [(), ("MultiHeadAttention",), ("DecoderLayer",), ("Decoder", "PositionalEncoding")])
-def test_it_writes_what_a_learners_model_writes(given: tuple[str, ...]) -> None:
-    """A model of the solutions, some of its parts the course's, writes the same with the cache and without."""
+@pytest.mark.parametrize(
+    "given", [(), ("MultiHeadAttention",), ("DecoderLayer",), ("Decoder", "PositionalEncoding"), THE_COURSES]
+)
+def test_it_writes_what_the_model_writes(given: tuple[str, ...]) -> None:
+    """A model of the solutions, some or all of its parts the course's, writes the same with the cache and without."""
     must_write_the_same(made_of(given=given))
-
-
-def test_it_writes_what_the_courses_model_writes() -> None:
-    """So does the course's own."""
-    must_write_the_same(data.randomized(parts.Transformer(9, 9, **SIZES), seed=3).eval())
 
 
 @pytest.mark.filterwarnings("ignore")  # one right answer warns
@@ -81,7 +78,6 @@ def test_decoding_with_a_cache_writes_the_same() -> None:
 
 def test_several_positions_at_once_are_refused() -> None:
     """What is in the caches already is not taken a second time, and whoever sends it reads why."""
-    model = data.randomized(parts.Transformer(9, 9, **SIZES), seed=3).eval()
-    decoder = parts.CachedDecoder(model, data.tokens([5, 3], vocab_size=9, seed=1))
+    decoder = parts.CachedDecoder(made_of(given=THE_COURSES), data.tokens([5, 3], vocab_size=9, seed=1))
     with pytest.raises(ValueError, match="takes one position, the newest, and got 3"):
         decoder.run(torch.zeros(2, 3, SIZES["d_model"]))

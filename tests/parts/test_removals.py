@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from support.models import SIZES, made_of
+from support.models import THE_COURSES, made_of
 from torch import Tensor, nn
 
 from autograder import data, parts
@@ -11,12 +11,10 @@ SRC, TGT = data.tokens([5, 3], vocab_size=9, seed=1), data.tokens([4, 6], vocab_
 WIDER = nn.functional.pad(SRC, (0, 4))
 
 
-@pytest.fixture(params=["the course's", "a learner's"])
+@pytest.fixture(params=[THE_COURSES, ()], ids=["the course's", "a learner's"])
 def model(request: pytest.FixtureRequest) -> nn.Module:
     """A model in eval mode, its parameters drawn at random."""
-    if request.param == "a learner's":
-        return made_of()
-    return data.randomized(parts.Transformer(9, 9, **SIZES), seed=3).eval()
+    return made_of(given=request.param)
 
 
 def changed(tgt: Tensor, place: int) -> Tensor:

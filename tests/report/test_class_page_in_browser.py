@@ -1,12 +1,11 @@
 """The class page in Chromium: its links lead where they say, and nothing of it is cut off."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 from support.accessibility import OPEN_ALL
-from support.browser import chromium, window
+from support.browser import window
 from support.invented_class import invented_class
 
 from autograder.grading.gradebook.reader import read_gradebook
@@ -30,20 +29,13 @@ FOLLOW_ALL = """links => links.map(link => {
 })"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # before the browser is there
 def page(small_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a class in which all lessons have mistakes, hardest checks, and who could not be graded."""
     book = invented_class(read_gradebook(small_course), STUDENTS)
     path = tmp_path_factory.mktemp("page") / "class.html"
     path.write_bytes(class_page(book, outlines_of(book, [])))
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(page: Path) -> Iterator[Browser]:
-    """One Chromium; the page is made before, since playwright keeps an event loop in this thread."""
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["folded", "open"])

@@ -23,17 +23,6 @@ NO_CHROMIUM = (
     "On Debian: apt-get install chromium. (`make test` does it where it may.)"
 )
 
-# Runs in the page: the seconds from the next key press to these words in an element's text.
-STOPWATCH = """(element, words) => {
-    let start;
-    addEventListener("keydown", () => { start = performance.now(); }, { capture: true, once: true });
-    window.stopped = new Promise(done => new MutationObserver((_, observer) => {
-        if (!element.innerText.includes(words)) return;
-        observer.disconnect();
-        done((performance.now() - start) / 1000);
-    }).observe(element, { childList: true, subtree: true, characterData: true }));
-}"""
-
 # Runs in the page: the texts in an element that stand out too little, or do not fit, as far as WCAG's formula knows.
 HARD_TO_READ = """element => {
     const parsed = colour => colour.match(/[\\d.]+/g).map(Number);
@@ -138,7 +127,7 @@ class Notebook:
     """
 
     def __init__(self, window: Window, server: Server, path: str) -> None:
-        self.window, self.page, self.file = window, window.page, server.course / path
+        self.page, self.file = window.page, server.course / path
         self.ids = [cell.id for cell in nbformat.read(self.file, as_version=4).cells]
         self.page.goto(server.address(f"/lab/tree/{path}"))
         expect(self.page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(self.ids))
@@ -182,24 +171,12 @@ class Notebook:
         """Run a cell, wait until it has ended, and return its output."""
         self.select(name)
         self.page.keyboard.press("Control+Enter")
-        return self.ended(name)
-
-    def ended(self, name: str) -> Locator:
-        """Wait until a cell that was just run has ended, and return its output."""
         prompt = self.cell(name).locator(".jp-InputArea-prompt")
         if prompt.count():
             expect(prompt).to_have_text(re.compile(r"\[\d+\]:"))
         self.page.wait_for_timeout(200)  # the kernel has begun by then
         expect(self.page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute("data-status", "idle")
         return self.output(name)
-
-    def seconds_until(self, words: str, name: str) -> float:
-        """Run a cell, and return the seconds from the key press until its output holds these words."""
-        self.select(name)
-        self.output(name).evaluate(STOPWATCH, words)
-        self.page.keyboard.press("Control+Enter")
-        self.ended(name)
-        return self.page.evaluate("window.stopped")
 
     def save(self) -> nbformat.NotebookNode:
         """Save, and return what is on the disk then."""

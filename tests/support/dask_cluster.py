@@ -13,6 +13,8 @@ from distributed import Client
 from support.processes import living, wait_until
 from support.sample_lesson import ROOT
 
+QUIET = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
+
 
 def listening(found: Path) -> tuple[str, ...]:
     """Options of `dask scheduler`: listen on this machine, on a port of its own choice, and write where."""
@@ -38,8 +40,7 @@ class Dask:
         self.worker = self._start("worker", self.address, "--nworkers", str(workers), "--nthreads", "1")
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        quiet = "--no-dashboard", "--dashboard-address", "127.0.0.1:0"
-        command = [sys.executable, "-m", "dask", what, *arguments, *quiet]
+        command = [sys.executable, "-m", "dask", what, *arguments, *QUIET]
         return subprocess.Popen(command, env=self._environment, stderr=self._log, start_new_session=True)
 
     @contextlib.contextmanager

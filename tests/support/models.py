@@ -6,25 +6,20 @@ import io
 
 import answers
 from answers import Right
-from support.classroom import classroom, run
+from support.classroom import LESSONS, classroom, run
 from torch import nn
 
 from autograder import data, parts
 
-LESSONS = (
-    "01_attention",
-    "02_multi_head_attention",
-    "03_positional_encoding",
-    "04_encoder_decoder_blocks",
-    "05_transformer",
-)
+OF_THE_MODEL = LESSONS[1:6]
+THE_COURSES = ("Transformer",)  # what to give for a model with nothing of a learner's
 SIZES = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 6, "max_len": 40}
 
 
 @functools.cache
 def solutions() -> dict[str, str]:
     """The answers of the first five lessons, in their order."""
-    return {name: source for lesson in LESSONS for name, source in classroom(lesson).answers.items()}
+    return {name: source for lesson in OF_THE_MODEL for name, source in classroom(lesson).answers.items()}
 
 
 @functools.cache
@@ -32,7 +27,7 @@ def _scope() -> tuple[dict, dict]:
     """A place in which all solutions have run, and what stood in it afterwards."""
     scope: dict = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
-        run(classroom(LESSONS[0]).cells[0].source, "setup", scope)
+        run(classroom(OF_THE_MODEL[0]).cells[0].source, "setup", scope)
     for name, source in solutions().items():
         run(source, name, scope)
     return scope, dict(scope)

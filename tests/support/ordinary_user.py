@@ -9,7 +9,7 @@ import ctypes
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 NOBODY = 65534
@@ -36,8 +36,12 @@ def give(folder: Path, user: str) -> None:
             shutil.chown(path, NOBODY, NOBODY)
 
 
-def _open_the_way(paths: Sequence[Path]) -> None:
-    """Put a folder that is open in the place of each closed one on the way, in which the paths stand as before."""
+def open_the_way(paths: Collection[Path], empty: Collection[Path] = ()) -> None:
+    """Put a folder that is open in the place of each closed one on the way, in which the paths stand as before.
+
+    Args:
+        empty: other folders that are to hold nothing, but for these paths.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
 
     def succeed(result: int) -> None:
@@ -49,9 +53,13 @@ def _open_the_way(paths: Sequence[Path]) -> None:
 
     succeed(libc.unshare(CLONE_NEWNS))
     mount("none", Path("/"), None, MS_REC | MS_PRIVATE)
-    ways = {path: [folder for folder in reversed(path.parents) if not folder.stat().st_mode & 0o001] for path in paths}
-    opened = {path: os.open(path, os.O_PATH) for path, closed in ways.items() if closed}
-    for folder in {ways[path][0] for path in opened}:
+
+    def is_covered(folder: Path) -> bool:
+        return folder in empty or not folder.stat().st_mode & 0o001
+
+    ways = {path: list(filter(is_covered, reversed(path.parents))) for path in paths}
+    opened = {path: os.open(path, os.O_PATH) for path, covered in ways.items() if covered}
+    for folder in {*empty, *(ways[path][0] for path in opened)}:
         mount("open", folder, b"tmpfs", 0, b"mode=755")
     for path, descriptor in opened.items():
         path.mkdir(parents=True, exist_ok=True)
@@ -62,7 +70,7 @@ def main() -> None:
     """Become the user and run the command; it ends with who asked for it."""
     parent = os.getppid()
     repository = Path(__file__).resolve().parents[2]
-    _open_the_way(sorted({repository, *(Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix))}))
+    open_the_way(sorted({repository, *(Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix))}))
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)

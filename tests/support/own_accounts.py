@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ordinary_user import open_the_way
+
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = {ROOT, *(Path(place).resolve() for place in (sys.prefix, sys.base_prefix))}
 EMPTY = {Path("/home"), Path("/srv")}
@@ -22,30 +24,6 @@ OPEN = 0o005  # for others to read and to enter
 def run(*words: str | Path, **options: object) -> None:
     """Run a command that has to succeed."""
     subprocess.run(words, check=True, **options)
-
-
-def is_closed(folder: Path) -> bool:
-    """Whether other accounts are kept out of a folder."""
-    return folder.stat().st_mode & OPEN != OPEN
-
-
-def opened(folder: Path) -> Path:
-    """Return a path to a folder that leads there whatever is put over it."""
-    return Path(f"/proc/{os.getpid()}/fd/{os.open(folder, os.O_PATH)}")
-
-
-def empty_folders() -> None:
-    """Put empty folders over /home, /srv and whatever keeps others away from what they need; keep that in its place."""
-    kept = {place: opened(place) for place in NEEDED}
-    closed = {folder for place in NEEDED for folder in place.parents if is_closed(folder)}
-    for folder in sorted(EMPTY | closed):
-        run("mount", "-t", "tmpfs", "-o", "mode=755", "accounts", folder)
-    for place, there in kept.items():
-        if any(place.is_relative_to(folder) for folder in EMPTY | closed):
-            place.mkdir(parents=True, exist_ok=True)
-            run("mount", "--no-canonicalize", "--bind", there, place)
-        if is_closed(place):
-            sys.exit(f"✗ Other accounts may not read {place}. Let them: chmod -R o+rX {place}")
 
 
 def add_accounts(machine: Path) -> None:
@@ -62,8 +40,12 @@ def add_accounts(machine: Path) -> None:
 
 
 if __name__ == "__main__":
-    machine, command = opened(Path(sys.argv[1])), sys.argv[2:]
-    empty_folders()
+    command = sys.argv[2:]
+    machine = Path(f"/proc/{os.getpid()}/fd/{os.open(sys.argv[1], os.O_PATH)}")  # whatever is put over it
+    open_the_way(NEEDED, EMPTY)
+    for place in NEEDED:
+        if place.stat().st_mode & OPEN != OPEN:
+            sys.exit(f"✗ Other accounts may not read {place}. Let them: chmod -R o+rX {place}")
     add_accounts(machine)
     os.chdir("/srv")
     os.execvp(command[0], command)

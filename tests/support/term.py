@@ -174,7 +174,6 @@ class Person:
     days_late: float = 0.0  # on Moodle
     extension: int = 0  # in days
     folder: str = ""  # what their folder is called in the third collection; "" for the id
-    listed: bool = True
     number: str = ""
     lessons: Sequence[TermLesson] = (CANVAS, MOODLE, FOLDER)
 
@@ -189,8 +188,7 @@ def person(id: str, name: str, hands_in: Habit | None, passes: Sequence[str] | N
     return Person(id, first, last, hands_in, passes, **more)
 
 
-RIGHT: Habit = lambda work: [(work.name, work.right())]  # noqa: E731 (a name for one of the habits)
-HALF: Habit = lambda work: [(work.name, work.half())]  # noqa: E731
+RIGHT, HALF = answers("return x + x"), answers("return 2.0 * x")
 KILLS = "import os\n    os._exit(1)"
 LOOPS = "import time\n    while True:\n        time.sleep(1)"
 HOARDS = "hoard = []\n    while True:\n        hoard.append(bytearray(2**26))"
@@ -230,7 +228,7 @@ CLASS = [
     person("by-hand", "Abe Judged", HALF, NUMBERS, again=(answers("return x * 2.0"), NUMBERS), lessons=LESSONS),
     person("gone", "Bea Leaver", RIGHT),
 ]  # fmt: skip
-STRANGER = person("9999", "Eve Unlisted", RIGHT, listed=False, number="9999", lessons=(CANVAS, FOLDER))
+STRANGER = person("9999", "Eve Unlisted", RIGHT, number="9999", lessons=(CANVAS, FOLDER))
 EVERYBODY = [*CLASS, STRANGER]
 
 

@@ -1,7 +1,6 @@
 """The site shows all of the course and none of its answers, is whole without a network, and is for everybody."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, expect
 from support.accessibility import violations
-from support.browser import chromium, window
+from support.browser import window
 from support.classroom import LESSONS, ROOT, classroom
 
 from autograder.course.lint import PROGRESS
@@ -21,7 +20,7 @@ SHORT = 12  # letters: what any text may hold
 LOADING = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # before the browser is there
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, made once."""
     folder = tmp_path_factory.mktemp("made") / "site"
@@ -33,13 +32,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pages(site: Path) -> dict[Path, BeautifulSoup]:
     """Its pages, read."""
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in site.rglob("*.html")}
-
-
-@pytest.fixture(scope="module")
-def browser(site: Path) -> Iterator[Browser]:
-    """One Chromium."""
-    with chromium() as browser:
-        yield browser
 
 
 def test_no_answer_and_no_hidden_test_is_in_it(site: Path, pages: dict[Path, BeautifulSoup]) -> None:

@@ -4,7 +4,6 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +14,13 @@ from markupsafe import Markup
 from autograder.course.address import Address
 
 TEMPLATES = Path(__file__).parent / "templates"
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
 HEADINGS = ["h1", "h2", "h3"]
 NO_WORDS = ["output", "folded", "formulas", "came", "label", "remark"]  # classes of what nobody searches in
 
@@ -114,17 +120,6 @@ def _parts(soup: BeautifulSoup) -> list[Part]:
     ]
 
 
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-
-
 def render(template: str, **values: object) -> Markup:
     """Fill a template in; everything but Markup is escaped."""
-    return Markup(_environment().get_template(template).render(**values))
+    return Markup(ENVIRONMENT.get_template(template).render(**values))
