@@ -34,7 +34,8 @@ def _folders_in(name: str, **_: object) -> list[str]:
     from autograder.course.config import CourseError, course_root
 
     try:
-        return sorted(path.name for path in (course_root(Path.cwd()) / name).iterdir() if path.is_dir())
+        folders = (path.name for path in (course_root(Path.cwd()) / name).iterdir() if path.is_dir())
+        return sorted(folder for folder in folders if not folder.startswith("."))  # which programs keep there
     except (CourseError, OSError):
         return []
 

@@ -123,12 +123,14 @@ def test_the_command_line_starts_without_what_instructors_need() -> None:
         ("autograder stat", {"status "}),
         ("autograder grade 01", {f"{LESSON} "}),
         ("autograder student show a", {"ada "}),
+        ("autograder student show .", {""}),
         ("autograder export csv --stu", {"--student "}),
     ],
 )
 def test_a_shell_is_told_what_could_follow(course: Path, tmp_path: Path, line: str, suggested: set[str]) -> None:
     """Commands, options, the lessons of the course, and who has handed in."""
-    (course / "submitted" / "ada" / LESSON).mkdir(parents=True)
+    for folder in ("ada", ".replaced"):
+        (course / "submitted" / folder / LESSON).mkdir(parents=True)
     answer = tmp_path / "answer.txt"
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
     asked |= {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_SHELL": "bash"}
