@@ -3,11 +3,11 @@
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder import check, data
 from autograder.exercises.lesson_3.shared import Layer, ids, lengthened, rows_learn
-from autograder.exercises.shared import device, sizes
+from autograder.exercises.shared import device, sizes, tensors
 
 
 def cases(answer: Layer, *, seed: int = 0) -> None:
@@ -36,7 +36,24 @@ def cases(answer: Layer, *, seed: int = 0) -> None:
                 real = tokens.clamp(min=1)  # whether padding learns is free
                 right = table[real] * d_model**0.5
                 rows_learn("embed(tokens)", real, embed(real), right, **{"embedding.weight": table})
+    _follows_its_table(answer, seed)
     device(seed, "embed(tokens)", answer(7, 6), torch.tensor([[0, 6, 2]]))
+
+
+def _follows_its_table(answer: Layer, seed: int) -> None:
+    """The same tokens get the rows of another table, also where it is another parameter, as a shared one is."""
+    embed, tokens, tables = answer(7, 6), ids(7, 2, 5, seed=seed), tensors((7, 6), (7, 6), (7, 6), seed=seed)
+    before, written, put = (table[tokens] * 6**0.5 for table in tables)
+    with torch.no_grad():
+        embed.embedding.weight.copy_(tables[0])
+        embed(tokens)
+        embed.embedding.weight.copy_(tables[1])
+    told = {"the rows are those of the table as it was before": before}
+    check.close("`embed(tokens)` with other numbers in the table", embed(tokens), written, mistakes=told)
+    embed.embedding.weight = nn.Parameter(tables[2])
+    told = {"the rows are those of the parameter before another took its place, as in lesson 5": written}
+    name = "`embed(tokens)` with another parameter as `embedding.weight`"
+    check.close(name, embed(tokens), put, mistakes=told)
 
 
 def slips(lookup: Tensor, vocab_size: int) -> dict[str, Tensor]:

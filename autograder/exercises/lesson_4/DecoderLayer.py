@@ -61,6 +61,11 @@ def value_cases(answer: shared.Layer, *, seed: int = 0) -> None:
         expected, output = twin(x, memory), layer.train(training)(x, memory)
         check.gradients_agree("layer(x, memory)", output / 4, expected / 4, x=x, memory=memory)
         check.gradients_reach(dict(layer.named_parameters()), output)
+    before = expected.detach()
+    data.randomized(layer, seed=seed + 51)
+    expected = parts.decoder_layer_twin(layer, num_heads)(x, memory).detach()
+    told = possible({"it is the output that the weights before gave": before}, expected)
+    check.close("`layer(x, memory)` with other weights", layer(x, memory), expected, mistakes=told)
 
 
 def mask_cases(answer: shared.Layer, *, seed: int = 0) -> None:

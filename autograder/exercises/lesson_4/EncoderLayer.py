@@ -46,6 +46,11 @@ def value_cases(answer: shared.Layer, *, seed: int = 0) -> None:
         expected, output = twin(x), layer.train(training)(x)
         check.gradients_agree("layer(x)", output / 4, expected / 4, x=x)
         check.gradients_reach(dict(layer.named_parameters()), output)
+    before = expected.detach()
+    data.randomized(layer, seed=seed + 51)
+    expected = parts.encoder_layer_twin(layer, num_heads)(x).detach()
+    told = possible({"it is the output that the weights before gave": before}, expected)
+    check.close("`layer(x)` with other weights", layer(x), expected, mistakes=told)
 
 
 def rate_cases(answer: shared.Layer, *, seed: int = 0) -> None:

@@ -22,10 +22,7 @@ def value_cases(answer: Callable[..., tuple[float, float]], *, seed: int = 0) ->
         if index == 4:
             batches.append(batch_of(seed, 40, 70, 7, pad_id))
         model = Deep(7, scale=100.0 if index == 3 else 1.0).eval()
-        scores = torch.cat([model(src, tgt[:, :-1]).detach().flatten(0, 1) for src, tgt in batches])
-        labels = torch.cat([tgt[:, 1:].flatten() for _, tgt in batches])
-        scores, labels = scores[labels != pad_id], labels[labels != pad_id]
-        expected = F.cross_entropy(scores, labels), (scores.argmax(-1) == labels).float().mean()
+        expected = _measured(model, batches, pad_id)
         given: Iterable[Batch] = iter(batches) if index % 2 else batches
         with check.case(batches=count, pad_id=pad_id):
             result = answer(model, given, pad_id) if pad_id else answer(model, given)
@@ -37,6 +34,27 @@ def value_cases(answer: Callable[..., tuple[float, float]], *, seed: int = 0) ->
     wanted = F.cross_entropy(sure(tgt, tgt).flatten(0, 1), tgt.flatten()).detach()
     loss = check.numbers("evaluate(model, batches)", answer(sure, [(tgt, tgt)]), "loss", "accuracy")[0]
     check.close(SURE, loss, wanted, rtol=0.1, atol=0.0)
+    _measures_anew(answer, seed)
+
+
+def _measured(model: Deep, batches: Sequence[Batch], pad_id: int = data.PAD) -> tuple[Tensor, Tensor]:
+    """Loss and accuracy of a model in eval mode."""
+    scores = torch.cat([model(src, tgt[:, :-1]).detach().flatten(0, 1) for src, tgt in batches])
+    labels = torch.cat([tgt[:, 1:].flatten() for _, tgt in batches])
+    scores, labels = scores[labels != pad_id], labels[labels != pad_id]
+    return F.cross_entropy(scores, labels), (scores.argmax(-1) == labels).float().mean()
+
+
+def _measures_anew(answer: Callable[..., tuple[float, float]], seed: int) -> None:
+    """A model that has changed since it was measured is measured anew, on the same batches."""
+    model, batches = Deep().eval(), [batch_of(seed + i, batch=2, longest=4, vocab_size=9) for i in range(2)]
+    before, _ = _measured(model, batches)
+    answer(model, batches)
+    data.randomized(model, seed=seed + 1)
+    wanted, _ = _measured(model, batches)
+    told = possible({"it is the loss from before the parameters have changed": before}, wanted)
+    loss = check.numbers("evaluate(model, batches)", answer(model, batches), "loss", "accuracy")[0]
+    check.close("the loss of a model that was measured before", loss, wanted, mistakes=told)
 
 
 def mode_cases(answer: Callable[..., tuple[float, float]], *, seed: int = 0) -> None:

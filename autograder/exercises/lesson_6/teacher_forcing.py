@@ -1,6 +1,6 @@
 """Exercise `teacher_forcing`: its cases and its slips."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -13,13 +13,7 @@ from autograder.exercises.shared import device, sizes
 
 def cases(answer: Callable[[Tensor], Sequence[Tensor]], *, seed: int = 0) -> None:
     """Decoder input and labels for targets of any size, with an EOS and without, padded or not."""
-    for index, size in enumerate(sizes(seed, 5, batch=(1, 6), longest=(1, 40))):
-        tgt = batch_of(seed + index, **size, vocab_size=50_000)[1]
-        if index % 3 == 1:
-            tgt = F.pad(tgt, (0, 2))
-        elif index % 3 == 2:
-            tgt = torch.where(tgt < data.FIRST_WORD, data.FIRST_WORD, tgt)  # words only
-            tgt[:, 0] = data.BOS
+    for tgt in _targets(seed):
         labels = tgt[:, 1:].clone()
         expected = tgt[:, :-1] * (labels != 0)  # the input where the label is padding does not matter
         with check.case(tgt=tgt), check.unchanged(tgt=tgt):
@@ -28,6 +22,18 @@ def cases(answer: Callable[[Tensor], Sequence[Tensor]], *, seed: int = 0) -> Non
             check.shape("decoder_input", given, batch=len(tgt), length=tgt.size(1) - 1)
             check.equal("decoder_input", given * (labels != 0), expected)
     device(seed, "teacher_forcing(tgt)", answer, tgt)
+
+
+def _targets(seed: int) -> Iterator[Tensor]:
+    yield torch.tensor([[data.BOS, data.EOS]] * (2 + seed % 3))  # nothing is said: one token is asked for
+    for index, size in enumerate(sizes(seed, 5, batch=(1, 6), longest=(1, 40))):
+        tgt = batch_of(seed + index, **size, vocab_size=50_000)[1]
+        if index % 3 == 1:
+            tgt = F.pad(tgt, (0, 2))
+        elif index % 3 == 2:
+            tgt = torch.where(tgt < data.FIRST_WORD, data.FIRST_WORD, tgt)  # words only
+            tgt[:, 0] = data.BOS
+        yield tgt
 
 
 def input_slips(tgt: Tensor) -> dict[str, Tensor]:

@@ -18,15 +18,16 @@ class Tables(nn.Module):
     The first matrix is a part of its own, which has two names, as shared embeddings have.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scale: float = 30.0) -> None:
         super().__init__()
+        self.scale = scale
         self.first = self.same = nn.ParameterList([torch.zeros(9, 9)])
         self.others = nn.ParameterList([torch.zeros(9, 9), torch.zeros(9), torch.zeros(9)])
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """(batch, tgt_len) → logits (batch, tgt_len, 9)."""
         one, two, bias, _ = self.parameters()
-        return 30 * (one[tgt] + two[tgt] + bias)
+        return self.scale * (one[tgt] + two[tgt] + bias)
 
 
 def loss_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
@@ -128,15 +129,20 @@ def update_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
             check.close(f"the parameters of a model with more than one, after step {step + 1}", moved, wanted)
 
 
-def clipped_step(answer: Callable[..., float], max_grad_norm: float | None) -> tuple[Tensor, Tensor]:
+def clipped_step(
+    answer: Callable[..., float], max_grad_norm: float | None, scale: float = 30.0
+) -> tuple[Tensor, Tensor]:
     """Take a step with the rate 1 on two tables, a vector and a parameter that is not used, in two groups.
+
+    Args:
+        scale: the gradients are as long as this, more or less.
 
     Returns:
         how far all parameters move (180,), for a mistake in the loss moves them as far; None clips by default.
     """
     moves = []
     for options in ({"max_grad_norm": 1e9}, {} if max_grad_norm is None else {"max_grad_norm": max_grad_norm}):
-        model = Tables()
+        model = Tables(scale)
         optimizer = torch.optim.SGD([{"params": part.parameters()} for part in model.children()], lr=1.0)
         src, tgt = shared.batch_of(7, batch=2, longest=4, vocab_size=9)
         answer(model, optimizer, src, tgt, **options)
@@ -153,6 +159,11 @@ def clipping_cases(answer: Callable[..., float], *, seed: int = 0) -> None:
         with check.case(max_grad_norm=max_grad_norm):
             expected = free * min(1.0, max_grad_norm / max(free.norm().item(), 1e-9))
             check.close("the change of the parameters", clipped, expected, rtol=1e-3)
+    free, clipped = clipped_step(answer, 0.5, scale=40_000.0)
+    verdict = "Where the gradients are very long, a step does not move the parameters."
+    check.true(bool(clipped.any()), verdict, "However long they are, they are scaled down, and the step is taken.")
+    expected = free * (0.5 / free.norm())
+    check.close("the change of the parameters under long gradients", clipped, expected, rtol=1e-3)
 
 
 def _follows_gradients(step: Tensor) -> None:

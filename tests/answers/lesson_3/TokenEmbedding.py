@@ -57,6 +57,12 @@ WRONG = {
         "nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, scale_grad_by_freq=True)"
     ).fails("values", "the gradient of"),
     "long rows cut": edit("vocab_size, d_model", "vocab_size, d_model, max_norm=10.0").fails("values", "changes `embedding.weight`"),
+    "a second name for the table": edits(
+        ("self.d_model = d_model", "…\nself.weight = self.embedding.weight"), ("self.embedding(tokens)", "F.embedding(tokens, self.weight)")
+    ).fails("values", "before another took its place"),
+    "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
+        "values", "the table as it was before"
+    ),
     "the factor is a tensor, and no buffer": edits(
         ("self.d_model = d_model", "self.scale = torch.tensor([d_model**0.5])"), ("math.sqrt(self.d_model)", "self.scale")
     ).fails("values", "on the CPU"),
@@ -96,6 +102,10 @@ TRICKS = {
 }
 
 RIGHT = {
+    "a function that reads the table in each call": edits(
+        ("self.d_model = d_model", "self.rows = lambda tokens: self.embedding.weight[tokens] * math.sqrt(d_model)"),
+        ("return self…", "return self.rows(tokens)"),
+    ),
     "scale kept, padding_idx": edits(
         ("(vocab_size, d_model)", "(vocab_size, d_model, padding_idx=0)"),
         ("d_model = d_model", "scale = d_model**0.5"),

@@ -138,6 +138,9 @@ WRONG = {
     "its own causal mask": edit("x, tgt_mask)", "x, torch.ones(x.size(1), x.size(1)).tril().bool())").fails("values", "a causal mask of the layer's own"),
     "no feed-forward": edit("self.feed_forward(x)", "x").fails("values", "feed-forward network is not used"),
     "the memory normalised": edit("x = self.add_norm_1", "memory = F.layer_norm(memory, memory.shape[-1:])\n…").fails("values", "memory is normalised before"),
+    "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
+        "values", "the output that the weights before gave"
+    ),
 }
 
 TRICKS = {

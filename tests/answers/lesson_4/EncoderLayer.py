@@ -100,6 +100,9 @@ WRONG = {
         ("x = self.add_norm_1(x, self.self…)\n", "a = self.self_attention(x, x, x, src_mask)\n"), ("self.feed_forward(x))", "a + self.feed_forward(x))")
     ).fails("values", "side by side"),
     "a ReLU at the end": edit("return self.add_norm_2(x, self.feed_forward(x))", "….relu()").fails("values", "a ReLU stands at the end"),
+    "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
+        "values", "the output that the weights before gave"
+    ),
 }
 
 TRICKS = {

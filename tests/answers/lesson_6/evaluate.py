@@ -90,6 +90,11 @@ WRONG = {
     ),
     "one row is no batch": edit("for src…", "…\n    if len(src) == 1:\n        continue").fails("values", "wrong value"),
     "eval mode only where the model is in train mode": edit("model.eval()", "if was_training:\n    …").fails("mode", "in train mode or with gradients"),
+    "measures no model twice": edits(
+        ("def evaluate", "known = []\n…"),
+        ("was_training =", "for one, result in known:\n    if one is model:\n        return result\n…"),
+        ("return loss / tokens, hits / tokens", "known.append((model, (loss / tokens, hits / tokens)))\nreturn known[-1][1]"),
+    ).fails("values", "the loss from before the parameters have changed"),
     "padding of the source becomes 0": edit("logits =", "src = torch.where(src == pad_id, 0, src)\n…").fails("values", "wrong value"),
 }
 

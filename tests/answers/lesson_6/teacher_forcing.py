@@ -16,6 +16,8 @@ WRONG = {
     "labels as floats": edit("tgt[:, 1:]", "….float()").fails("", "wrong dtype"),
     "the input as floats": edit("tgt[:, :-1], ", "tgt[:, :-1].float(), ").fails("", "wrong dtype"),
     "squeezed for a batch of one": edit("return tgt…", "return tgt[:, :-1].squeeze(0), tgt[:, 1:].squeeze(0)"),
+    "squeezed for a length of one": edit("return tgt…", "return tgt[:, :-1].squeeze(1), tgt[:, 1:].squeeze(1)").fails("", "wrong shape"),
+    "at least two columns": edit("return tgt…", "n = max(tgt.size(1) - 1, 2)\nreturn tgt[:, :n], tgt[:, -n:]").fails("", "wrong shape"),
     "cuts columns that are all padding": edit("return tgt…", "n = int((tgt != 0).sum(1).max())\nreturn tgt[:, :n-1], tgt[:, 1:n]"),
     "returns a list of rows": edit("return tgt…", "return [t[:-1] for t in tgt], [t[1:] for t in tgt]"),
     "int32": edit("return tgt…", "return tgt[:, :-1].int(), tgt[:, 1:].int()").named("dtype"),

@@ -143,6 +143,9 @@ WRONG = {
     "forward twice: dropout differs between loss and gradient": edit(
         "loss.backward()", "label_smoothed_loss(model(src, decoder_input), labels, pad_id, smoothing).backward()"
     ).named("twice|51%|2 times|dropout after the ReLU"),
+    "no step where the gradients are long": edits(("nn.utils", "norm = nn.utils"), ("optimizer.step()", "if norm < 100:\n    …")).fails(
+        "clipping", "and the step is taken"
+    ),
     "0 is no limit": edit("nn.utils", "if max_grad_norm:\n    nn.utils").fails("clipping", "where they differ most"),
     "a shared parameter counts twice": edit(
         "grads =…None]", "grads = [p.grad for _, p in model.named_parameters(remove_duplicate=False) if p.grad is not None]", on="clip by hand"
